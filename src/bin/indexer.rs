@@ -1,0 +1,2 @@
+//! The indexer.
+fn main() {}

@@ -1,0 +1,235 @@
+//! The closed vocabularies of the data: stages, kinds and states.
+//!
+//! Each is read leniently (any letter case; space, `_` and `-` alike) and written in its canonical form.
+
+use std::fmt;
+
+/// A closed vocabulary: an enum whose values have canonical names.
+pub trait Vocabulary: Copy + Sized + 'static {
+    /// All values, in canonical order.
+    const ALL: &'static [Self];
+
+    /// What the vocabulary is called in messages, such as `stage`.
+    const NOUN: &'static str;
+
+    /// The canonical name, such as `series-a`.
+    fn name(self) -> &'static str;
+
+    /// The value's place in [`Vocabulary::ALL`].
+    fn index(self) -> usize;
+
+    /// Further spellings that are understood, in normal form (lower case, `-` between words).
+    fn synonym(_text: &str) -> Option<Self> {
+        None
+    }
+
+    /// Reads a value in any letter case, with space, `_` or `-` between its words.
+    #[must_use]
+    fn read(text: &str) -> Option<Self> {
+        let normal = normal(text);
+        Self::ALL.iter().copied().find(|value| value.name() == normal).or_else(|| Self::synonym(&normal))
+    }
+
+    /// The value at `index` of [`Vocabulary::ALL`].
+    #[must_use]
+    fn at(index: usize) -> Option<Self> {
+        Self::ALL.get(index).copied()
+    }
+}
+
+/// Lower case, with one `-` for each run of spaces, `_` and `-`.
+#[must_use]
+pub fn normal(text: &str) -> String {
+    let mut normal = String::with_capacity(text.len());
+    for char in text.trim().chars() {
+        if matches!(char, ' ' | '_' | '-' | '\u{a0}') {
+            if !normal.ends_with('-') {
+                normal.push('-');
+            }
+        } else {
+            normal.extend(char.to_lowercase());
+        }
+    }
+    normal
+}
+
+macro_rules! vocabulary {
+    ($(#[$doc:meta])* $type:ident, $noun:literal, { $($(#[$value_doc:meta])* $value:ident = $name:literal),+ $(,)? } $(, $synonym:expr)?) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum $type { $($(#[$value_doc])* $value),+ }
+
+        impl Vocabulary for $type {
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+            const NOUN: &'static str = $noun;
+
+            fn name(self) -> &'static str {
+                match self { $(Self::$value => $name),+ }
+            }
+
+            fn index(self) -> usize {
+                self as usize
+            }
+
+            $(fn synonym(text: &str) -> Option<Self> {
+                ($synonym)(text)
+            })?
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+vocabulary! {
+    /// The stage of a funding round, of a startup, or one that a firm invests at.
+    Stage, "stage", {
+        /// Before a seed round; angel rounds count here.
+        PreSeed = "pre-seed",
+        /// Seed.
+        Seed = "seed",
+        /// Series A.
+        SeriesA = "series-a",
+        /// Series B.
+        SeriesB = "series-b",
+        /// Series C.
+        SeriesC = "series-c",
+        /// Series D and every later letter.
+        SeriesDPlus = "series-d-plus",
+        /// Growth equity, private equity.
+        Growth = "growth",
+        /// Debt, convertible notes.
+        Debt = "debt",
+        /// Grants.
+        Grant = "grant",
+        /// Public offering and after.
+        Ipo = "ipo",
+        /// Anything else, or not told by the source.
+        Other = "other",
+    }, |text: &str| {
+        let letter = text.strip_prefix("series-").unwrap_or(text);
+        match letter {
+            "a" => Some(Stage::SeriesA),
+            "b" => Some(Stage::SeriesB),
+            "c" => Some(Stage::SeriesC),
+            "d" | "e" | "f" | "g" | "h" | "i" | "j" | "k" | "d+" | "d-plus" => Some(Stage::SeriesDPlus),
+            "angel" | "preseed" => Some(Stage::PreSeed),
+            _ => match text {
+                "seriesa" => Some(Stage::SeriesA),
+                "seriesb" => Some(Stage::SeriesB),
+                "seriesc" => Some(Stage::SeriesC),
+                "seriesd" => Some(Stage::SeriesDPlus),
+                _ => None,
+            },
+        }
+    }
+}
+
+vocabulary! {
+    /// What kind of investor a firm is.
+    FirmKind, "kind", {
+        /// Venture capital firm.
+        Vc = "vc",
+        /// A single angel investor.
+        Angel = "angel",
+        /// A network or syndicate of angels.
+        AngelNetwork = "angel-network",
+        /// Accelerator or incubator.
+        Accelerator = "accelerator",
+        /// Corporate investor.
+        Corporate = "corporate",
+        /// Private equity firm.
+        PrivateEquity = "private-equity",
+        /// Family office.
+        FamilyOffice = "family-office",
+        /// Bank.
+        Bank = "bank",
+        /// University.
+        University = "university",
+        /// Public body.
+        Government = "government",
+        /// Crowdfunding platform.
+        Crowdfunding = "crowdfunding",
+        /// Anything else, or not told by the source.
+        Other = "other",
+    }
+}
+
+vocabulary! {
+    /// What became of a startup.
+    StartupStatus, "status", {
+        /// In business.
+        Operating = "operating",
+        /// Bought.
+        Acquired = "acquired",
+        /// Listed on an exchange.
+        Ipo = "ipo",
+        /// Out of business.
+        Closed = "closed",
+    }
+}
+
+vocabulary! {
+    /// Where a review stands in moderation.
+    ReviewStatus, "status", {
+        /// Not yet looked at.
+        Pending = "pending",
+        /// Published; the only ones that count for scores.
+        Approved = "approved",
+        /// Refused; never served.
+        Rejected = "rejected",
+    }
+}
+
+vocabulary! {
+    /// What a person belongs to.
+    OrganizationKind, "organization_kind", {
+        /// A firm.
+        Firm = "firm",
+        /// A startup.
+        Startup = "startup",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_read_in_every_spelling_that_is_promised() {
+        for (text, stage) in [
+            ("Series A", Stage::SeriesA),
+            ("series_a", Stage::SeriesA),
+            ("a", Stage::SeriesA),
+            ("D", Stage::SeriesDPlus),
+            ("d+", Stage::SeriesDPlus),
+            ("series-k", Stage::SeriesDPlus),
+            ("SERIES-D-PLUS", Stage::SeriesDPlus),
+            ("angel", Stage::PreSeed),
+            ("Pre Seed", Stage::PreSeed),
+        ] {
+            assert_eq!(Stage::read(text), Some(stage), "{text}");
+        }
+        assert_eq!(Stage::read("series-z"), None);
+        assert_eq!(Stage::read(""), None);
+    }
+
+    #[test]
+    fn a_value_is_found_at_its_own_index() {
+        fn check<V: Vocabulary + PartialEq + fmt::Debug>() {
+            for value in V::ALL {
+                assert_eq!(V::at(value.index()), Some(*value));
+                assert_eq!(V::read(value.name()), Some(*value));
+            }
+        }
+        check::<Stage>();
+        check::<FirmKind>();
+        check::<StartupStatus>();
+        check::<ReviewStatus>();
+        check::<OrganizationKind>();
+    }
+}
