@@ -1,1 +1,3 @@
-//! (being built)
+//! The front doors: the only user of warp.
+
+pub mod arrival;
