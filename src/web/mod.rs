@@ -1,3 +1,4 @@
 //! The front doors: the only user of warp.
 
 pub mod arrival;
+pub mod mcp;
