@@ -10,7 +10,7 @@ use super::tool::Tool;
 
 const FIRM: &str = "slug:s name:s health_score:i? ghosting_rate:n? review_count:i stages:[s] sectors:[s] \
                     country:s? check_min_usd:i? check_max_usd:i? portfolio_count:i last_investment_on:s?";
-const PROFILE: &str = "slug:s name:s health_score:i? ghosting_rate:n? stages:[s] check_min_usd:i? check_max_usd:i? \
+const PROFILE: &str = "slug:s name:s health_score:i? ghosting_rate:n? \
                        description:s? ratings:{} top_co_investors:[]";
 const STARTUP: &str = "slug:s name:s status:s? stage:s? sectors:[s] country:s? total_raised_usd:i? \
                        last_round_on:s? investors:[]";
