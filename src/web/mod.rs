@@ -1,1 +1,4 @@
-//! (being built)
+//! The front doors: the only user of warp.
+
+pub mod arrival;
+pub mod mcp;
