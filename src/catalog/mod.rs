@@ -5,6 +5,7 @@
 
 mod ask;
 mod board;
+mod bundled;
 mod list;
 pub mod parameter;
 mod query;
@@ -19,6 +20,7 @@ use crate::search::{Found, SearchError, TextIndex};
 
 pub use ask::{Asked, ParameterError, Request, Rules};
 pub use board::{BoardPage, BoardQuery, Ranked};
+pub use bundled::{BundledError, bundled};
 pub use parameter::Resource;
 pub use query::{Clause, Order, Page, Place, Query};
 pub use selection::Selection;
