@@ -194,8 +194,7 @@ impl Day {
             return *count;
         }
         let network = self.network(address);
-        let full =
-            network.members.load(Ordering::Relaxed) >= share || self.taken.load(Ordering::Relaxed) >= capacity;
+        let full = network.members.load(Ordering::Relaxed) >= share || self.taken.load(Ordering::Relaxed) >= capacity;
         if full { network.shared.load(Ordering::Relaxed) } else { 0 }
     }
 

@@ -123,9 +123,7 @@ fn keys_are_revoked(open: Open<'_>) {
     let by_id = KeyRef::Id(add(&*store, 1, NOON).unwrap().id);
     add(&*store, 2, NOON).unwrap();
     add(&*store, 3, NOON).unwrap();
-    for (number, name) in
-        [(1, by_id), (2, KeyRef::Shown(key(2).shown())), (3, KeyRef::Digest(key(3).digest()))]
-    {
+    for (number, name) in [(1, by_id), (2, KeyRef::Shown(key(2).shown())), (3, KeyRef::Digest(key(3).digest()))] {
         assert!(!state(&*store, number).revoked);
         assert_eq!(open().revoke_key(name, NOON + 5).unwrap().revoked_at, Some(NOON + 5));
         assert!(state(&*store, number).revoked);
@@ -212,15 +210,15 @@ fn usage_adds_up(open: Open<'_>) {
     assert_eq!(here.add_usage(&[added(two, NOON, -9)], NOON + 3).unwrap(), [0]);
     let mut usage = there.usage(today).unwrap();
     usage.sort_by_key(|usage| usage.key);
-    assert_eq!(usage.iter().map(|usage| (usage.counter, usage.requests)).collect::<Vec<_>>(), [
-        (one.counter, 4),
-        (two.counter, 0)
-    ]);
+    assert_eq!(
+        usage.iter().map(|usage| (usage.counter, usage.requests)).collect::<Vec<_>>(),
+        [(one.counter, 4), (two.counter, 0)]
+    );
     let keys = there.keys(Some(record.account), today).unwrap();
-    assert_eq!(keys.iter().map(|key| (key.used_today, key.last_used_at)).collect::<Vec<_>>(), [
-        (4, Some(NOON + 3)),
-        (0, Some(NOON + 1))
-    ]);
+    assert_eq!(
+        keys.iter().map(|key| (key.used_today, key.last_used_at)).collect::<Vec<_>>(),
+        [(4, Some(NOON + 3)), (0, Some(NOON + 1))]
+    );
     assert_eq!(there.keys(None, Date::from_unix(NOON + 86_400)).unwrap()[0].used_today, 4);
     assert!(there.keys(Some(account::AccountId(99)), today).unwrap().is_empty());
     // From many at once nothing is lost.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::account::{Email, KeyId};
 use super::Tier;
+use super::account::{Email, KeyId};
 
 /// Why the store, or what stands before it, could not do as asked.
 #[derive(Debug)]

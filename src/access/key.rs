@@ -227,9 +227,9 @@ mod tests {
                 crc = if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 };
             }
         }
-        let value = body[30..].bytes().fold(0, |sum, byte| {
-            sum * 62 + ALPHABET.iter().position(|letter| *letter == byte).unwrap() as u64
-        });
+        let value = body[30..]
+            .bytes()
+            .fold(0, |sum, byte| sum * 62 + ALPHABET.iter().position(|letter| *letter == byte).unwrap() as u64);
         assert_eq!(value, u64::from(!crc));
     }
 

@@ -136,7 +136,9 @@ impl Store for SqliteStore {
     fn create_account(&self, email: &Email, tier: Tier, now: i64) -> Result<Account, AccessError> {
         self.change("make the account", |transaction| {
             let made = transaction
-                .prepare_cached("INSERT INTO accounts (email, tier, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")?
+                .prepare_cached(
+                    "INSERT INTO accounts (email, tier, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                )?
                 .execute((email.as_str(), tier.name(), now))?;
             if made == 0 {
                 return Err(AccessError::AccountExists(email.clone()).into());
@@ -218,8 +220,8 @@ impl Store for SqliteStore {
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, AccessError> {
         self.change("revoke the key", |transaction| {
             let id = find(transaction, key)?;
-            let revoked = transaction
-                .execute("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (now, id))?;
+            let revoked =
+                transaction.execute("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (now, id))?;
             if revoked > 0 {
                 let change = next_change(transaction)?;
                 transaction.execute("UPDATE keys SET changed = ? WHERE id = ?", (change, id))?;
@@ -237,9 +239,8 @@ impl Store for SqliteStore {
                 return Ok(Changes { mark: since, keys: Vec::new() });
             }
             let transaction = reader.connection.transaction()?;
-            let mark = transaction
-                .prepare_cached("SELECT change FROM service")?
-                .query_row([], |row| row.get::<_, i64>(0))?;
+            let mark =
+                transaction.prepare_cached("SELECT change FROM service")?.query_row([], |row| row.get::<_, i64>(0))?;
             let mut keys = Vec::new();
             if mark != since {
                 // An older mark than ours is that of a database put back from a copy: all of it is read again.
@@ -411,6 +412,5 @@ where
     let text = row.get_ref(column)?.as_str().map_err(|error: FromSqlError| {
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
     })?;
-    text.parse()
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+    text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }
