@@ -290,3 +290,6 @@ fn random() -> Result<[u8; 32], AccessError> {
     getrandom::fill(&mut bytes).map_err(|error| AccessError::NoRandomness(std::io::Error::other(error.to_string())))?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests;
