@@ -1,1 +1,4 @@
-//! (being built)
+//! The one query core over a snapshot.
+
+pub mod live;
+pub mod release;
