@@ -77,7 +77,7 @@ pub fn start<S: Source>(
     source: S,
     keep: usize,
     report: impl Fn(Event) + Send + Sync + 'static,
-) -> Result<(Arc<Live<S::Item>>, Watcher<S>), ReleaseError> {
+) -> Result<Watcher<S>, ReleaseError> {
     let named = source.named();
     let sight = named.as_ref().map_or(None, |named| *named);
     let stamp = source.stamp(sight);
@@ -116,8 +116,7 @@ pub fn start<S: Source>(
     let held = others(&source, &current, &versions, keep, &report);
     let live = Arc::new(Live::with(current, held, keep));
     (0..refusals).for_each(|_| live.count_refusal());
-    let watcher = Watcher { source, live: Arc::clone(&live), report: Box::new(report), passed: Mutex::new(passed) };
-    Ok((live, watcher))
+    Ok(Watcher { source, live, report: Box::new(report), passed: Mutex::new(passed) })
 }
 
 /// Opens a release, or says why not. A release that makes the program panic must not end what is served.
@@ -162,6 +161,12 @@ fn others<S: Source>(
 }
 
 impl<S: Source> Watcher<S> {
+    /// What is served, for those who answer from it.
+    #[must_use]
+    pub fn live(&self) -> Arc<Live<S::Item>> {
+        Arc::clone(&self.live)
+    }
+
     /// Looks every `every` for another release and takes it up, and at once on SIGHUP. Never ends.
     pub async fn run(self, every: Duration) {
         let watcher = Arc::new(self);

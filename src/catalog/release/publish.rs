@@ -55,7 +55,7 @@ pub enum Outcome {
 /// How the version that is to be published stands in the index.
 enum Standing {
     Free,
-    Same(Manifest),
+    Same(Box<Manifest>),
     Damaged,
 }
 
@@ -125,7 +125,7 @@ impl<'d> Building<'d> {
         drop(compiled);
         progress.done();
         let outcome = match self.standing(version, &tables)? {
-            Standing::Same(manifest) => return self.leave(version, manifest),
+            Standing::Same(manifest) => return self.leave(version, *manifest),
             Standing::Damaged => Outcome::Repaired,
             Standing::Free => Outcome::Published,
         };
@@ -177,7 +177,7 @@ impl<'d> Building<'d> {
             return Err(self.taken(version));
         }
         match self.releases.open(version) {
-            Ok(release) => Ok(Standing::Same(release.manifest)),
+            Ok(release) => Ok(Standing::Same(Box::new(release.manifest))),
             Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(Standing::Damaged),
             Err(other) => Err(other),
         }
