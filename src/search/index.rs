@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::{Index, IndexReader, ReloadPolicy};
 
 use super::build::{self, Fields, texts};
@@ -11,6 +10,7 @@ use super::explain::{Explanation, Parts};
 use super::query::Query;
 use super::score::{Best, score_text, whisper};
 use super::scratch::{Pool, Scratch};
+use super::sealed::Sealed;
 use super::weights::Weights;
 use super::{CLOSE, FORMAT, MATCH, MOST_HITS, SearchError};
 use crate::dataset::Names;
@@ -71,7 +71,7 @@ impl TextIndex {
         if found.trim() != FORMAT.to_string() {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
-        let directory = MmapDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
+        let directory = Sealed::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
         Self::over(Index::open(directory)?, names)
     }
 

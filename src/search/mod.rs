@@ -21,6 +21,7 @@ mod nickname;
 mod query;
 mod score;
 mod scratch;
+mod sealed;
 mod sound;
 #[cfg(test)]
 mod tests;
