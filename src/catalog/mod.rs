@@ -7,9 +7,12 @@ mod ask;
 mod board;
 mod bundled;
 mod list;
+pub mod live;
 pub mod parameter;
 mod query;
+pub mod release;
 mod selection;
+mod totals;
 
 use std::collections::HashMap;
 use std::sync::RwLock;
@@ -21,9 +24,11 @@ use crate::search::{Found, SearchError, TextIndex};
 pub use ask::{Asked, ParameterError, Request, Rules};
 pub use board::{BoardPage, BoardQuery, Ranked};
 pub use bundled::{BundledError, bundled};
+pub use live::Live;
 pub use parameter::Resource;
 pub use query::{Clause, Order, Page, Place, Query};
 pub use selection::Selection;
+pub use totals::Totals;
 
 /// Counts that are remembered before the memory is cleared.
 const REMEMBERED_COUNTS: usize = 4_096;
@@ -159,5 +164,11 @@ impl Catalog {
         }
         counts.insert(key, count);
         count
+    }
+}
+
+impl live::Versioned for Catalog {
+    fn version(&self) -> SnapshotVersion {
+        self.snapshot.version()
     }
 }

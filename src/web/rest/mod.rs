@@ -24,7 +24,6 @@ use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
-pub use single::totals;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
 /// Bodies from this size on are compressed for those who accept it, bytes.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, ParameterError};
-use crate::dataset::{Facet, ReviewStatus, Table, vocabulary::Vocabulary};
+use crate::dataset::Table;
 use crate::search::nearest;
 use crate::web::problem::{Code, Problem};
 
@@ -64,7 +64,8 @@ fn object(call: &Call<'_>, mut data: Map<String, Value>, cacheable: bool) -> Res
     check_parameters(call, &["fields"])?;
     let known: Vec<&str> = data.keys().map(String::as_str).collect();
     if let Fields::Some(places) = Fields::read(&call.values, &known).map_err(Problem::of_parameters)? {
-        let kept: Vec<String> = places.iter().filter_map(|place| known.get(*place)).map(|key| (*key).to_owned()).collect();
+        let kept: Vec<String> =
+            places.iter().filter_map(|place| known.get(*place)).map(|key| (*key).to_owned()).collect();
         data.retain(|key, _| kept.contains(key));
     }
     let mut body = Vec::new();
@@ -75,36 +76,8 @@ fn object(call: &Call<'_>, mut data: Map<String, Value>, cacheable: bool) -> Res
 
 /// `GET /stats`: totals of the snapshot.
 pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
-    object(call, totals(&call.catalog), true)
-}
-
-/// Totals of a snapshot, as REST and MCP answer them.
-pub fn totals(catalog: &Catalog) -> Map<String, Value> {
-    let snapshot = catalog.snapshot();
-    let counts = snapshot.counts();
-    let approved = snapshot.facet_count(Table::Reviews, Facet::Status, ReviewStatus::Approved.index() as u32);
-    let countries = (0..snapshot.facet_values(Table::Firms, Facet::Country)).filter(|country| {
-        let count = |table| snapshot.facet_count(table, Facet::Country, *country);
-        count(Table::Firms) + count(Table::Startups) > 0
-    });
-    let mut totals = Map::new();
-    for (name, value) in [
-        ("firms", counts.firms),
-        ("startups", counts.startups),
-        ("reviews", approved),
-        ("funding_rounds", counts.funding_rounds),
-        ("people", counts.people),
-        ("sectors", counts.sectors),
-        ("countries", countries.count() as u32),
-        ("firms_with_health_score", snapshot.health_scores().iter().filter(|score| **score <= 100).count() as u32),
-    ] {
-        totals.insert(name.to_owned(), value.into());
-    }
-    let raised: u64 = snapshot.round_amounts().iter().filter(|usd| **usd != u64::MAX).fold(0, |sum, usd| sum.saturating_add(*usd));
-    totals.insert("total_raised_usd".to_owned(), raised.into());
-    totals.insert("snapshot".to_owned(), snapshot.version().to_string().into());
-    totals.insert("released_on".to_owned(), snapshot.released_on().to_string().into());
-    totals
+    let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
+    object(call, totals.as_object().cloned().unwrap_or_default(), true)
 }
 
 /// `GET /snapshots`: the releases that are held, newest first.
@@ -125,7 +98,7 @@ pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
             "counts": snapshot.counts(),
         });
         if let (Fields::Some(places), Some(entry)) = (&fields, entry.as_object_mut()) {
-            entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place) == Some(&key)));
+            entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
         }
         data.push(entry);
     }

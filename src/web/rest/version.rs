@@ -155,11 +155,7 @@ fn whole(text: &str) -> Option<u64> {
 }
 
 /// The one value of a parameter, empty ones left out; different ones are an error.
-pub fn single<'v>(
-    values: &'v [(String, String)],
-    name: &str,
-    errors: &mut Vec<ParameterError>,
-) -> Option<&'v str> {
+pub fn single<'v>(values: &'v [(String, String)], name: &str, errors: &mut Vec<ParameterError>) -> Option<&'v str> {
     let mut given = values.iter().filter(|(known, _)| known == name).map(|(_, value)| value.trim());
     let mut given = given.by_ref().filter(|value| !value.is_empty());
     let first = given.next()?;
