@@ -194,7 +194,8 @@ impl Cli {
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
-        let stop = |error: &clap::Error| Stop { message: explained(error, &args), code: u8::from(error.use_stderr()) * 2 };
+        let stop =
+            |error: &clap::Error| Stop { message: explained(error, &args), code: u8::from(error.use_stderr()) * 2 };
         let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
         if let Command::Serve(settings) = &mut cli.command {

@@ -1,0 +1,9 @@
+//! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
+
+mod layers;
+mod lists;
+mod paging;
+mod quota;
+mod real;
+mod rest;
+mod stage;
