@@ -9,6 +9,7 @@ pub mod fold;
 pub mod names;
 pub mod version;
 pub mod vocabulary;
+pub mod write;
 
 pub use country::Country;
 pub use date::Date;

@@ -1,0 +1,3 @@
+//! The tests that need the whole crate, in one binary.
+
+mod bundled;
