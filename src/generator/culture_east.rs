@@ -152,7 +152,7 @@ pub(super) const EAST: &[Source] = &[
         stems: "Bai:白 Cao:曹 Cheng:程 Deng:邓 Fang:方 Gao:高 Gu:顾 Han:韩 He:何 Jiang:江 Kong:孔 Liao:廖 Lin:林 Luo:罗 Meng:孟 Pan:潘 Qian:钱 Shen:沈 Song:宋 Tan:谭 Wei:魏 Xia:夏 Xu:徐 Yan:严 Yuan:袁 Zhong:钟 Zhou:周 Ouyang:欧阳 Situ:司徒",
         ends_women: "-:-",
         ends_men: "-:-",
-        roots: "Qingshi:青石 Yunqiao:云桥 Songtao:松涛 Hebian:河边 Baihe:百禾 Xinghai:星海 Chunyu:春雨 Lantian:蓝田 Yuanfan:远帆 Zhulin:竹林 Hongye:红叶 Tianhe_Wan:天鹤湾 Jinsui:金穗 Shuangyu:双鱼 Wutong:梧桐 Mingzhu_Gang:明珠港",
+        roots: "Qingshi:青石 Yunqiao:云桥 Songtao:松涛 Hebian:河边 Bailu:百麓 Xinghai:星海 Chunlu:春露 Lantian:蓝田 Yuanfan:远帆 Zhulin:竹林 Hongye:红叶 Tianhe_Wan:天鹤湾 Jinsui:金穗 Shuangyu:双鱼 Wutong:梧桐 Mingzhu_Gang:明珠港",
         firm_words: "Ziben:资本 Chuangtou:创投 Touzi:投资 Capital Ventures",
         startup_words: "Keji:科技 Zhineng:智能 Nengyuan:能源 Technologies",
         family_first: true,

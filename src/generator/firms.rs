@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::Plan;
+use super::firm_names::{SET_FIRM_COUNTRIES, firm_name};
 use super::geography::{PLACES, draw_place, set_place};
-use super::naming::{Given, SET_FIRM_COUNTRIES, firm_name};
+use super::naming::Given;
 use super::people::People;
 use super::profile_text::firm_description;
 use super::random::{Purpose, Random};

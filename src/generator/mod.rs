@@ -23,6 +23,7 @@
 mod culture;
 mod culture_east;
 mod culture_west;
+mod firm_names;
 mod firms;
 mod geography;
 mod market;
@@ -33,10 +34,12 @@ mod quality;
 mod random;
 mod review_text;
 mod review_words;
+mod review_words_abroad;
 mod reviews;
 mod rounds;
 mod sectors;
 mod share;
+mod startup_names;
 mod startups;
 mod words;
 

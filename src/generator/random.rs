@@ -72,6 +72,14 @@ impl Random {
         items[self.below(items.len() as u64) as usize]
     }
 
+    /// One of `items`, all alike.
+    ///
+    /// # Panics
+    /// As [`Self::pick`].
+    pub(super) fn one<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len() as u64) as usize]
+    }
+
     /// A number below `end` that prefers small ones.
     pub(super) fn small(&mut self, end: u64) -> u64 {
         let end = 1 + self.below(end);

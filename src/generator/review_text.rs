@@ -3,6 +3,7 @@
 use super::quality::Experience;
 use super::random::Random;
 use super::review_words as words;
+use super::review_words_abroad::FOREIGN;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{FirmKind, Stage};
 
@@ -34,7 +35,7 @@ fn last_tone(met: Experience) -> usize {
 
 /// The sentences of a review in another language than English, if it is one.
 fn foreign(random: &mut Random, told: &Told) -> Option<&'static [&'static [&'static str]; 3]> {
-    let found = words::FOREIGN.iter().find(|(tag, _)| *tag == told.language)?;
+    let found = FOREIGN.iter().find(|(tag, _)| *tag == told.language)?;
     random.chance(130).then_some(&found.1)
 }
 

@@ -82,7 +82,7 @@ const UNWANTED: [&str; 30] = [
 ];
 
 /// Well-known names that a compound or syllables could hit; see also the test against published data.
-const TAKEN: [&str; 84] = [
+const TAKEN: [&str; 85] = [
     "accel",
     "adobe",
     "airbnb",
@@ -239,7 +239,7 @@ pub(super) fn coined(random: &mut Random, sound: Sound, extra: usize) -> String 
             word.push_str(random.pick(&["l", "n", "r", "v", "m", "t", "d"]));
         }
         word.push_str(random.pick(syllables.ends));
-        if is_fit(&word) {
+        if is_fit(&word) && word.chars().count() > 4 {
             return capital(&word);
         }
     }
@@ -283,7 +283,7 @@ mod tests {
         for sound in [Sound::Neutral, Sound::Romance, Sound::Germanic, Sound::Slavic, Sound::Eastern, Sound::Southern] {
             for _ in 0..2_000 {
                 let word = coined(&mut random, sound, 0);
-                assert!(is_fit(&word) && (3..=24).contains(&word.chars().count()), "{word}");
+                assert!(is_fit(&word) && (5..=24).contains(&word.chars().count()), "{word}");
                 words.insert(word);
             }
         }
