@@ -80,7 +80,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let index = settings.index.clone();
     let started =
         off_runtime(move || live::start(Releases::at(index), live::KEEP, |event| eprintln!("{event}"))).await?;
-    let (live, watcher) = started.map_err(ServeError::Release)?;
+    let watcher = started.map_err(ServeError::Release)?;
+    let live = watcher.live();
     let data = settings.data.clone();
     let access = off_runtime(move || Access::open(&data, now())).await?.map_err(ServeError::Access)?;
 

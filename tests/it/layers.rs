@@ -112,7 +112,11 @@ fn named_after(code: &str, prefix: &str) -> BTreeSet<String> {
             found.insert(rest.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect());
         }
     }
-    found.into_iter().map(|word| word.split(' ').next().unwrap_or("").to_owned()).filter(|word| !word.is_empty()).collect()
+    found
+        .into_iter()
+        .map(|word| word.split(' ').next().unwrap_or("").to_owned())
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 #[test]
@@ -177,7 +181,8 @@ fn each_outside_crate_has_one_home() {
                 });
                 uses || line.contains(&format!(" {outside}::")) || line.contains(&format!("({outside}::"))
             });
-            let at_home = homes.iter().any(|home| name.starts_with(&format!("{home}/")) || name == format!("{home}.rs"));
+            let at_home =
+                homes.iter().any(|home| name.starts_with(&format!("{home}/")) || name == format!("{home}.rs"));
             if used && !at_home {
                 wrong.push(format!("src/{name} uses `{outside}`, whose home is {homes:?}"));
             }
@@ -188,7 +193,8 @@ fn each_outside_crate_has_one_home() {
 
 #[test]
 fn the_guard_sees_what_is_imported() {
-    let code = "use crate::dataset::{Date, fold::fold};\nuse crate::{access::Quota, web::State};\nlet x = crate::catalog::X;";
+    let code =
+        "use crate::dataset::{Date, fold::fold};\nuse crate::{access::Quota, web::State};\nlet x = crate::catalog::X;";
     let named: Vec<String> = named_after(code, "crate::").into_iter().collect();
     assert_eq!(named, ["access", "catalog", "dataset", "web"]);
 }
