@@ -2,4 +2,8 @@
 
 mod bundled;
 mod layers;
+mod lists;
+mod paging;
+mod quota;
+mod real;
 mod stage;
