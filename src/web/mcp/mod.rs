@@ -15,6 +15,7 @@ mod handler;
 mod manifest;
 mod message;
 mod shape;
+mod source;
 mod tool;
 
 use std::convert::Infallible;

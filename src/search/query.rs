@@ -1,0 +1,94 @@
+//! A query, read once: folded, cut to its bounds, with its words and the patterns to compare names with.
+
+use super::edits::Pattern;
+use super::nickname;
+use super::sound::sound;
+use super::weights::{GENERIC, Weights};
+use super::{LONGEST_QUERY, MOST_WORDS};
+use crate::dataset::fold::fold;
+
+/// What was asked.
+#[derive(Debug)]
+pub(super) struct Query {
+    /// The query as it came, without space around it.
+    pub raw: String,
+    /// Its folded text.
+    pub folded: String,
+    /// Its folded text without spaces.
+    pub joined: String,
+    /// Its first words.
+    pub words: Vec<Word>,
+    /// The pattern of `joined`.
+    pub whole: Pattern,
+    /// The words in alphabetical order, joined; empty for fewer than two.
+    pub sorted: Option<Pattern>,
+    /// The words that are not generic, joined; none where that is all of them or none.
+    pub core: Option<Pattern>,
+    /// The sound of `joined`.
+    pub sound: String,
+    /// True where the query ends in a space: its last word is complete.
+    pub ended: bool,
+}
+
+/// One word of a query.
+#[derive(Debug)]
+pub(super) struct Word {
+    /// The folded word.
+    pub text: String,
+    /// How much it tells, from 0 to 1.
+    pub weight: f32,
+    /// Its pattern.
+    pub pattern: Pattern,
+    /// Given names that are used for it.
+    pub nicknames: Vec<&'static str>,
+}
+
+impl Query {
+    /// Reads a query; only its first [`LONGEST_QUERY`] bytes and [`MOST_WORDS`] words count.
+    pub fn read(text: &str, weights: &Weights) -> Self {
+        let mut end = text.len().min(LONGEST_QUERY);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = text.get(..end).unwrap_or_default();
+        let mut folded = fold(text);
+        // A letter of another script may fold to several, so that the bound is kept here too.
+        folded.truncate(LONGEST_QUERY);
+        folded.truncate(folded.trim_end().len());
+        let joined = folded.replace(' ', "");
+        let words: Vec<Word> = folded
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .take(MOST_WORDS)
+            .map(|word| Word::new(word, weights))
+            .collect();
+        let sorted = (words.len() > 1).then(|| {
+            let mut words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+            words.sort_unstable();
+            Pattern::new(words.concat().as_bytes())
+        });
+        let core: String = words.iter().filter(|word| word.weight >= GENERIC).map(|word| word.text.as_str()).collect();
+        Self {
+            raw: text.trim().to_owned(),
+            whole: Pattern::new(joined.as_bytes()),
+            core: (!core.is_empty()).then(|| Pattern::new(core.as_bytes())),
+            sound: sound(&folded),
+            ended: text.ends_with(char::is_whitespace),
+            folded,
+            joined,
+            words,
+            sorted,
+        }
+    }
+}
+
+impl Word {
+    fn new(text: &str, weights: &Weights) -> Self {
+        Self {
+            text: text.to_owned(),
+            weight: weights.of(text),
+            pattern: Pattern::new(text.as_bytes()),
+            nicknames: nickname::forms(text).collect(),
+        }
+    }
+}

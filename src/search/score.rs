@@ -1,0 +1,281 @@
+//! The ranking: one function of a query and a name, from 0 to 1.
+//!
+//! A name may answer a query in several [`Way`]s. Each has a ceiling that says how sure it makes us, and a likeness that
+//! says how well this name does; the score is the best of them, and prominence breaks near ties: it adds at most
+//! [`WHISPER`], less than one edit in a name of common length costs.
+
+use super::query::{Query, Word};
+use super::scratch::Scratch;
+use super::sound::sound_into;
+use super::weights::{GENERIC, Weights};
+use crate::dataset::fold::fold_into;
+
+/// The most that prominence adds.
+pub(super) const WHISPER: f32 = 0.02;
+
+/// A way in which a name answers a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The raw texts are alike, for names without letters or digits.
+    Raw,
+    /// The folded texts are alike.
+    Whole,
+    /// Without spaces.
+    Joined,
+    /// Without generic words.
+    Core,
+    /// With the words sorted.
+    Sorted,
+    /// Word by word.
+    Words,
+    /// The query begins the name.
+    Prefix,
+    /// The query begins the name, but for a typo.
+    NearPrefix,
+    /// The two sound alike.
+    Sound,
+    /// The query is made of the first letters of the name's words.
+    Acronym,
+}
+
+impl Way {
+    /// The name of the way in explanations.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Whole => "whole",
+            Self::Joined => "joined",
+            Self::Core => "core",
+            Self::Sorted => "sorted",
+            Self::Words => "words",
+            Self::Prefix => "prefix",
+            Self::NearPrefix => "near_prefix",
+            Self::Sound => "sound",
+            Self::Acronym => "acronym",
+        }
+    }
+
+    /// The score of a name that answers perfectly in this way.
+    pub fn ceiling(self) -> f32 {
+        match self {
+            Self::Raw | Self::Whole => 1.0,
+            Self::Joined => 0.985,
+            Self::Core => 0.96,
+            Self::Sorted => 0.97,
+            Self::Words => 0.93,
+            Self::Prefix => 0.95,
+            Self::Sound => 0.9,
+            Self::NearPrefix => 0.86,
+            Self::Acronym => 0.8,
+        }
+    }
+}
+
+/// Takes note of each way a name is tried in.
+pub(super) trait Tally {
+    /// Notes that a name does `likeness` well in a way.
+    fn note(&mut self, way: Way, likeness: f32);
+
+    /// The best score so far.
+    fn best(&self) -> f32;
+}
+
+/// The best score alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Best {
+    pub score: f32,
+}
+
+impl Tally for Best {
+    fn note(&mut self, way: Way, likeness: f32) {
+        self.score = self.score.max(way.ceiling() * likeness);
+    }
+
+    fn best(&self) -> f32 {
+        self.score
+    }
+}
+
+/// Scores a name or alias for a query.
+pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: &mut Scratch, tally: &mut impl Tally) {
+    let mut folded = std::mem::take(&mut scratch.folded);
+    let mut joined = std::mem::take(&mut scratch.joined);
+    fold_into(text, &mut folded);
+    joined.clear();
+    joined.extend(folded.split(' '));
+    if folded.is_empty() || query.joined.is_empty() {
+        score_raw(query, text, tally);
+    } else {
+        score_folded(query, &folded, &joined, weights, tally);
+        if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 {
+            sound_into(&folded, &mut scratch.sound);
+            if scratch.sound == query.sound {
+                let edits = query.whole.edits(joined.as_bytes()).whole;
+                tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits, query.whole.len(), joined.len()));
+            }
+        }
+    }
+    scratch.folded = folded;
+    scratch.joined = joined;
+}
+
+fn score_raw(query: &Query, text: &str, tally: &mut impl Tally) {
+    if query.raw.is_empty() {
+        return;
+    }
+    if text.trim() == query.raw {
+        tally.note(Way::Raw, 1.0);
+    } else if text.contains(query.raw.as_str()) {
+        tally.note(Way::Raw, 0.9 * share(query.raw.len(), text.len()).max(0.7));
+    }
+}
+
+fn score_folded(query: &Query, folded: &str, joined: &str, weights: &Weights, tally: &mut impl Tally) {
+    if folded == query.folded {
+        tally.note(Way::Whole, 1.0);
+        return;
+    }
+    if joined == query.joined {
+        tally.note(Way::Joined, 1.0);
+        return;
+    }
+    let edits = query.whole.edits(joined.as_bytes());
+    tally.note(Way::Joined, likeness(edits.whole, query.whole.len(), joined.len()));
+    if joined.starts_with(query.joined.as_str()) {
+        tally.note(Way::Prefix, 0.93 + 0.07 * share(query.joined.len(), joined.len()));
+    } else if query.whole.len() > 3 {
+        tally.note(
+            Way::NearPrefix,
+            likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * share(query.joined.len(), joined.len())),
+        );
+    }
+
+    let words: Vec<(&str, f32)> =
+        folded.split(' ').take(MOST_NAME_WORDS).map(|word| (word, weights.of(word))).collect();
+    if let Some(sorted) = &query.sorted
+        && words.len() > 1
+    {
+        let mut in_order: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        in_order.sort_unstable();
+        let text = in_order.concat();
+        tally.note(Way::Sorted, likeness(sorted.edits(text.as_bytes()).whole, sorted.len(), text.len()));
+    }
+    if let Some(core) = &query.core {
+        let text: String = words.iter().filter(|(_, weight)| *weight >= GENERIC).map(|(word, _)| *word).collect();
+        if !text.is_empty() {
+            tally.note(Way::Core, likeness(core.edits(text.as_bytes()).whole, core.len(), text.len()));
+        }
+    }
+    tally.note(Way::Words, words_alike(query, &words));
+    if query.words.len() == 1
+        && words.len() > 1
+        && (2..=8).contains(&query.joined.len())
+        && is_acronym(&query.joined, &words)
+    {
+        tally.note(Way::Acronym, 1.0);
+    }
+}
+
+/// The most words of a name that are compared one by one.
+pub(super) const MOST_NAME_WORDS: usize = 12;
+
+/// How alike two texts are that are so many edits apart, where 1 is equal.
+fn likeness(edits: u32, left: u32, right: usize) -> f32 {
+    let longest = left.max(u32::try_from(right).unwrap_or(u32::MAX)).max(1);
+    1.0 - ratio(edits.min(longest), longest)
+}
+
+fn share(part: usize, whole: usize) -> f32 {
+    ratio(u32::try_from(part).unwrap_or(u32::MAX), u32::try_from(whole.max(1)).unwrap_or(u32::MAX)).min(1.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths of names")]
+fn ratio(part: u32, whole: u32) -> f32 {
+    part as f32 / whole as f32
+}
+
+/// How well the words of a query cover those of a name and are covered by them, each by its weight.
+fn words_alike(query: &Query, words: &[(&str, f32)]) -> f32 {
+    let mut taken = 0_u32;
+    let (mut asked, mut answered) = (0.0, 0.0);
+    let (mut told, mut covered) = (0.0, 0.0);
+    let mut ordered = true;
+    let mut last = 0;
+    for (at, word) in query.words.iter().enumerate() {
+        let is_last = at + 1 == query.words.len() && !query.ended;
+        let mut best = (0.0, 0);
+        for (place, (text, _)) in words.iter().enumerate() {
+            if taken & (1 << place) == 0 {
+                let alike = word_alike(word, text, is_last);
+                if alike > best.0 {
+                    best = (alike, place);
+                }
+            }
+        }
+        asked += word.weight;
+        if best.0 > 0.0 {
+            taken |= 1 << best.1;
+            answered += word.weight * best.0;
+            covered += words.get(best.1).map_or(0.0, |(_, weight)| weight * best.0);
+            ordered &= best.1 >= last;
+            last = best.1;
+        }
+    }
+    told += words.iter().map(|(_, weight)| weight).sum::<f32>();
+    if asked <= 0.0 || told <= 0.0 {
+        return 0.0;
+    }
+    let order = if ordered { 1.0 } else { 0.97 };
+    (answered / asked) * (0.85 + 0.15 * (covered / told).min(1.0)) * order
+}
+
+/// How alike a word of a query and one of a name are.
+fn word_alike(word: &Word, text: &str, is_last: bool) -> f32 {
+    if word.text == text {
+        return 1.0;
+    }
+    if word.nicknames.contains(&text) {
+        return 0.97;
+    }
+    let (asked, told) = (word.text.as_bytes(), text.as_bytes());
+    if told.starts_with(asked) {
+        return if asked.len() == 1 && !is_last {
+            0.85
+        } else if is_last {
+            0.88 + 0.1 * share(asked.len(), told.len())
+        } else {
+            0.7 + 0.25 * share(asked.len(), told.len())
+        };
+    }
+    if told.len() == 1 && asked.starts_with(told) {
+        return 0.75;
+    }
+    if asked.len() < 3 || told.len() < 3 {
+        return 0.0;
+    }
+    let edits = word.pattern.edits(told);
+    let mut best = likeness(edits.whole, word.pattern.len(), told.len());
+    if is_last && asked.len() > 3 {
+        best = best.max(0.85 * likeness(edits.prefix, word.pattern.len(), 0));
+    }
+    if best < 0.6 { 0.0 } else { best }
+}
+
+/// True where `letters` are the first letters of the words, of all of them or of those that are not connecting words.
+fn is_acronym(letters: &str, words: &[(&str, f32)]) -> bool {
+    let all = words.iter().filter_map(|(word, _)| word.bytes().next());
+    let telling = words.iter().filter(|(word, _)| !is_connecting(word)).filter_map(|(word, _)| word.bytes().next());
+    all.eq(letters.bytes()) || telling.eq(letters.bytes())
+}
+
+/// True for words that acronyms leave out.
+pub(super) fn is_connecting(word: &str) -> bool {
+    matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
+}
+
+/// The part that prominence adds, on a logarithmic scale.
+pub(super) fn whisper(prominence: u32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a whisper")]
+    let prominence = prominence as f32;
+    WHISPER * ((1.0 + prominence).ln() / 12.0).min(1.0)
+}

@@ -1,0 +1,103 @@
+//! How much a word tells about a name: `Capital` little, `Sequoia` much.
+//!
+//! Learnt from the table itself, by how many of its names hold the word; legal forms and bare connecting words weigh
+//! little everywhere.
+
+use std::collections::HashMap;
+
+/// Words that tell nothing by themselves, in any table: legal forms, articles and connecting words, web endings.
+const HOLLOW: &[&str] = &[
+    "ab",
+    "ag",
+    "and",
+    "as",
+    "bv",
+    "co",
+    "com",
+    "company",
+    "corp",
+    "corporation",
+    "de",
+    "gmbh",
+    "inc",
+    "incorporated",
+    "io",
+    "kg",
+    "limited",
+    "llc",
+    "llp",
+    "lp",
+    "ltd",
+    "net",
+    "nv",
+    "of",
+    "oy",
+    "org",
+    "plc",
+    "private",
+    "pte",
+    "pty",
+    "pvt",
+    "sa",
+    "sarl",
+    "sas",
+    "sl",
+    "spa",
+    "srl",
+    "the",
+];
+
+/// The weight of a hollow word.
+const LEAST: f32 = 0.2;
+
+/// A word below this weight is generic: a name's core is what is left without such words.
+pub(super) const GENERIC: f32 = 0.62;
+
+/// The weights of one table's common words; every other word weighs 1.
+#[derive(Debug, Default)]
+pub(super) struct Weights {
+    common: HashMap<Box<str>, f32>,
+}
+
+impl Weights {
+    /// Names that must hold a word before it is weighed: one in two thousand, and at least eight.
+    pub fn common_from(rows: u32) -> u32 {
+        (rows / 2_000).max(8)
+    }
+
+    /// Weighs the common words of a table of `rows` names.
+    pub fn new<'a>(rows: u32, frequencies: impl Iterator<Item = (&'a str, u32)>) -> Self {
+        let common = frequencies
+            .filter(|(_, frequency)| *frequency >= Self::common_from(rows))
+            .map(|(word, frequency)| (word.into(), weigh(rows, frequency)))
+            .chain(HOLLOW.iter().map(|word| ((*word).into(), LEAST)))
+            .collect();
+        Self { common }
+    }
+
+    /// The weight of a folded word, from 0.2 to 1.
+    pub fn of(&self, word: &str) -> f32 {
+        self.common.get(word).copied().unwrap_or(1.0)
+    }
+}
+
+/// 1 for a word in one name of two thousand, and less on a logarithmic scale down to 0.2 for a word in every second name.
+fn weigh(rows: u32, frequency: u32) -> f32 {
+    #[expect(clippy::cast_precision_loss, reason = "a weight needs three digits")]
+    let share = frequency as f32 / rows.max(1) as f32;
+    (share.ln() / (1.0_f32 / 2_000.0).ln()).clamp(LEAST, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_words_weigh_less() {
+        let weights = Weights::new(10_000, [("capital", 2_000), ("growth", 70), ("sequoia", 9)].into_iter());
+        assert!(weights.of("capital") < 0.3);
+        assert!(weights.of("growth") < GENERIC + 0.1 && weights.of("growth") > 0.5);
+        assert!((weights.of("sequoia") - weights.of("unheard")).abs() < 0.1);
+        assert!(weights.of("ltd") < 0.25);
+    }
+}
