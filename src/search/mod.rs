@@ -24,6 +24,7 @@ mod nickname;
 mod query;
 mod score;
 mod scratch;
+mod sealed;
 mod sound;
 mod tables;
 #[cfg(test)]
