@@ -137,6 +137,7 @@ const TAKEN: [&str; 85] = [
     "lightstone",
     "lime",
     "lyft",
+    "mantara",
     "mayfield",
     "meta",
     "miro",
