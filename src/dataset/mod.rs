@@ -23,6 +23,7 @@ pub mod snapshot;
 mod table;
 pub mod version;
 pub mod vocabulary;
+pub mod write;
 
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};
