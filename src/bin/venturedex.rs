@@ -125,6 +125,7 @@ fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> R
     if printed.is_err() {
         // Nobody has seen the key, so that nobody can use it.
         store.revoke_key(KeyRef::Id(record.id), now())?;
+        note(&format!("key {} could not be printed and is revoked again", record.id.0));
     }
     printed
 }
