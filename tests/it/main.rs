@@ -6,4 +6,5 @@ mod lists;
 mod paging;
 mod quota;
 mod real;
+mod rest;
 mod stage;

@@ -140,7 +140,7 @@ fn agent() -> ureq::Agent {
 pub struct Client {
     pub base: String,
     pub key: Option<String>,
-    agent: ureq::Agent,
+    pub agent: ureq::Agent,
 }
 
 /// What came back.
