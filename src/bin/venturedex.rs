@@ -13,6 +13,7 @@ use venturedex::access::account::{self, Account, Email, KeyName, KeyRecord, KeyR
 use venturedex::access::{AccessError, ApiKey, SqliteStore, Store, Tier};
 use venturedex::config::{self, AccountCommand, Cli, Command, KeyCommand, ServeSettings};
 use venturedex::dataset::Date;
+use venturedex::server;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -51,15 +52,6 @@ fn serve(settings: ServeSettings) -> Result<(), Failure> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
     runtime.block_on(server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
-}
-
-/// Stands in for `venturedex::server` until that has its own `serve`.
-mod server {
-    use super::{ServeSettings, io};
-
-    pub async fn serve(settings: ServeSettings) -> Result<(), io::Error> {
-        Err(io::Error::other(format!("cannot serve on {} yet", settings.listen)))
-    }
 }
 
 fn account(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failure> {
