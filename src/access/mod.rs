@@ -18,10 +18,9 @@ mod sqlite;
 mod store;
 mod table;
 mod tier;
-mod upkeep;
 
 pub use addresses::AddressMeter;
-pub use desk::{Access, Caller};
+pub use desk::{Access, Caller, sends_key};
 pub use error::{AccessError, Refused};
 pub use key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, ShownKey};
 pub use meter::{Meter, Tally};
@@ -29,4 +28,3 @@ pub use quota::Quota;
 pub use sqlite::SqliteStore;
 pub use store::{AddedUsage, Changes, KeyState, Store, Usage};
 pub use tier::{NotATier, Tier};
-pub use upkeep::upkeep;

@@ -13,6 +13,7 @@ use venturedex::access::account::{self, Account, Email, KeyName, KeyRecord, KeyR
 use venturedex::access::{AccessError, ApiKey, SqliteStore, Store, Tier};
 use venturedex::config::{self, AccountCommand, Cli, Command, KeyCommand, ServeSettings};
 use venturedex::dataset::Date;
+use venturedex::server;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -50,7 +51,7 @@ fn serve(settings: ServeSettings) -> Result<(), Failure> {
         let _ = writeln!(io::stderr(), "warning: the environment sets {name}, which is no setting{hint}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
-    runtime.block_on(venturedex::server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
+    runtime.block_on(server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
 }
 
 fn account(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failure> {
