@@ -2,4 +2,5 @@
 
 mod bundled;
 mod layers;
+mod mcp;
 mod stage;
