@@ -3,6 +3,7 @@
 mod bundled;
 mod layers;
 mod lists;
+mod mcp;
 mod paging;
 mod quota;
 mod real;

@@ -22,8 +22,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
 use super::answer::{Answer, Release, told};
-use super::argument::{Call, nearest};
+use super::argument::Call;
 use super::tool::{LISTED, Tool};
+use crate::search::nearest;
 
 /// The protocol revisions that are spoken, the oldest first.
 pub(super) const VERSIONS: [ProtocolVersion; 4] = [
@@ -206,7 +207,7 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 
 fn unknown_tool(name: &str) -> ErrorData {
     let names = Tool::ALL.map(Tool::name);
-    let near = nearest(name, &names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    let near = nearest(name, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     let short: String = name.chars().take(60).collect();
     ErrorData::invalid_params(format!("unknown tool `{short}`{near} Tools: {}", names.join(", ")), None)
 }

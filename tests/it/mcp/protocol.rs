@@ -1,220 +1,15 @@
 //! The endpoint as clients of each protocol revision see it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::service::Service;
-use hyper_util::service::TowerToHyperService;
+use http::Request;
+use http_body_util::StreamBody;
+use hyper::body::Frame;
 use serde_json::{Value, json};
+use venturedex::web::arrival::BodyTimeout;
+use venturedex::web::mcp::Tool;
 
-use super::*;
-
-const LIMIT: u32 = 100;
-
-/// A release that answers what its `query` says.
-struct Sample;
-
-impl Release for Sample {
-    fn snapshot(&self) -> &str {
-        "2026-11-20.1"
-    }
-
-    fn answer(&self, call: &Call) -> Answer {
-        let items = vec![r#"{"slug":"acme","name":"Acme"}"#; call.count("limit")];
-        let search = Document::new().list("items", items).field("total", "12").field("snapshot", "\"2026-11-20.1\"");
-        match call.value("q") {
-            Some("panic") => panic!("a fault in a tool"),
-            Some("broken") => Answer::Found("{".to_owned()),
-            Some("nowhere") => Answer::Wrong(vec![Mistake {
-                argument: "sector".to_owned(),
-                detail: "\"nowhere\" is not a sector".to_owned(),
-                did_you_mean: Vec::new(),
-                accepted: Vec::new(),
-            }]),
-            _ => Answer::Found(search.text()),
-        }
-    }
-}
-
-impl Tools for Sample {
-    fn current(&self) -> Arc<dyn Release> {
-        Arc::new(Sample)
-    }
-}
-
-/// A gate with one counter.
-#[derive(Default)]
-struct Counter(Arc<AtomicU32>);
-
-impl Counter {
-    fn headers(used: u32) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        headers.insert("x-ratelimit-limit", LIMIT.into());
-        headers.insert("x-ratelimit-remaining", LIMIT.saturating_sub(used).into());
-        headers.insert("x-ratelimit-reset", HeaderValue::from_static("1795305600"));
-        headers
-    }
-}
-
-impl Gate for Counter {
-    fn admit(&self, request: &Parts, charged: bool) -> Admission {
-        if request.headers.get("authorization").is_some_and(|key| key == "Bearer vdx_wrong") {
-            let data = json!({ "code": "invalid_api_key" });
-            let refusal = Fault::refused(StatusCode::UNAUTHORIZED, "the key is not valid".to_owned(), data);
-            return Admission { headers: Self::headers(LIMIT), refusal: Some(refusal), refund: None };
-        }
-        let used = self.0.load(Ordering::Relaxed);
-        if !charged {
-            return Admission { headers: Self::headers(used), ..Admission::default() };
-        }
-        if used >= LIMIT {
-            let data = json!({ "code": "quota_exceeded", "limit": LIMIT });
-            let refusal = Fault::refused(StatusCode::TOO_MANY_REQUESTS, "the daily quota is used up".to_owned(), data);
-            return Admission { headers: Self::headers(used), refusal: Some(refusal), refund: None };
-        }
-        let counter = Arc::clone(&self.0);
-        let used = counter.fetch_add(1, Ordering::Relaxed) + 1;
-        let refund = move || Self::headers(counter.fetch_sub(1, Ordering::Relaxed) - 1);
-        Admission { headers: Self::headers(used), refusal: None, refund: Some(Box::new(refund)) }
-    }
-}
-
-fn endpoint() -> (BoxedFilter<(Response,)>, Arc<AtomicU32>) {
-    let used = Arc::new(AtomicU32::new(0));
-    let settings = Settings { body_limit: 4_096, ..Settings::new("http://127.0.0.1:8080") };
-    (routes(&settings, Arc::new(Sample), Arc::new(Counter(Arc::clone(&used)))).unwrap(), used)
-}
-
-/// A protocol revision, as its clients write requests.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Era {
-    /// Nothing but a content type.
-    Bare,
-    March2025,
-    June2025,
-    November2025,
-    July2026,
-}
-
-const ERAS: [Era; 5] = [Era::Bare, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
-
-impl Era {
-    fn version(self) -> &'static str {
-        match self {
-            Self::Bare | Self::March2025 => "2025-03-26",
-            Self::June2025 => "2025-06-18",
-            Self::November2025 => "2025-11-25",
-            Self::July2026 => "2026-07-28",
-        }
-    }
-}
-
-/// A request to be made, with faults put in.
-#[derive(Clone, Debug)]
-struct Ask {
-    method: &'static str,
-    headers: Vec<(&'static str, String)>,
-    body: String,
-}
-
-fn ask(era: Era, method: &str, mut params: Value) -> Ask {
-    let mut headers = vec![("host", "localhost:8080".to_owned()), ("content-type", "application/json".to_owned())];
-    if era != Era::Bare {
-        headers.push(("accept", "application/json, text/event-stream".to_owned()));
-    }
-    if !matches!(era, Era::Bare | Era::March2025) && method != "initialize" {
-        headers.push(("mcp-protocol-version", era.version().to_owned()));
-    }
-    if era == Era::July2026 {
-        headers.push(("mcp-method", method.to_owned()));
-        if let Some(name) = params.get("name").and_then(Value::as_str) {
-            headers.push(("mcp-name", name.to_owned()));
-        }
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-        });
-    }
-    let mut body = json!({ "jsonrpc": "2.0", "id": 7, "method": method });
-    if params.as_object().is_some_and(|params| !params.is_empty()) {
-        body["params"] = params;
-    }
-    Ask { method: "POST", headers, body: body.to_string() }
-}
-
-fn initialize(version: &str) -> Value {
-    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } })
-}
-
-fn call(name: &str, arguments: Value) -> Value {
-    json!({ "name": name, "arguments": arguments })
-}
-
-impl Ask {
-    fn with(mut self, name: &'static str, value: &str) -> Self {
-        self.headers.retain(|(header, _)| *header != name);
-        self.headers.push((name, value.to_owned()));
-        self
-    }
-
-    fn without(mut self, name: &str) -> Self {
-        self.headers.retain(|(header, _)| *header != name);
-        self
-    }
-
-    fn body(mut self, body: &str) -> Self {
-        body.clone_into(&mut self.body);
-        self
-    }
-
-    fn replaced(mut self, from: &str, to: &str) -> Self {
-        assert!(self.body.contains(from), "{} has no {from}", self.body);
-        self.body = self.body.replace(from, to);
-        self
-    }
-
-    fn by(mut self, method: &'static str) -> Self {
-        self.method = method;
-        self
-    }
-
-    async fn send(&self, endpoint: &BoxedFilter<(Response,)>) -> Reply {
-        self.send_to("/api/mcp", endpoint).await
-    }
-
-    async fn send_to(&self, path: &str, endpoint: &BoxedFilter<(Response,)>) -> Reply {
-        let mut request = Request::builder().method(self.method).uri(path);
-        for (name, value) in &self.headers {
-            request = request.header(*name, value);
-        }
-        let request = request.body(Full::new(Bytes::from(self.body.clone()))).unwrap();
-        let routes = TowerToHyperService::new(warp::service(endpoint.clone()));
-        let Ok(answer) = routes.call(request).await;
-        let (head, body) = answer.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        Reply { status: head.status.as_u16(), headers: head.headers, body }
-    }
-}
-
-#[derive(Debug)]
-struct Reply {
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
-}
-
-impl Reply {
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
-    }
-
-    fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
-}
+use super::ask::{Ask, ERAS, Era, ask, call, initialize};
+use super::sample::endpoint;
 
 /// What an answer must be: a result, the code of an error, or nothing (a notification was taken).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -467,78 +262,24 @@ async fn wrong_arguments_are_told_with_their_mend() {
 }
 
 #[tokio::test]
-async fn only_calls_of_tools_are_counted_and_faults_of_ours_are_given_back() {
-    let (endpoint, used) = endpoint();
-    for (ask, count) in [
-        (ask(Era::Bare, "tools/list", json!({})), 0),
-        (ask(Era::Bare, "initialize", initialize("2025-11-25")), 0),
-        (ask(Era::Bare, "tools/call", call("search_vcs", json!({}))).replaced(r#""id":7,"#, ""), 0),
-        (ask(Era::Bare, "tools/call", call("search_vcs", json!({}))).with("host", "evil.test"), 0),
-        (ask(Era::Bare, "tools/call", call("search_vcs", json!({}))), 1),
-        (ask(Era::Bare, "tools/call", call("search_vcs", json!({ "limit": 0 }))), 2),
-        (ask(Era::Bare, "tools/call", call("no_such_tool", json!({}))), 3),
-        (ask(Era::July2026, "tools/call", call("search_vcs", json!({}))), 4),
-    ] {
-        let reply = ask.send(&endpoint).await;
-        assert_eq!(used.load(Ordering::Relaxed), count, "{ask:?}");
-        assert_eq!(reply.header("x-ratelimit-remaining"), (LIMIT - count).to_string(), "{ask:?}");
-    }
-    for query in ["panic", "broken"] {
-        let params = call("search_vcs", json!({ "query": query }));
-        let reply = ask(Era::Bare, "tools/call", params).send(&endpoint).await;
-        assert_eq!((reply.status, &reply.json()["error"]["code"]), (500, &json!(-32603)), "{query}");
-        assert_eq!(reply.json()["id"], 7);
-        assert_eq!(reply.header("x-ratelimit-remaining"), "96", "{query}");
-    }
-    assert_eq!(used.load(Ordering::Relaxed), 4);
-}
-
-#[tokio::test]
-async fn a_used_up_quota_is_told_and_other_methods_stay_free() {
-    let (endpoint, used) = endpoint();
-    used.store(LIMIT - 1, Ordering::Relaxed);
-    let ask_stats = ask(Era::Bare, "tools/call", call("get_platform_stats", json!({})));
-    assert_eq!(ask_stats.send(&endpoint).await.status, 200);
-    let refused = ask_stats.send(&endpoint).await;
-    assert_eq!(refused.status, 429);
-    assert_eq!(refused.header("x-ratelimit-remaining"), "0");
-    let error = refused.json();
-    assert_eq!((&error["id"], &error["error"]["data"]["code"]), (&json!(7), &json!("quota_exceeded")));
-    assert_eq!(ask(Era::Bare, "tools/list", json!({})).send(&endpoint).await.status, 200);
-}
-
-#[tokio::test]
-async fn the_manifest_is_one_value_at_each_of_its_addresses() {
+async fn a_body_that_does_not_come_or_breaks_off_is_told() {
     let (endpoint, _) = endpoint();
-    let get = ask(Era::Bare, "", json!({})).by("GET").body("");
-    let manifest = get.send_to("/api/mcp/.well-known", &endpoint).await;
-    assert_eq!((manifest.status, manifest.header("content-type")), (200, "application/json"));
-    assert_eq!(manifest.header("access-control-allow-origin"), "*");
-    assert_eq!(manifest.header("x-ratelimit-limit"), "100");
-    let card = manifest.json();
-    assert_eq!(card["endpoint"], "http://127.0.0.1:8080/api/mcp");
-    assert_eq!(card["protocolVersions"], json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"]));
-    assert_eq!(card["limits"]["toolCallsPerDay"], 100);
-    let listed = ask(Era::Bare, "tools/list", json!({})).send(&endpoint).await.json();
-    assert_eq!(card["tools"], listed["result"]["tools"]);
-    for path in ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] {
-        assert_eq!(get.send_to(path, &endpoint).await.body, manifest.body, "{path}");
+    let torn: [(Box<dyn std::error::Error + Send + Sync>, u16); 2] =
+        [(BodyTimeout.into(), 408), ("the connection broke".into(), 400)];
+    for (error, status) in torn {
+        let parts = [Ok(Frame::data(Bytes::from_static(b"{"))), Err(error)];
+        let body = StreamBody::new(futures_util::stream::iter(parts));
+        let request = Request::post("/api/mcp").header("host", "localhost").header("content-type", "application/json");
+        let reply = Ask::exchange(request.body(body).unwrap(), &endpoint).await;
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (status, &json!(-32600)));
     }
-    let known = get.clone().with("if-none-match", manifest.header("etag"));
-    let known = known.send_to("/api/mcp/server-card", &endpoint).await;
-    assert_eq!((known.status, known.body.len()), (304, 0));
-    assert_eq!(known.header("etag"), manifest.header("etag"));
-    let posted = get.clone().by("POST").send_to("/api/mcp/.well-known", &endpoint).await;
-    assert_eq!((posted.status, posted.header("allow")), (405, "GET, HEAD, OPTIONS"));
-    assert_eq!(get.send_to("/api/mcp/nothing", &endpoint).await.status, 404);
 }
 
 #[tokio::test]
-async fn browsers_may_ask_before_they_call() {
+async fn a_body_is_limited_while_it_comes() {
     let (endpoint, _) = endpoint();
-    let preflight = ask(Era::Bare, "", json!({})).by("OPTIONS").body("").with("origin", "https://inspector.test");
-    let reply = preflight.send(&endpoint).await;
-    assert_eq!((reply.status, reply.header("allow")), (204, "POST, OPTIONS"));
-    assert!(reply.header("access-control-allow-headers").contains("MCP-Protocol-Version"));
-    assert!(reply.header("access-control-expose-headers").contains("X-RateLimit-Remaining"));
+    let parts = (0..100).map(|_| Ok::<_, std::convert::Infallible>(Frame::data(Bytes::from(vec![b' '; 100]))));
+    let body = StreamBody::new(futures_util::stream::iter(parts));
+    let request = Request::post("/api/mcp").header("host", "localhost").header("content-type", "application/json");
+    assert_eq!(Ask::exchange(request.body(body).unwrap(), &endpoint).await.status, 413);
 }
