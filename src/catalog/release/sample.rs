@@ -1,13 +1,15 @@
 //! Small datasets and their releases, for the tests of this room.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use tempfile::TempDir;
 use time::OffsetDateTime;
 
+use super::disk::{Disk, ThisDisk};
 use super::publish::{Building, Publication};
-use super::{ReleaseError, Releases};
+use super::{ReleaseError, Releases, files};
 use crate::dataset::{self, Compiled, Quiet, SnapshotVersion};
 
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/small");
@@ -35,6 +37,36 @@ pub(crate) fn small(version: &str) -> Compiled {
     compiled(version, "\0", "\0")
 }
 
+/// A disk that leaves out what only matters when the power goes.
+pub(crate) struct Unsynced;
+
+impl Disk for Unsynced {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        ThisDisk.create_folder(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        ThisDisk.create(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        // It must be there all the same.
+        fs::metadata(path).map(|_| ())
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        fs::metadata(path).map(|_| ())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        ThisDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        ThisDisk.remove(path)
+    }
+}
+
 /// An index folder with the small dataset as these versions, the last of them current.
 pub(crate) fn index(versions: &[&str]) -> (TempDir, Releases) {
     let folder = tempfile::tempdir().unwrap();
@@ -46,11 +78,34 @@ pub(crate) fn index(versions: &[&str]) -> (TempDir, Releases) {
 }
 
 pub(crate) fn publish(releases: &Releases, compiled: Compiled) -> Result<Publication, ReleaseError> {
-    finish(&releases.begin()?, compiled)
+    finish(&Building::begin(releases.clone(), &Unsynced)?, compiled)
 }
 
 pub(crate) fn finish(building: &Building<'_>, compiled: Compiled) -> Result<Publication, ReleaseError> {
     building.publish(compiled, OffsetDateTime::UNIX_EPOCH, &Quiet)
+}
+
+/// Copies of an index folder that was made once.
+pub(crate) struct Copies {
+    pub made: Releases,
+    folder: TempDir,
+}
+
+impl Copies {
+    pub(crate) fn of((folder, made): (TempDir, Releases)) -> Self {
+        Self { made, folder }
+    }
+
+    pub(crate) fn next(&self) -> (TempDir, Releases) {
+        let folder = tempfile::tempdir_in(self.folder.path()).unwrap();
+        for file in files(self.made.folder()).unwrap() {
+            let place = folder.path().join(&file);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::copy(self.made.folder().join(&file), place).unwrap();
+        }
+        let releases = Releases::at(folder.path());
+        (folder, releases)
+    }
 }
 
 /// What lies in a folder, but for locks.

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::difference::Changes;
 use super::manifest::Manifest;
 use super::publish::Outcome;
-use super::sample::{compiled, index, names, publish, small, version};
+use super::sample::{Copies, compiled, index, names, publish, small, version};
 use super::{ReleaseError, files};
 use crate::dataset::Table;
 
@@ -58,54 +58,40 @@ fn a_damaged_release_is_replaced_by_the_same_content() {
     }
 }
 
-/// Opens the release after `damage` was done to it, which must be refused; answers the words.
-fn refusal(damage: impl FnOnce(&Path)) -> String {
-    let (_folder, releases) = index(&[FIRST]);
-    let place = releases.place(version(FIRST));
-    damage(&place);
+/// Opens a copy of the release after `damage` was done to it, which must be refused; answers the words.
+fn refusal_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
+    let (_folder, releases) = copies.next();
+    damage(&releases.place(version(FIRST)));
     match releases.open(version(FIRST)) {
         Ok(_) => panic!("opened"),
         Err(error) => error.to_string(),
     }
 }
 
-#[test]
-fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
-    let (_folder, releases) = index(&[FIRST]);
-    for path in files(&releases.place(version(FIRST))).unwrap() {
-        let name = path.display().to_string();
-        let bytes = fs::read(releases.place(version(FIRST)).join(&path)).unwrap();
-        for at in [0, bytes.len() / 2, bytes.len() - 1] {
-            let words = refusal(|place| {
-                let mut bytes = fs::read(place.join(place_of(&path, place))).unwrap();
-                let at = at.min(bytes.len() - 1);
-                bytes[at] ^= 1;
-                fs::write(place.join(place_of(&path, place)), bytes).unwrap();
-            });
-            assert!(words.contains("is damaged") || words.contains("of another format"), "{name}: {words}");
-        }
-        refusal(|place| {
-            let path = place.join(place_of(&path, place));
-            let bytes = fs::read(&path).unwrap();
-            fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
-        });
-        refusal(|place| {
-            let path = place.join(place_of(&path, place));
-            let bytes = fs::read(&path).unwrap();
-            fs::write(path, [&bytes[..], b"x"].concat()).unwrap();
-        });
-        let words = refusal(|place| fs::remove_file(place.join(place_of(&path, place))).unwrap());
-        assert!(words.ends_with("is missing"), "{words}");
-    }
+fn refusal(damage: impl FnOnce(&Path)) -> String {
+    refusal_of(&Copies::of(index(&[FIRST])), damage)
 }
 
-/// The file of another release of the same dataset: text indexes give their files random names.
-fn place_of(path: &Path, place: &Path) -> std::path::PathBuf {
-    if place.join(path).exists() {
-        return path.to_owned();
+#[test]
+fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
+    let copies = Copies::of(index(&[FIRST]));
+    for path in files(&copies.made.place(version(FIRST))).unwrap() {
+        let name = path.display();
+        let bytes = fs::read(copies.made.place(version(FIRST)).join(&path)).unwrap();
+        let rewritten = |bytes: &[u8]| refusal_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
+        for at in [0, bytes.len() / 2, bytes.len() - 1] {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            let words = rewritten(&changed);
+            assert!(words.contains("is damaged") || words.contains("of another format"), "{name}: {words}");
+        }
+        let words = rewritten(&bytes[..bytes.len() / 2]);
+        assert!(words.contains("is damaged"), "{name}: {words}");
+        let words = rewritten(&[&bytes[..], b"x"].concat());
+        assert!(words.contains("is damaged"), "{name}: {words}");
+        let words = refusal_of(&copies, |place| fs::remove_file(place.join(&path)).unwrap());
+        assert!(words.ends_with("is missing"), "{name}: {words}");
     }
-    let alike = |other: &Path| other.parent() == path.parent() && other.extension() == path.extension();
-    files(place).unwrap().into_iter().find(|other| alike(other) && other.extension().is_some()).unwrap()
 }
 
 #[test]
