@@ -4,6 +4,7 @@
 //! ours and warp answers through `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS are the reverse proxy's.
 
 mod request;
+mod serve;
 mod stream;
 
 use std::convert::Infallible;
@@ -25,6 +26,7 @@ use warp::filters::BoxedFilter;
 
 pub use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
 use request::{BodyError, Connection, TimedBody};
+pub use serve::{ServeError, serve};
 use stream::{PatientStream, Phase};
 
 /// How long the server waits for whom, and how many it serves at a time.
@@ -130,7 +132,7 @@ where
                 // Answers are written whole, so waiting for more to send only adds time.
                 let _ = socket.set_nodelay(true);
                 let stream = PatientStream::new(socket, phase, &limits);
-                running.spawn(serve(Arc::clone(&http), stream, connection, ended.clone(), place));
+                running.spawn(attend(Arc::clone(&http), stream, connection, ended.clone(), place));
             }
             Err(_) => {
                 if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
@@ -151,7 +153,7 @@ where
 }
 
 /// Serves one connection to its end, or to the end of its current request once the server ends.
-async fn serve<S, B>(
+async fn attend<S, B>(
     http: Arc<http1::Builder>,
     stream: PatientStream<TcpStream>,
     connection: Connection<S>,

@@ -4,6 +4,7 @@
 //! releases served before stay for the cursors that began there.
 
 mod event;
+mod source;
 mod watch;
 
 use std::sync::Arc;

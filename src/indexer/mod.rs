@@ -213,7 +213,7 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::OtherFormat { .. } => (Code::Refused, "other_format"),
         ReleaseError::Damaged { .. } => (Code::Refused, "damaged"),
         ReleaseError::Taken { .. } => (Code::Refused, "version_taken"),
-        ReleaseError::Bundled { .. } => (Code::Refused, "bundled"),
+        ReleaseError::Bundled(_) => (Code::Refused, "bundled"),
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),
         ReleaseError::Io { .. } => (Code::Disk, "io"),

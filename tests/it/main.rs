@@ -1,3 +1,7 @@
-//! The tests that need the whole crate, in one binary.
+//! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
 
+mod broken;
 mod bundled;
+mod faults;
+mod layers;
+mod stage;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::catalog::BundledError;
 use crate::dataset::{ArchiveError, SnapshotVersion};
+use crate::search::SearchError;
 
 /// Why a release cannot be published, opened or served.
 #[derive(Debug)]
@@ -51,14 +53,13 @@ pub enum ReleaseError {
     },
     /// The text index could not be written.
     Text {
-        /// Of which table, and why.
-        reason: String,
+        /// Of which table.
+        table: &'static str,
+        /// Why.
+        error: SearchError,
     },
     /// The snapshot that is part of the program cannot be opened.
-    Bundled {
-        /// Why.
-        reason: String,
-    },
+    Bundled(BundledError),
     /// The disk refuses.
     Io {
         /// The path that was worked on.
@@ -86,8 +87,8 @@ impl fmt::Display for ReleaseError {
             Self::Busy { index } => {
                 write!(f, "another indexer is working on {}: wait for its end and try again", index.display())
             }
-            Self::Text { reason } => write!(f, "text index: {reason}"),
-            Self::Bundled { reason } => write!(f, "the bundled snapshot cannot be opened: {reason}"),
+            Self::Text { table, error } => write!(f, "{table}: {error}"),
+            Self::Bundled(error) => error.fmt(f),
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }
     }
@@ -97,6 +98,8 @@ impl std::error::Error for ReleaseError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { error, .. } => Some(error),
+            Self::Text { error, .. } => Some(error),
+            Self::Bundled(error) => Some(error),
             _ => None,
         }
     }

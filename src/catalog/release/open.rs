@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use super::manifest::{self, Manifest};
 use super::{ReleaseError, Releases, checksum, map, text};
+use crate::catalog::Catalog;
 use crate::dataset::{Checksums, Progress, Quiet, Snapshot, SnapshotVersion, Table};
 
 /// A release that can be served: its tables are mapped, its text indexes open.
 pub struct Release {
     /// What it consists of.
     pub manifest: Manifest,
-    /// Its tables.
-    pub snapshot: Snapshot,
+    /// What it answers.
+    pub catalog: Catalog,
 }
 
 impl Releases {
@@ -92,11 +93,13 @@ pub(super) fn open_trusted(
     manifest: Manifest,
 ) -> Result<Release, ReleaseError> {
     let snapshot = tables(place, version, Checksums::Trust)?;
-    text::open(&snapshot, &place.join(manifest::TEXT))
-        .map_err(|reason| ReleaseError::Damaged { version, reason: format!("text: {reason}") })?;
-    let release = Release { manifest, snapshot };
-    release.agrees().map_err(|reason| ReleaseError::Damaged { version, reason })?;
-    Ok(release)
+    let (told, found) = (manifest.counts, snapshot.counts());
+    if told != found {
+        let reason = format!("the manifest counts {told:?}, the tables {found:?}");
+        return Err(ReleaseError::Damaged { version, reason });
+    }
+    let texts = text::open(&snapshot, &place.join(manifest::TEXT))?;
+    Ok(Release { manifest, catalog: Catalog::new(snapshot, texts) })
 }
 
 /// Maps the tables in the folder `place`.
@@ -116,18 +119,6 @@ pub(super) fn tables(place: &Path, version: SnapshotVersion, checksums: Checksum
 }
 
 impl Release {
-    /// Its version.
-    #[must_use]
-    pub fn version(&self) -> SnapshotVersion {
-        self.snapshot.version()
-    }
-
-    /// Holds the counts of the tables against the manifest.
-    fn agrees(&self) -> Result<(), String> {
-        let (told, found) = (self.manifest.counts, self.snapshot.counts());
-        if told == found { Ok(()) } else { Err(format!("the manifest counts {told:?}, the tables {found:?}")) }
-    }
-
     /// Asks the release what a reader would ask: rows spread over each table are found by their slug, have a record that
     /// is JSON, and are found by their name.
     ///
@@ -136,7 +127,7 @@ impl Release {
     pub fn trial(&self) -> Result<(), String> {
         const SAMPLE: u32 = 40;
         for table in Table::ALL {
-            let rows = self.snapshot.rows(table);
+            let rows = self.catalog.snapshot().rows(table);
             for row in (0..rows).step_by((rows / SAMPLE).max(1) as usize) {
                 self.try_row(table, row)?;
             }
@@ -145,15 +136,26 @@ impl Release {
     }
 
     fn try_row(&self, table: Table, row: u32) -> Result<(), String> {
-        let slug = self.snapshot.slug(table, row);
-        if self.snapshot.find(table, slug) != Some(row) {
-            return Err(format!("the {} {slug:?} is not found by its slug", table.noun()));
+        let snapshot = self.catalog.snapshot();
+        let (noun, slug) = (table.noun(), snapshot.slug(table, row));
+        if snapshot.find(table, slug) != Some(row) {
+            return Err(format!("the {noun} {slug:?} is not found by its slug"));
         }
-        let mut record = self.snapshot.record(table, row).whole().to_vec();
+        let mut record = snapshot.record(table, row).whole().to_vec();
         record.push(b'}');
-        match serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(format!("the record of the {} {slug:?} is no JSON: {error}", table.noun())),
+        if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&record) {
+            return Err(format!("the record of the {noun} {slug:?} is no JSON: {error}"));
+        }
+        let name = snapshot.name(table, row);
+        if name.is_empty() || self.catalog.text_index(table).is_none() {
+            return Ok(());
+        }
+        // Asked for this row alone, so that a crowd of namesakes cannot hide it.
+        let found = self.catalog.search(table, name, &|found| found == row);
+        if found.hits.iter().any(|hit| hit.row == row) {
+            Ok(())
+        } else {
+            Err(format!("the {noun} {slug:?} is not found by its name {name:?}"))
         }
     }
 }

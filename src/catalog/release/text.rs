@@ -3,34 +3,43 @@
 use std::path::Path;
 
 use super::ReleaseError;
-use crate::dataset::{Names, Progress, Snapshot, Table};
-
-/// The tables that are searched by name.
-pub(super) const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
+use super::error::At;
+use crate::catalog::Texts;
+use crate::dataset::{Names, Progress, Snapshot, SnapshotVersion, Table};
+use crate::search::{SearchError, TextIndex};
 
 /// Writes the text indexes of `snapshot` to `folder`, which is made.
 pub(super) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress) -> Result<(), ReleaseError> {
-    let failed = |error: std::io::Error| ReleaseError::Text { reason: error.to_string() };
-    std::fs::create_dir(folder).map_err(failed)?;
-    for table in TABLES {
+    std::fs::create_dir(folder).at(folder)?;
+    for table in Texts::TABLES {
         let names = snapshot.names(table);
         progress.step(&format!("text/{}", table.name()), u64::from(names.len()));
-        let place = folder.join(table.name());
-        std::fs::create_dir(&place).map_err(failed)?;
-        std::fs::write(place.join("rows"), names.len().to_string()).map_err(failed)?;
+        TextIndex::create(&names, &folder.join(table.name()))
+            .map_err(|error| ReleaseError::Text { table: table.name(), error })?;
         progress.done();
     }
     Ok(())
 }
 
-/// Opens them.
-pub(super) fn open(snapshot: &Snapshot, folder: &Path) -> Result<(), String> {
-    for table in TABLES {
-        let rows =
-            std::fs::read_to_string(folder.join(table.name()).join("rows")).map_err(|error| error.to_string())?;
-        if rows != snapshot.names(table).len().to_string() {
-            return Err(format!("text/{} has other rows than the table", table.name()));
-        }
+/// Opens the text indexes of `snapshot` in `folder`.
+pub(super) fn open(snapshot: &Snapshot, folder: &Path) -> Result<Texts, ReleaseError> {
+    let of = |table: Table| {
+        TextIndex::open(&folder.join(table.name()), &snapshot.names(table))
+            .map_err(|error| refusal(snapshot.version(), table, &error))
+    };
+    Ok(Texts {
+        firms: of(Table::Firms)?,
+        startups: of(Table::Startups)?,
+        people: of(Table::People)?,
+        sectors: of(Table::Sectors)?,
+    })
+}
+
+/// What a text index's refusal means for the release it is part of.
+fn refusal(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
+    let reason = format!("text/{}: {error}", table.name());
+    match error {
+        SearchError::Format { .. } => ReleaseError::OtherFormat { version, reason },
+        _ => ReleaseError::Damaged { version, reason },
     }
-    Ok(())
 }
