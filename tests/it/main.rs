@@ -4,4 +4,8 @@ mod broken;
 mod bundled;
 mod faults;
 mod layers;
+mod lists;
+mod paging;
+mod quota;
+mod real;
 mod stage;

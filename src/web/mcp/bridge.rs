@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
@@ -34,6 +35,9 @@ use crate::web::arrival::{BodyTimeout, RequestId};
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
+
+/// How long an answer may take; rmcp itself waits for ever, also for a method that is no more.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ENDPOINT_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
@@ -223,9 +227,15 @@ impl Bridge {
         // A client may leave out `Accept`; rmcp wants both types in it.
         parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         parts.extensions.insert(Held { release, failed: Arc::clone(&failed) });
-        let (head, body) = self.rmcp.handle(Request::from_parts(parts, Full::new(message.text()))).await.into_parts();
-        let Ok(body) = body.collect().await;
-        let body = body.to_bytes();
+        let answered = async {
+            let request = Request::from_parts(parts, Full::new(message.text()));
+            let (head, body) = self.rmcp.handle(request).await.into_parts();
+            let Ok(body) = body.collect().await;
+            (head, body.to_bytes())
+        };
+        let Ok((head, body)) = tokio::time::timeout(PATIENCE, answered).await else {
+            return refused(&internal_error(request_id), id);
+        };
         if head.status.is_server_error() || failed.load(Ordering::Relaxed) {
             return refused(&internal_error(request_id), id);
         }
