@@ -7,6 +7,8 @@ use std::path::Path;
 use venturedex::dataset::fold::fold;
 use venturedex::generator::{Plan, generate};
 
+use crate::stage::real_data;
+
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(folder)
         .unwrap()
@@ -57,15 +59,10 @@ fn names(folder: &Path, file: &str) -> Vec<String> {
 
 #[test]
 fn no_bundled_name_is_that_of_a_real_firm_startup_or_person() {
-    let Some(real) = std::env::var_os("VENTUREDEX_REAL_DATA") else {
-        assert!(std::env::var_os("VENTUREDEX_TEST_ALL").is_none(), "VENTUREDEX_REAL_DATA is not set");
-        eprintln!("skipped: VENTUREDEX_REAL_DATA is not set");
-        return;
-    };
-    let real = Path::new(&real);
+    let Some(real) = real_data() else { return };
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset");
-    let organizations: HashSet<_> = names(real, "firms.csv").into_iter().chain(names(real, "startups.csv")).collect();
-    let people: HashSet<_> = names(real, "people.csv").into_iter().collect();
+    let organizations: HashSet<_> = names(&real, "firms.csv").into_iter().chain(names(&real, "startups.csv")).collect();
+    let people: HashSet<_> = names(&real, "people.csv").into_iter().collect();
     assert!(organizations.len() > 1_000, "{} holds no real data", real.display());
     for file in ["firms.csv", "startups.csv"] {
         let met: Vec<_> = names(&bundled, file).into_iter().filter(|name| organizations.contains(name)).collect();
