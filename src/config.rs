@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use http::Uri;
 
-use crate::access::Tier;
 use crate::access::account::{Email, KeyName, KeyRef};
 use crate::access::network::Network;
+use crate::access::{KEY_PREFIX, Tier};
 use crate::web::mcp::Doors;
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
@@ -135,15 +136,15 @@ pub struct ServeSettings {
     pub trusted_proxies: Vec<Network>,
     /// Tool calls a day for each MCP client without a key, counted by its address.
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
     pub mcp_daily_limit: u32,
     /// Connections served at a time; keep it below the process's limit of open files.
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=1_000_000))]
     pub max_connections: u32,
     /// Seconds that running requests get to finish when the server is told to end.
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
-          value_parser = clap::value_parser!(u32).range(0..=3_600))]
+          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 0..=3_600))]
     pub drain_seconds: u32,
 }
 
@@ -194,8 +195,10 @@ impl Cli {
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
-        let stop =
-            |error: &clap::Error| Stop { message: explained(error, &args), code: u8::from(error.use_stderr()) * 2 };
+        let stop = |error: &clap::Error| Stop {
+            message: explained(error, &args),
+            code: if error.use_stderr() { 2 } else { 0 },
+        };
         let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
         if let Command::Serve(settings) = &mut cli.command {
@@ -246,8 +249,23 @@ fn command() -> clap::Command {
     command.after_help(settings.unwrap_or_default())
 }
 
-/// The error as it is printed: for a wrong value with the place that it came from.
+/// The error as it is printed, without any key that was written where it does not belong.
 fn explained(error: &clap::Error, args: &[OsString]) -> String {
+    let message = placed(error, args);
+    let mut shown = String::with_capacity(message.len());
+    let mut parts = message.split(KEY_PREFIX);
+    shown.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let key = part.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(part.len());
+        let (head, rest) = if key > 4 { (part.get(..4), part.get(key..)) } else { (Some(part), None) };
+        shown.extend([KEY_PREFIX, head.unwrap_or_default(), if rest.is_some() { "…" } else { "" }]);
+        shown.push_str(rest.unwrap_or_default());
+    }
+    shown
+}
+
+/// For a wrong value, the place that it came from.
+fn placed(error: &clap::Error, args: &[OsString]) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -259,7 +277,7 @@ fn explained(error: &clap::Error, args: &[OsString]) -> String {
         let word = word.to_string_lossy();
         word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     };
-    let variable = args.iter().any(given).then_some(None).unwrap_or_else(|| variable_of(flag));
+    let variable = if args.iter().any(given) { None } else { variable_of(flag) };
     let place = variable.map_or_else(|| flag.to_owned(), |variable| format!("{variable} (environment)"));
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     match std::error::Error::source(error) {
@@ -277,6 +295,11 @@ fn variable_of(flag: &str) -> Option<String> {
 
 fn tier() -> impl TypedValueParser<Value = Tier> {
     PossibleValuesParser::new(Tier::ALL.map(Tier::name)).try_map(|name| name.parse::<Tier>())
+}
+
+fn whole(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rapidfuzz::distance::damerau_levenshtein;
+
 use super::{KeyDigest, ShownKey, Tier};
 
 /// An account's number in the store.
@@ -29,12 +31,29 @@ impl Email {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The part before the `@`.
+    fn local(&self) -> &str {
+        self.0.rsplit_once('@').map_or("", |(local, _)| local)
+    }
 }
 
 impl fmt::Display for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The address among `known` that `email` was most likely meant to be: at most three letters away, the nearer before the
+/// `@` the likelier.
+#[must_use]
+pub fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
+    let letters = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
+    let distance = |known: &'a Email| {
+        let whole = letters(&known.0, &email.0);
+        (whole <= 3).then(|| (whole + letters(known.local(), email.local()), known))
+    };
+    known.into_iter().filter_map(distance).min().map(|(_, known)| known)
 }
 
 /// The text is not an e-mail address.
@@ -204,6 +223,21 @@ mod tests {
             assert_eq!(text.parse::<Email>(), Err(NotAnEmail), "{text}");
         }
         assert_eq!(format!("{}@example.com", "a".repeat(65)).parse::<Email>(), Err(NotAnEmail));
+    }
+
+    #[test]
+    fn the_nearest_address_is_within_three_letters() {
+        let known: Vec<Email> =
+            ["ada@example.com", "adam@example.com", "zoe@example.org"].map(|text| text.parse().unwrap()).into();
+        for (text, expected) in [
+            ("aad@example.com", Some("ada@example.com")),
+            ("adamm@exmaple.com", Some("adam@example.com")),
+            ("zoe@example.com", Some("zoe@example.org")),
+            ("someone@else.com", None),
+        ] {
+            let email = text.parse().unwrap();
+            assert_eq!(nearest(&email, &known).map(Email::as_str), expected, "{text}");
+        }
     }
 
     #[test]

@@ -161,10 +161,7 @@ impl Access {
         self: &Arc<Self>,
         authorization: Option<&str>,
     ) -> Result<Option<Caller>, Refused> {
-        match bearer(authorization) {
-            Ok(Some(token)) if token.starts_with(KEY_PREFIX) => self.authenticate_fresh(authorization).await.map(Some),
-            _ => Ok(None),
-        }
+        if sends_key(authorization) { self.authenticate_fresh(authorization).await.map(Some) } else { Ok(None) }
     }
 
     /// Takes one request from the caller's quota of `today`.
@@ -273,6 +270,12 @@ impl Access {
         }
         Ok(added.len())
     }
+}
+
+/// True where the `Authorization` header's value is meant as a key of this service, well-formed or not.
+#[must_use]
+pub fn sends_key(authorization: Option<&str>) -> bool {
+    matches!(bearer(authorization), Ok(Some(token)) if token.starts_with(KEY_PREFIX))
 }
 
 /// The token of a `Bearer` header; `Ok(None)` where the header says something else.

@@ -20,7 +20,7 @@ mod table;
 mod tier;
 
 pub use addresses::AddressMeter;
-pub use desk::{Access, Caller};
+pub use desk::{Access, Caller, sends_key};
 pub use error::{AccessError, Refused};
 pub use key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, ShownKey};
 pub use meter::{Meter, Tally};

@@ -90,7 +90,10 @@ pub struct Asked {
 }
 
 /// Values of a parameter that were understood: canonical texts with what they stand for.
-type Values = Vec<(String, u32)>;
+type Values = Vec<Value>;
+
+/// A canonical text with what it stands for: a place in a vocabulary, or a row.
+type Value = (String, u32);
 
 struct Reader<'a> {
     catalog: &'a Catalog,
@@ -258,7 +261,7 @@ impl Reader<'_> {
         &mut self,
         parameter: &Parameter,
         given: &[(&str, &str)],
-        read: impl Fn(&Self, &str) -> Option<(String, u32)>,
+        read: impl Fn(&Self, &str) -> Option<Value>,
         unknown: impl Fn(&Self, &str, &str) -> ParameterError,
     ) -> Values {
         let mut values = Values::new();
@@ -299,7 +302,7 @@ impl Reader<'_> {
         (0..snapshot.rows(table)).map(|row| snapshot.slug(table, row)).collect()
     }
 
-    fn sector(&self, value: &str) -> Option<(String, u32)> {
+    fn sector(&self, value: &str) -> Option<Value> {
         let snapshot = self.catalog.snapshot();
         let by_slug = self.catalog.find(Table::Sectors, &normal(value));
         let row = by_slug.or_else(|| {
@@ -311,7 +314,7 @@ impl Reader<'_> {
     }
 
     /// A row by its slug, or by its name where exactly one row has that name.
-    fn row(&self, table: Table, value: &str) -> Option<(String, u32)> {
+    fn row(&self, table: Table, value: &str) -> Option<Value> {
         let snapshot = self.catalog.snapshot();
         let row = self.catalog.find(table, value).or_else(|| self.catalog.named(table, value))?;
         Some((snapshot.slug(table, row).to_owned(), row))
@@ -353,7 +356,7 @@ impl Reader<'_> {
         self.clauses.push(Clause::MemberOf { firms, startups });
     }
 
-    fn organization(&self, text: &str) -> (Option<(String, u32)>, Option<(String, u32)>) {
+    fn organization(&self, text: &str) -> (Option<Value>, Option<Value>) {
         (self.row(Table::Firms, text), self.row(Table::Startups, text))
     }
 

@@ -51,7 +51,7 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
             Some(toml::Value::String(value)) => value.trim().to_owned(),
             Some(toml::Value::Datetime(value)) => value.to_string(),
             Some(other) => {
-                let message = format!("is a {}; write it as a text in quotes", other.type_str());
+                let message = format!("is of type {}; write it as a text in quotes", other.type_str());
                 complaints.error(line_of(&text, key), Some(key), message);
                 return None;
             }

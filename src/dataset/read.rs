@@ -73,11 +73,13 @@ pub const REVIEW_COLUMNS: &[&str] = &[
 struct Index {
     rows: HashMap<String, (u32, u64)>,
     names: HashMap<String, u64>,
+    /// False where the table could not be read: its rows are not known, and a reference to one is not judged.
+    known: bool,
 }
 
 impl Index {
     fn new() -> Self {
-        Self { rows: HashMap::new(), names: HashMap::new() }
+        Self { rows: HashMap::new(), names: HashMap::new(), known: true }
     }
 
     fn get(&self, key: &str) -> Option<u32> {
@@ -113,7 +115,7 @@ impl Index {
 /// Resolves one reference; complains of one that leads nowhere.
 fn reference(line: &mut Line<'_, '_>, column: usize, index: &Index, noun: &str, key: &str) -> Option<u32> {
     let found = index.get(key);
-    if found.is_none() {
+    if found.is_none() && index.known {
         line.error(column, format!("no {noun} has the slug {}", quoted(key)));
     }
     found
@@ -134,7 +136,7 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
 
     let mut firms = Vec::new();
     let mut firm_index = Index::new();
-    table::read(folder, "firms.csv", FIRM_COLUMNS, &mut report, progress, |line| {
+    let known = table::read(folder, "firms.csv", FIRM_COLUMNS, &mut report, progress, |line| {
         let slug = line.slug(0);
         if slug == "facets" {
             line.error(0, "`facets` is a path of the API; choose another slug".into());
@@ -165,10 +167,11 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
         }
         firms.push(firm);
     });
+    firm_index.known = known;
 
     let mut startups = Vec::new();
     let mut startup_index = Index::new();
-    table::read(folder, "startups.csv", STARTUP_COLUMNS, &mut report, progress, |line| {
+    let known = table::read(folder, "startups.csv", STARTUP_COLUMNS, &mut report, progress, |line| {
         let slug = line.slug(0);
         startup_index.insert(line, 0, &slug, startups.len());
         let name = line.name(1);
@@ -187,6 +190,7 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
             status: line.word(10),
         });
     });
+    startup_index.known = known;
 
     let rounds = rounds(folder, &startups, &startup_index, &firm_index, &mut report, progress);
     let people = people(folder, &startup_index, &firm_index, &mut report, progress);
@@ -215,7 +219,7 @@ fn sectors(folder: &Path, report: &mut Report, progress: &dyn Progress) -> (Vec<
     let mut sectors: Vec<Sector> = Vec::new();
     let mut parents: Vec<(String, u64)> = Vec::new();
     let mut index = Index::new();
-    table::read(folder, "sectors.csv", SECTOR_COLUMNS, report, progress, |line| {
+    let known = table::read(folder, "sectors.csv", SECTOR_COLUMNS, report, progress, |line| {
         let slug = line.slug(0);
         index.insert(line, 0, &slug, sectors.len());
         let name = line.name(1);
@@ -223,6 +227,7 @@ fn sectors(folder: &Path, report: &mut Report, progress: &dyn Progress) -> (Vec<
         parents.push((line.field(2).to_owned(), line.number()));
         sectors.push(Sector { slug, name, parent: None, description: line.text(3) });
     });
+    index.known = known;
     let mut complaints = Complaints::of("sectors.csv", report);
     for (row, (parent, line)) in parents.iter().enumerate() {
         if parent.is_empty() {

@@ -241,7 +241,8 @@ impl Line<'_, '_> {
 
 fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
     let names: Vec<_> = V::ALL.iter().map(|value| value.name()).collect();
-    format!("{} is not a {}: {}", quoted(text), V::NOUN, names.join(", "))
+    let article = if V::NOUN.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{} is not {article} {}: {}", quoted(text), V::NOUN, names.join(", "))
 }
 
 /// A whole number of plain digits.
@@ -284,7 +285,8 @@ fn clean(text: &str) -> String {
 
 /// Reads `folder/file` and hands each well-formed line to `each`.
 ///
-/// A missing file or column, a line with too few or too many fields and bad UTF-8 are complained of here.
+/// A missing file or column, a line with too few or too many fields and bad UTF-8 are complained of here. False where
+/// no line could be read: nothing is known of the table then, and a reference to it is no fault of its own.
 pub(super) fn read(
     folder: &Path,
     file: &'static str,
@@ -292,14 +294,18 @@ pub(super) fn read(
     report: &mut Report,
     progress: &dyn Progress,
     mut each: impl FnMut(&mut Line<'_, '_>),
-) {
+) -> bool {
     let mut complaints = Complaints::of(file, report);
     let opened = match File::open(folder.join(file)) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return complaints.error(None, None, "file is missing".into());
+            complaints.error(None, None, "file is missing".into());
+            return false;
         }
-        Err(error) => return complaints.error(None, None, format!("file cannot be read: {error}")),
+        Err(error) => {
+            complaints.error(None, None, format!("file cannot be read: {error}"));
+            return false;
+        }
     };
     let size = opened.metadata().map_or(0, |metadata| metadata.len());
     progress.step(file, size);
@@ -310,7 +316,7 @@ pub(super) fn read(
     let mut raw = csv::ByteRecord::new();
     let Some((places, width)) = header(&mut reader, &mut raw, columns, &mut complaints) else {
         progress.done();
-        return;
+        return false;
     };
     let mut rows: u64 = 0;
     loop {
@@ -348,6 +354,7 @@ pub(super) fn read(
         raw = record.into_byte_record();
     }
     progress.done();
+    true
 }
 
 /// Finds the columns; complains of missing, doubled and unknown ones. `None` where no row can be read.

@@ -7,6 +7,7 @@ use std::path::Path;
 /// A CSV file that is being written: a header line, then rows of as many fields; `\n` ends a line on every platform.
 pub struct TableWriter {
     csv: csv::Writer<BufWriter<File>>,
+    columns: usize,
 }
 
 impl TableWriter {
@@ -17,7 +18,7 @@ impl TableWriter {
     pub fn create(folder: &Path, file: &str, columns: &[&str]) -> io::Result<Self> {
         let out = BufWriter::with_capacity(1 << 16, File::create(folder.join(file))?);
         let csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
-        let mut table = Self { csv };
+        let mut table = Self { csv, columns: columns.len() };
         table.row(columns)?;
         Ok(table)
     }
@@ -27,6 +28,9 @@ impl TableWriter {
     /// # Errors
     /// Where the file cannot be written, or the row has not as many fields as the header.
     pub fn row<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> io::Result<()> {
+        if fields.len() != self.columns {
+            return Err(io::Error::other(format!("{} fields, the header has {}", fields.len(), self.columns)));
+        }
         self.csv.write_record(fields).map_err(io::Error::from)
     }
 

@@ -14,7 +14,7 @@ use crate::dataset::Date;
 use super::State;
 use super::arrival::Peer;
 use super::headers::{instant, set, write_quota};
-use super::mcp::{Admission, Fault, Gate};
+use super::mcp::{Admission, Admitting, Fault, Gate};
 
 /// The gate of the tool endpoint.
 pub struct Callers {
@@ -34,17 +34,22 @@ enum Counted {
 }
 
 impl Callers {
-    fn caller(&self, request: &Parts) -> Result<Counted, Fault> {
+    async fn caller(&self, request: &Parts) -> Result<Counted, Fault> {
+        let query = request.uri.query().unwrap_or_default();
+        if form_urlencoded::parse(query.as_bytes()).any(|(_, value)| value.starts_with(KEY_PREFIX)) {
+            let message = "the address holds an API key, which logs and histories keep: revoke it, and send keys in \
+                           the `Authorization` header only";
+            let data = json!({ "code": "key_in_url" });
+            return Err(Fault::refused(StatusCode::BAD_REQUEST, message.to_owned(), data));
+        }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = authorization.map(|value| value.trim_start_matches("Bearer").trim_start_matches("bearer").trim());
-        if token.is_some_and(|token| token.starts_with(KEY_PREFIX)) {
-            return match self.state.access.authenticate(authorization) {
-                Ok(caller) => Ok(Counted::Key(caller)),
-                Err(refused) => {
-                    let data = json!({ "code": refused.code() });
-                    Err(Fault::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data))
-                }
-            };
+        match self.state.access.authenticate_optional(authorization).await {
+            Ok(Some(caller)) => return Ok(Counted::Key(caller)),
+            Ok(None) => {}
+            Err(refused) => {
+                let data = json!({ "code": refused.code() });
+                return Err(Fault::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data));
+            }
         }
         let peer = request.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
         let forwarded: Vec<&str> =
@@ -85,25 +90,31 @@ impl Callers {
 }
 
 impl Gate for Callers {
-    fn admit(&self, request: &Parts, charged: bool) -> Admission {
-        let today = self.state.today();
-        let counted = match self.caller(request) {
-            Ok(counted) => counted,
-            Err(refusal) => {
-                let mut headers = self.headers(&Quota::none(today));
-                set(&mut headers, "www-authenticate", "Bearer");
-                return Admission { headers, refusal: Some(refusal), refund: None };
+    fn admit<'a>(&'a self, request: &'a Parts, charged: bool) -> Admitting<'a> {
+        Box::pin(async move {
+            let today = self.state.today();
+            let counted = match self.caller(request).await {
+                Ok(counted) => counted,
+                Err(refusal) => {
+                    let mut headers = self.headers(&Quota::none(today));
+                    if refusal.status == StatusCode::UNAUTHORIZED {
+                        set(&mut headers, "www-authenticate", "Bearer");
+                    }
+                    return Admission { headers, refusal: Some(refusal), refund: None };
+                }
+            };
+            if !charged {
+                return Admission { headers: self.headers(&self.peek(counted, today)), refusal: None, refund: None };
             }
-        };
-        if !charged {
-            return Admission { headers: self.headers(&self.peek(counted, today)), refusal: None, refund: None };
-        }
-        match self.take(counted, today) {
-            Ok(quota) => {
-                Admission { headers: self.headers(&quota), refusal: None, refund: Some(self.refund(counted, quota)) }
+            match self.take(counted, today) {
+                Ok(quota) => Admission {
+                    headers: self.headers(&quota),
+                    refusal: None,
+                    refund: Some(self.refund(counted, quota)),
+                },
+                Err(quota) => self.used_up(&quota),
             }
-            Err(quota) => self.used_up(&quota),
-        }
+        })
     }
 }
 

@@ -243,7 +243,7 @@ pub struct Problem {
     /// Methods that the path takes, where another was used.
     pub allow: Option<&'static str>,
     /// The quota that was used up.
-    pub quota: Option<UsedUp>,
+    pub quota: Option<Box<UsedUp>>,
 }
 
 /// A quota that was used up.
@@ -309,7 +309,7 @@ impl Problem {
             request_id,
             errors: &self.errors,
             did_you_mean: &self.did_you_mean,
-            quota: self.quota.as_ref(),
+            quota: self.quota.as_deref(),
         };
         serde_json::to_vec(&body).unwrap_or_default()
     }

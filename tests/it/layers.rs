@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("catalog", &["search", "dataset"]),
     ("access", &["dataset"]),
     ("indexer", &["catalog", "search", "dataset", "generator"]),
-    ("config", &["access", "dataset", "catalog"]),
+    ("config", &["web", "access", "search", "catalog", "dataset"]),
     ("web", &["catalog", "access", "search", "dataset"]),
     ("server", &["web", "catalog", "access", "search", "dataset", "config"]),
 ];
@@ -27,7 +27,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("toml", &["dataset"]),
     ("tantivy", &["search"]),
     ("levenshtein_automata", &["search"]),
-    ("rapidfuzz", &["search"]),
+    ("rapidfuzz", &["search", "access", "config"]),
     ("dashmap", &["access"]),
     ("rusqlite", &["access"]),
     ("arc_swap", &["catalog"]),

@@ -140,7 +140,7 @@ fn agent() -> ureq::Agent {
 pub struct Client {
     pub base: String,
     pub key: Option<String>,
-    agent: ureq::Agent,
+    pub agent: ureq::Agent,
 }
 
 /// What came back.
@@ -187,6 +187,17 @@ impl Client {
         }
         let request = request.body(()).unwrap();
         let mut response = self.agent.run(request).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    /// `POST`s JSON.
+    pub fn post(&self, path: &str, json: &str) -> Reply {
+        let mut request = self.agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(json).unwrap();
         let text = response.body_mut().read_to_string().unwrap();
         Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
     }

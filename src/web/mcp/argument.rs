@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::tool::Tool;
+use crate::search::nearest;
 
 /// One argument of a tool.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,8 @@ pub struct Call {
     /// REST parameters and their values, in the order of the tool's arguments; a list gives one pair per value.
     /// Counts (`limit` and its kin) are always there.
     pub pairs: Vec<(&'static str, String)>,
+    /// What the caller should know of how the arguments were taken.
+    pub notes: Vec<String>,
 }
 
 impl Call {
@@ -73,9 +76,10 @@ impl Call {
             .filter(|name| table.iter().all(|argument| argument.name != name.as_str()))
             .map(|name| unknown(tool, name))
             .collect();
-        let mut pairs = Vec::new();
+        let (mut pairs, mut notes) = (Vec::new(), Vec::new());
         for argument in table {
             let value = arguments.get(argument.name).filter(|value| !is_left_out(value));
+            notes.extend(value.and_then(|value| argument.note(value)));
             match argument.read(value) {
                 Ok(values) => pairs.extend(values.into_iter().map(|value| (argument.parameter, value))),
                 Err(detail) => mistakes.push(Mistake {
@@ -86,7 +90,7 @@ impl Call {
                 }),
             }
         }
-        if mistakes.is_empty() { Ok(Self { tool, pairs }) } else { Err(mistakes) }
+        if mistakes.is_empty() { Ok(Self { tool, pairs, notes }) } else { Err(mistakes) }
     }
 
     /// The first value of a REST parameter.
@@ -144,6 +148,16 @@ impl Argument {
         }
     }
 
+    /// What is to be told of a value that is taken as another one.
+    fn note(&self, value: &Value) -> Option<String> {
+        match self.kind {
+            Kind::Count { most, .. } if number(value)? > most => {
+                Some(format!("`{}` is at most {most}: {most} was used", self.name))
+            }
+            _ => None,
+        }
+    }
+
     /// The argument's JSON Schema.
     pub(super) fn schema(&self) -> Value {
         let mut schema = match self.kind {
@@ -186,7 +200,7 @@ impl Kind {
 fn unknown(tool: Tool, name: &str) -> Mistake {
     let accepted: Vec<&str> = tool.arguments().iter().map(|argument| argument.name).collect();
     let near = tool.arguments().iter().find(|argument| argument.parameter == name).map(|argument| argument.name);
-    let near = near.or_else(|| nearest(name, &accepted));
+    let near = near.or_else(|| nearest(name, accepted.iter().copied()));
     Mistake {
         argument: name.to_owned(),
         detail: format!("is not an argument of {}", tool.name()),
@@ -232,33 +246,6 @@ fn shown(value: &Value) -> String {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }
-}
-
-/// The name nearest to `name`, if one is near enough to have been meant.
-pub(super) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let near = names.iter().map(|other| (distance(&name, other), *other)).min_by_key(|(distance, _)| *distance)?;
-    (near.0 <= 1 + name.chars().count() / 4).then_some(near.1)
-}
-
-/// Letters to insert, delete, substitute or transpose (each at most once) to make one text of the other.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().take(64).collect());
-    let mut before = vec![0; b.len() + 1];
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, &left) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, &right) in b.iter().enumerate() {
-            let (above, diagonal, beside) = (last[j + 1], last[j], row[j]);
-            let mut least = (diagonal + usize::from(left != right)).min(above + 1).min(beside + 1);
-            if i > 0 && j > 0 && a[i - 1] == right && left == b[j - 1] {
-                least = least.min(before[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]
@@ -324,19 +311,25 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_one_that_can_be_meant() {
-        let names = ["query", "stage", "sector", "min_health_score"];
+    fn an_unknown_argument_is_told_the_nearest() {
         for (name, near) in [
             ("qeury", Some("query")),
             ("Stage", Some("stage")),
             ("stages", Some("stage")),
             ("min_heath_scor", Some("min_health_score")),
-            ("colour", None),
+            ("q", Some("query")),
+            ("zzz", None),
             ("", None),
         ] {
-            assert_eq!(nearest(name, &names), near, "{name}");
+            let mistakes = read(Tool::SearchVcs, json!({ name: "a" })).unwrap_err();
+            assert_eq!(mistakes[0].did_you_mean.first().map(String::as_str), near, "{name}");
         }
-        let q = read(Tool::SearchVcs, json!({ "q": "a" })).unwrap_err();
-        assert_eq!(q[0].did_you_mean, ["query"]);
+    }
+
+    #[test]
+    fn a_count_above_its_most_is_noted() {
+        let call = |limit| Call::read(Tool::SearchVcs, json!({ "limit": limit }).as_object().unwrap()).unwrap();
+        assert_eq!(call(51).notes, ["`limit` is at most 50: 50 was used"]);
+        assert_eq!(call(50).notes, [""; 0]);
     }
 }

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{
     ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS,
+    HeaderValue, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
@@ -27,45 +28,28 @@ use super::doors::{Doors, DoorsError};
 use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, UNSUPPORTED_VERSION};
 use super::gate::Gate;
 use super::handler::{Held, Methods, VERSIONS};
-use super::manifest::Manifest;
+use super::manifest::{CARD_TYPE, Fixed, Manifest};
 use super::message::{Message, Unreadable};
 use crate::web::arrival::{BodyTimeout, RequestId};
+use crate::web::headers::{ALLOWED, write_cors};
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
 
+/// How long an answer may take; rmcp itself waits for ever, also for a method that is no more.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ENDPOINT_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
 const MANIFEST_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
-
-/// What browsers may send, read and do from any page.
-const CROSS_ORIGIN: [(HeaderName, HeaderValue); 2] = [
-    (http::header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
-    (
-        http::header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static(
-            "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id, X-Snapshot, RateLimit, \
-             RateLimit-Policy, Retry-After, ETag",
-        ),
-    ),
-];
-const PREFLIGHT: [(HeaderName, HeaderValue); 2] = [
-    (
-        http::header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
-             Last-Event-ID",
-        ),
-    ),
-    (http::header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400")),
-];
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     Endpoint,
     Manifest,
+    Index,
 }
 
 /// The endpoint: one for the life of the server.
@@ -89,9 +73,9 @@ impl Bridge {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         Ok(Self {
+            manifest: Manifest::new(settings, doors.host()),
             doors,
             body_limit: settings.body_limit,
-            manifest: Manifest::new(settings),
             tools,
             gate,
             rmcp: StreamableHttpService::new(|| Ok(Methods), Arc::new(NeverSessionManager::default()), config),
@@ -109,11 +93,14 @@ impl Bridge {
         let id = parts.extensions.get::<RequestId>().copied();
         let (mut answer, mut headers) = match (place, &parts.method) {
             (Place::Endpoint, &Method::POST) => self.post(parts, body, Arc::clone(&release)).await,
-            (_, &Method::OPTIONS) => (preflight(place), self.gate.admit(&parts, false).headers),
+            (_, &Method::OPTIONS) => (preflight(place), self.gate.admit(&parts, false).await.headers),
             (Place::Manifest, &Method::GET | &Method::HEAD) => {
-                (self.manifest(&parts.headers), self.gate.admit(&parts, false).headers)
+                (fixed(&self.manifest.card, &parts.headers), self.gate.admit(&parts, false).await.headers)
             }
-            _ => (method_not_allowed(place), self.gate.admit(&parts, false).headers),
+            (Place::Index, &Method::GET | &Method::HEAD) => {
+                (fixed(&self.manifest.index, &parts.headers), self.gate.admit(&parts, false).await.headers)
+            }
+            _ => (method_not_allowed(place), self.gate.admit(&parts, false).await.headers),
         };
         if let Some(id) = id.and_then(|id| HeaderValue::try_from(id.to_string()).ok()) {
             headers.insert(REQUEST_ID, id);
@@ -122,7 +109,7 @@ impl Bridge {
             headers.insert(SNAPSHOT, snapshot);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.extend(CROSS_ORIGIN);
+        write_cors(&mut headers);
         answer.headers_mut().extend(headers);
         answer
     }
@@ -141,10 +128,10 @@ impl Bridge {
             Ok(message) => message,
             Err(Unreadable { fault, id }) => {
                 let id = id.as_ref().map_or(unknown_id, ErrorId::Of);
-                return (refused(&fault, id), self.gate.admit(&parts, false).headers);
+                return (refused(&fault, id), self.gate.admit(&parts, false).await.headers);
             }
         };
-        let mut admission = self.gate.admit(&parts, message.calls_a_tool());
+        let mut admission = self.gate.admit(&parts, message.calls_a_tool()).await;
         let id = message.id().map_or(unknown_id, ErrorId::Of);
         let answer = match admission.refusal {
             Some(refusal) => refused(&refusal, id),
@@ -223,9 +210,15 @@ impl Bridge {
         // A client may leave out `Accept`; rmcp wants both types in it.
         parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         parts.extensions.insert(Held { release, failed: Arc::clone(&failed) });
-        let (head, body) = self.rmcp.handle(Request::from_parts(parts, Full::new(message.text()))).await.into_parts();
-        let Ok(body) = body.collect().await;
-        let body = body.to_bytes();
+        let answered = async {
+            let request = Request::from_parts(parts, Full::new(message.text()));
+            let (head, body) = self.rmcp.handle(request).await.into_parts();
+            let Ok(body) = body.collect().await;
+            (head, body.to_bytes())
+        };
+        let Ok((head, body)) = tokio::time::timeout(PATIENCE, answered).await else {
+            return refused(&internal_error(request_id), id);
+        };
         if head.status.is_server_error() || failed.load(Ordering::Relaxed) {
             return refused(&internal_error(request_id), id);
         }
@@ -239,20 +232,24 @@ impl Bridge {
         let words = String::from_utf8_lossy(&body).into_owned();
         refused(&Fault::new(head.status, INVALID_REQUEST, words), id)
     }
+}
 
-    fn manifest(&self, headers: &HeaderMap) -> Response {
-        let Manifest { text, etag } = &self.manifest;
-        let known = headers.get(IF_NONE_MATCH).is_some_and(|tags| names(tags, etag));
-        let mut answer = Response::new(if known { Bytes::new() } else { text.clone() }.into());
-        if known {
-            *answer.status_mut() = StatusCode::NOT_MODIFIED;
-        } else {
-            answer.headers_mut().insert(CONTENT_TYPE, JSON);
-        }
-        answer.headers_mut().insert(ETAG, etag.clone());
-        answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
-        answer
+/// A text that stays the same, or 304 to who has it. A client that asks for a card gets it as one.
+fn fixed(fixed: &Fixed, headers: &HeaderMap) -> Response {
+    let known = headers.get(IF_NONE_MATCH).is_some_and(|tags| names(tags, &fixed.etag));
+    let mut answer = Response::new(if known { Bytes::new() } else { fixed.text.clone() }.into());
+    if known {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    } else {
+        let as_card =
+            headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains(CARD_TYPE));
+        let kind = if as_card { HeaderValue::from_static(CARD_TYPE) } else { JSON };
+        answer.headers_mut().insert(CONTENT_TYPE, kind);
     }
+    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
+    answer.headers_mut().insert(ETAG, fixed.etag.clone());
+    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
+    answer
 }
 
 /// True where `If-None-Match` names `etag`, compared weakly.
@@ -337,7 +334,7 @@ fn refused(fault: &Fault, id: ErrorId<'_>) -> Response {
 fn allowed(place: Place) -> HeaderValue {
     match place {
         Place::Endpoint => ENDPOINT_METHODS,
-        Place::Manifest => MANIFEST_METHODS,
+        Place::Manifest | Place::Index => MANIFEST_METHODS,
     }
 }
 
@@ -347,14 +344,15 @@ fn preflight(place: Place) -> Response {
     let headers = answer.headers_mut();
     headers.insert(ALLOW, allowed(place));
     headers.insert(http::header::ACCESS_CONTROL_ALLOW_METHODS, allowed(place));
-    headers.extend(PREFLIGHT);
+    headers.insert(http::header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
+    headers.insert(http::header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     answer
 }
 
 fn method_not_allowed(place: Place) -> Response {
     let message = match place {
         Place::Endpoint => "send JSON-RPC messages by POST; what they can be stands at /api/mcp/.well-known",
-        Place::Manifest => "the manifest is read by GET",
+        Place::Manifest | Place::Index => "the manifest is read by GET",
     };
     let fault = Fault::new(StatusCode::METHOD_NOT_ALLOWED, INVALID_REQUEST, message).with_code("method_not_allowed");
     let mut answer = refused(&fault, ErrorId::Null);

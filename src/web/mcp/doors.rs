@@ -87,6 +87,11 @@ impl Doors {
         Ok(Self { host, origins })
     }
 
+    /// The public host, in lower case.
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Lets a request in.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! The seam to the access room: who calls, and what is left of their quota.
 
+use std::pin::Pin;
+
 use http::HeaderMap;
 use http::request::Parts;
 
@@ -9,8 +11,11 @@ use super::fault::{Fault, REFUSED};
 pub trait Gate: Send + Sync + 'static {
     /// Looks up the caller of a request, by its key or its client address. `charged` requests are taken from the quota;
     /// of others the standing is told only.
-    fn admit(&self, request: &Parts, charged: bool) -> Admission;
+    fn admit<'a>(&'a self, request: &'a Parts, charged: bool) -> Admitting<'a>;
 }
+
+/// An admission that is being decided.
+pub type Admitting<'a> = Pin<Box<dyn Future<Output = Admission> + Send + 'a>>;
 
 /// What the gate says of one request.
 #[derive(Default)]

@@ -33,7 +33,7 @@ pub use argument::{Argument, Call, Mistake};
 pub use document::{Document, LONGEST};
 pub use doors::{Doors, DoorsError};
 pub use fault::Fault;
-pub use gate::{Admission, Gate};
+pub use gate::{Admission, Admitting, Gate};
 pub use tool::Tool;
 
 use super::arrival::{Peer, RequestId};
@@ -69,7 +69,8 @@ impl Settings {
 }
 
 /// The endpoint at `/api/mcp`, its manifest at `/api/mcp/.well-known`, and the same as a server card at
-/// `/api/mcp/server-card` and `/.well-known/mcp/server-card.json`. Other paths are rejected as not found.
+/// `/api/mcp/server-card` and `/.well-known/mcp/server-card.json`, to which `/.well-known/ai-catalog.json` leads. Other
+/// paths are rejected as not found.
 ///
 /// # Errors
 /// Where the settings name no host, or an origin that is none.
@@ -86,7 +87,8 @@ pub fn routes(
         .or(warp::path!(".well-known" / "mcp" / "server-card.json"))
         .unify()
         .map(|| Place::Manifest);
-    let place = endpoint.or(manifest).unify();
+    let index = warp::path!(".well-known" / "ai-catalog.json").map(|| Place::Index);
+    let place = endpoint.or(manifest).unify().or(index).unify();
     let answer = place.and(head()).and(warp::body::stream()).then(move |place, parts, body| {
         let bridge = Arc::clone(&bridge);
         async move { bridge.answer(place, parts, body).await }
@@ -118,6 +120,3 @@ fn head() -> impl Filter<Extract = (Parts,), Error = Infallible> + Clone {
             parts
         })
 }
-
-#[cfg(test)]
-mod tests;

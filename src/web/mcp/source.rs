@@ -74,7 +74,7 @@ impl Served {
         if !page.did_you_mean.is_empty() {
             document = document.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
         }
-        Ok(document.text())
+        Ok(noted(document, call).text())
     }
 
     /// The names of rows with their slugs, for a suggestion.
@@ -93,12 +93,15 @@ impl Served {
                 accepted: Vec::new(),
             }]);
         };
-        let firm = match call.value("slug").and_then(|slug| self.catalog.find(Table::Firms, slug)) {
-            Some(row) => Ok(row),
-            None => self.meant(call.value("name").unwrap_or(wanted)),
+        let of_slug = call.value("slug").and_then(|slug| self.catalog.find(Table::Firms, slug));
+        let firm = match (of_slug, call.value("name")) {
+            (Some(row), _) => Ok(row),
+            (None, Some(name)) => self.meant(name),
+            // A slug means one firm exactly: a wrong one is not answered with another firm, however near.
+            (None, None) => Err(self.meant(wanted).map_or_else(|rows| rows, |row| vec![row])),
         };
         match firm {
-            Ok(row) => Ok(self.profile_of(row, call.count("reviews_limit"), call.count("portfolio_limit"))),
+            Ok(row) => Ok(self.profile_of(row, call)),
             Err(candidates) => Ok(self.candidates(&candidates)),
         }
     }
@@ -134,22 +137,22 @@ impl Served {
             .text()
     }
 
-    fn profile_of(&self, firm: u32, reviews: usize, portfolio: usize) -> String {
+    fn profile_of(&self, firm: u32, call: &Call) -> String {
         let snapshot = self.catalog.snapshot();
         let record = snapshot.record(Table::Firms, firm);
         let all = Table::Firms.fields();
         let kept: Vec<&str> = all.iter().copied().filter(|name| *name != "score").collect();
         let score = all.iter().position(|name| *name == "score").unwrap_or(0);
         let score = String::from_utf8_lossy(record.value(Table::Firms, score)).into_owned();
-        let reviews = self.reviews_of(firm, reviews);
-        let portfolio = self.portfolio_of(firm, portfolio);
-        Document::new()
+        let reviews = self.reviews_of(firm, call.count("reviews_limit"));
+        let portfolio = self.portfolio_of(firm, call.count("portfolio_limit"));
+        let document = Document::new()
             .list("reviews", reviews.iter().map(String::as_str))
             .list("portfolio", portfolio.iter().map(String::as_str))
             .field("profile", fields(record, Table::Firms, &kept))
             .field("score", score)
-            .field("snapshot", json(&self.snapshot))
-            .text()
+            .field("snapshot", json(&self.snapshot));
+        noted(document, call).text()
     }
 
     /// The newest approved reviews of a firm.
@@ -204,8 +207,7 @@ fn summary(record: RecordText<'_>, table: Table) -> String {
 /// Some fields of a record, as a JSON object.
 fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
-    for (index, field) in table.fields().iter().enumerate().filter(|(_, name)| names.contains(name)) {
-        debug_assert!(names.contains(field));
+    for (index, _) in table.fields().iter().enumerate().filter(|(_, name)| names.contains(name)) {
         if text.len() > 1 {
             text.push(',');
         }
@@ -213,6 +215,14 @@ fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> String {
     }
     text.push('}');
     text
+}
+
+/// Adds what the caller should know of how the arguments were taken.
+fn noted<'a>(document: Document<'a>, call: &Call) -> Document<'a> {
+    match call.notes.as_slice() {
+        [] => document,
+        notes => document.field("notes", json(&notes)),
+    }
 }
 
 fn json(value: &impl Serialize) -> String {

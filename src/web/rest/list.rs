@@ -232,7 +232,8 @@ impl Walk {
         let beside = catalog.ask(resource, &beside, rules).map_err(Problem::of_parameters)?;
         for (name, value) in &beside.canonical {
             let agrees = cursor.query.iter().any(|(known, carried)| known == name && carried == value);
-            if !agrees && !(is_default_sort(resource, name, value) && !carries(&cursor, name)) {
+            let is_default = is_default_sort(resource, name, value) && !carries(&cursor, name);
+            if !agrees && !is_default {
                 let detail = format!("`{name}` is not what the cursor was made with: leave it out, or begin again");
                 return Err(Problem::new(Code::CursorMismatch, detail));
             }

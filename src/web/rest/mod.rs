@@ -229,7 +229,7 @@ fn admit(
             let limit = denied.limit.unwrap_or(0);
             let tier = denied.tier.map(|tier| tier.name());
             let detail = format!("all {limit} requests of this key's day are used; it starts anew at {resets_at}");
-            let quota = Some(UsedUp { limit, resets_at, tier });
+            let quota = Some(Box::new(UsedUp { limit, resets_at, tier }));
             Err(Problem { quota, ..Problem::new(Code::QuotaExceeded, detail) })
         }
     }
