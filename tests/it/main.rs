@@ -3,6 +3,7 @@
 mod broken;
 mod bundled;
 mod faults;
+mod indexer;
 mod layers;
 mod lists;
 mod mcp;
