@@ -8,8 +8,11 @@ use crate::dataset::Date;
 /// Opens one more handle on the store under test, as another process would.
 pub type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 
+/// Checks one promise.
+type Promise = fn(Open<'_>);
+
 /// Each promise with its name; each wants a store of its own, empty.
-pub const PROMISES: [(&str, fn(Open<'_>)); 10] = [
+pub const PROMISES: [(&str, Promise); 10] = [
     ("accounts are found by address and listed in its order", accounts_are_found),
     ("a second account of one address is refused", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),

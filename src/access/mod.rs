@@ -18,6 +18,7 @@ mod sqlite;
 mod store;
 mod table;
 mod tier;
+mod upkeep;
 
 pub use addresses::AddressMeter;
 pub use desk::{Access, Caller};
@@ -28,3 +29,4 @@ pub use quota::Quota;
 pub use sqlite::SqliteStore;
 pub use store::{AddedUsage, Changes, KeyState, Store, Usage};
 pub use tier::{NotATier, Tier};
+pub use upkeep::upkeep;

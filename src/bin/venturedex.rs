@@ -50,16 +50,7 @@ fn serve(settings: ServeSettings) -> Result<(), Failure> {
         let _ = writeln!(io::stderr(), "warning: the environment sets {name}, which is no setting{hint}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
-    runtime.block_on(server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
-}
-
-/// Stands in for `venturedex::server` until that has its own `serve`.
-mod server {
-    use super::{ServeSettings, io};
-
-    pub async fn serve(settings: ServeSettings) -> Result<(), io::Error> {
-        Err(io::Error::other(format!("cannot serve on {} yet", settings.listen)))
-    }
+    runtime.block_on(venturedex::server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
 }
 
 fn account(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failure> {
@@ -134,6 +125,7 @@ fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> R
     if printed.is_err() {
         // Nobody has seen the key, so that nobody can use it.
         store.revoke_key(KeyRef::Id(record.id), now())?;
+        note(&format!("key {} could not be printed and is revoked again", record.id.0));
     }
     printed
 }

@@ -424,3 +424,46 @@ fn sectors_of_every_group_are_used() {
     let used: HashSet<_> = WORLD.startups.column("sectors").into_iter().flat_map(list).collect();
     assert!(used.len() * 10 > SECTORS.len() * 9, "{} of {}", used.len(), SECTORS.len());
 }
+
+#[test]
+fn the_compile_finds_nothing_to_complain_of() {
+    for plan in [Plan::bundled(), Plan { seed: 3, ..Plan::of(700, 3_000) }, Plan::of(0, 0), Plan::of(2, 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        generate(&plan, folder.path()).unwrap();
+        let report = crate::dataset::check(folder.path(), &crate::dataset::Quiet);
+        assert_eq!(report.problems, [], "{plan:?}");
+    }
+}
+
+/// The score that `quality` itself would have.
+fn hidden_score(quality: &Quality) -> f64 {
+    let points = |most: f64, mean: f64| most * (mean - 1.0) / 4.0;
+    points(30.0, quality.rating)
+        + points(15.0, quality.responsiveness)
+        + points(15.0, quality.fairness)
+        + points(15.0, quality.value_add)
+        + 25.0 * (1.0 - quality.ghosting)
+}
+
+#[test]
+fn score_intervals_cover_the_hidden_quality() {
+    for plan in [Plan::bundled(), Plan { seed: 3, ..Plan::of(1_500, 0) }, Plan { seed: 4, ..Plan::of(1_500, 0) }] {
+        let folder = tempfile::tempdir().unwrap();
+        generate(&plan, folder.path()).unwrap();
+        let dataset = crate::dataset::read::read(folder.path(), &crate::dataset::Quiet).0.unwrap();
+        let (mut scored, mut covered) = (0, 0);
+        let (mut lowest, mut highest) = (100, 0);
+        for (assessment, (slug, quality)) in crate::dataset::score::assess(&dataset).iter().zip(hidden_quality(&plan)) {
+            let score = &assessment.score;
+            let (Some(low), Some(value), Some(high)) = (score.low, score.value, score.high) else { continue };
+            let hidden = hidden_score(&quality);
+            assert!((0.0..=100.0).contains(&hidden), "{slug}");
+            scored += 1;
+            covered += usize::from(f64::from(low) <= hidden && hidden <= f64::from(high));
+            (lowest, highest) = (lowest.min(value), highest.max(value));
+        }
+        assert!(scored * 2 > plan.firms as usize, "{scored}");
+        assert!(covered * 100 >= scored * 85, "{covered} of {scored} covered");
+        assert!(lowest < 50 && highest > 80, "scores from {lowest} to {highest}");
+    }
+}

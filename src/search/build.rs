@@ -1,53 +1,47 @@
-//! Making a text index: the terms of each row's names, written as one segment.
+//! Making a text index: one tantivy segment of the words of each row's names, and the side tables beside it.
 
 use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{Index, IndexSettings, TantivyDocument};
+use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument};
+use tantivy_fst::{Map, MapBuilder};
 
+use super::buckets::Entries;
 use super::score::is_connecting;
 use super::sound::sound_into;
+use super::tables::{FIRST, Filling, MOST_ROWS, RARE, Tables};
+use super::weights::Weights;
 use super::{FORMAT, SearchError};
 use crate::dataset::Names;
 use crate::dataset::fold::fold_into;
 
-/// Memory that the writer may take, in bytes; it is for a table of many millions.
+/// Memory that the writer may take, in bytes, before it would begin a second segment.
 const MEMORY: usize = 2 << 30;
+
+/// The name of the file that tells the format of an index.
+pub(super) const FORMAT_FILE: &str = "format";
+/// The name of the file of side tables.
+pub(super) const TABLES_FILE: &str = "names.tables";
 
 /// The fields of the segment. Terms are separated by spaces in what is given to tantivy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// Folded words.
+    /// Folded words of names and aliases.
     pub word: Field,
-    /// Folded names without spaces.
-    pub whole: Field,
-    /// The sound of each name.
-    pub sound: Field,
-    /// The acronyms of each name.
-    pub acronym: Field,
     /// Raw names that fold to nothing, without spaces.
     pub raw: Field,
 }
 
-/// The name of the file that tells the format of an index.
-pub(super) const FORMAT_FILE: &str = "format";
-
-pub(super) fn schema() -> (Schema, Fields) {
+fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::Basic)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let mut field = |name| schema.add_text_field(name, options.clone());
-    let fields = Fields {
-        word: field("word"),
-        whole: field("whole"),
-        sound: field("sound"),
-        acronym: field("acronym"),
-        raw: field("raw"),
-    };
+    let fields =
+        Fields { word: schema.add_text_field("word", options.clone()), raw: schema.add_text_field("raw", options) };
     (schema.build(), fields)
 }
 
@@ -62,29 +56,9 @@ pub(super) fn raw_term(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-pub(super) fn build_in(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<Index, SearchError> {
-    let (schema, fields) = schema();
-    let settings = IndexSettings::default();
-    let mut writer = Index::builder()
-        .schema(schema)
-        .settings(settings)
-        .single_segment_index_writer::<TantivyDocument>(directory, MEMORY)?;
-    let mut folded = String::new();
-    let mut terms = Terms::default();
-    for row in 0..names.len() {
-        terms.clear();
-        for text in texts(names, row) {
-            fold_into(text, &mut folded);
-            terms.add(text, &folded);
-        }
-        writer.add_document(terms.document(fields))?;
-    }
-    Ok(writer.finalize()?)
-}
-
 /// Builds an index in memory.
-pub(super) fn build_in_memory(names: &dyn Names) -> Result<Index, SearchError> {
-    build_in(RamDirectory::create(), names)
+pub(super) fn build_in_memory(names: &dyn Names) -> Result<(Index, Tables), SearchError> {
+    build(RamDirectory::create(), names)
 }
 
 /// Builds an index in a folder, which is made.
@@ -95,69 +69,131 @@ pub(super) fn build_in_folder(names: &dyn Names, folder: &Path) -> Result<(), Se
     };
     std::fs::create_dir_all(folder).map_err(file_error(folder))?;
     let directory = MmapDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
-    build_in(directory, names)?;
+    let (_, tables) = build(directory, names)?;
+    tables.write(&folder.join(TABLES_FILE), names.len())?;
     let format = folder.join(FORMAT_FILE);
     std::fs::write(&format, format!("{FORMAT}\n")).map_err(file_error(&format))
 }
 
-/// The terms of one row.
+fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, Tables), SearchError> {
+    if names.len() > MOST_ROWS {
+        return Err(SearchError::TooMany { rows: names.len() });
+    }
+    let (schema, fields) = schema();
+    let mut writer =
+        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, MEMORY)?;
+    let mut keys = Keys::default();
+    let mut folded = String::new();
+    for row in 0..names.len() {
+        let mut document = TantivyDocument::default();
+        let mut words = String::new();
+        for text in texts(names, row) {
+            fold_into(text, &mut folded);
+            if folded.is_empty() {
+                document.add_text(fields.raw, raw_term(text));
+            } else {
+                keys.add(&folded, row);
+                if !words.is_empty() {
+                    words.push(' ');
+                }
+                words.push_str(&folded);
+            }
+        }
+        if !words.is_empty() {
+            document.add_text(fields.word, words);
+        }
+        writer.add_document(document)?;
+    }
+    let index = writer.finalize()?;
+    let searcher = index.reader()?.searcher();
+    let [segment] = searcher.segment_readers() else {
+        return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents: 0, rows: names.len() });
+    };
+    let tables = lay_tables(segment, fields, names, keys)?;
+    Ok((index, tables))
+}
+
+/// Look-ups by whole names.
 #[derive(Default)]
-struct Terms {
-    word: String,
-    whole: String,
-    sound: String,
-    acronym: String,
-    raw: String,
+struct Keys {
+    wholes: Entries,
+    acronyms: Entries,
     key: String,
 }
 
-impl Terms {
-    fn clear(&mut self) {
-        for terms in [&mut self.word, &mut self.whole, &mut self.sound, &mut self.acronym, &mut self.raw] {
-            terms.clear();
-        }
-    }
-
-    fn add(&mut self, text: &str, folded: &str) {
-        if folded.is_empty() {
-            push(&mut self.raw, &raw_term(text));
+impl Keys {
+    fn add(&mut self, folded: &str, row: u32) {
+        if !folded.contains(' ') {
             return;
         }
-        push(&mut self.word, folded);
-        push(&mut self.whole, "");
-        self.whole.extend(folded.split(' '));
-        sound_into(folded, &mut self.key);
-        push(&mut self.sound, &self.key);
-        if folded.contains(' ') {
-            let all = folded.split(' ').filter_map(|word| word.chars().next());
-            let telling = folded.split(' ').filter(|word| !is_connecting(word)).filter_map(|word| word.chars().next());
-            push(&mut self.acronym, "");
-            self.acronym.extend(all);
-            push(&mut self.acronym, "");
-            self.acronym.extend(telling);
+        self.key.clear();
+        self.key.extend(folded.split(' '));
+        self.wholes.add(&self.key, row);
+        let first = |word: &str| word.chars().next();
+        self.key.clear();
+        self.key.extend(folded.split(' ').filter_map(first));
+        self.acronyms.add(&self.key, row);
+        if folded.split(' ').any(is_connecting) {
+            self.key.clear();
+            self.key.extend(folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first));
+            self.acronyms.add(&self.key, row);
         }
-    }
-
-    fn document(&self, fields: Fields) -> TantivyDocument {
-        let mut document = TantivyDocument::default();
-        for (field, terms) in [
-            (fields.word, &self.word),
-            (fields.whole, &self.whole),
-            (fields.sound, &self.sound),
-            (fields.acronym, &self.acronym),
-            (fields.raw, &self.raw),
-        ] {
-            if !terms.is_empty() {
-                document.add_text(field, terms);
-            }
-        }
-        document
     }
 }
 
-fn push(terms: &mut String, term: &str) {
-    if !terms.is_empty() {
-        terms.push(' ');
+/// Lays down the side tables from what tantivy has inverted.
+fn lay_tables(
+    segment: &SegmentReader,
+    fields: Fields,
+    names: &dyn Names,
+    mut keys: Keys,
+) -> Result<Tables, SearchError> {
+    let words = segment.inverted_index(fields.word)?;
+    let mut filling = Filling::default();
+    let mut sounds = Entries::default();
+    let mut reversed: Vec<(Vec<u8>, u32)> = Vec::with_capacity(words.terms().num_terms());
+    let mut weighed = String::new();
+    let (mut folded, mut sound) = (String::new(), String::new());
+    let mut rows = Vec::new();
+    let io_error = |error: std::io::Error| SearchError::from(tantivy::TantivyError::from(error));
+    let mut terms = words.terms().stream().map_err(io_error)?;
+    while let Some((term, info)) = terms.next() {
+        let word = std::str::from_utf8(term).map_err(|_| SearchError::Damaged { part: "the dictionary" })?;
+        reversed.push((term.iter().rev().copied().collect(), filling.next()));
+        sound_into(word, &mut sound);
+        sounds.add(&sound, filling.next());
+        if info.doc_freq >= Weights::common_from(names.len()) {
+            weighed.push_str(&format!("{word} {}\n", info.doc_freq));
+        }
+        rows.clear();
+        let mut postings = words.read_postings_from_terminfo(info, IndexRecordOption::Basic).map_err(io_error)?;
+        while postings.doc() != TERMINATED {
+            let row = postings.doc();
+            let mut is_first = false;
+            for text in texts(names, row) {
+                fold_into(text, &mut folded);
+                is_first |= folded.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+                if info.doc_freq > RARE && folded == word {
+                    keys.wholes.add(word, row);
+                }
+            }
+            rows.push(if is_first { row | FIRST } else { row });
+            postings.advance();
+        }
+        if info.doc_freq > RARE {
+            rows.retain(|row| row & FIRST != 0);
+            rows.iter_mut().for_each(|row| *row &= !FIRST);
+            filling.add_common(info.doc_freq, &rows);
+        } else {
+            filling.add_rare(&rows);
+        }
     }
-    terms.push_str(term);
+    reversed.sort_unstable();
+    let damaged = |_| SearchError::Damaged { part: "the reversed dictionary" };
+    let mut backwards = MapBuilder::memory();
+    for (word, place) in reversed {
+        backwards.insert(word, u64::from(place)).map_err(damaged)?;
+    }
+    let backwards = Map::from_bytes(backwards.into_inner().map_err(damaged)?).map_err(damaged)?;
+    Ok(filling.finish(keys.wholes.bucket(), keys.acronyms.bucket(), sounds.bucket(), backwards, weighed))
 }

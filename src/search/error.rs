@@ -30,6 +30,11 @@ pub enum SearchError {
         /// Rows of the table.
         rows: u32,
     },
+    /// The table has more rows than an index can have.
+    TooMany {
+        /// Rows of the table.
+        rows: u32,
+    },
     /// A side table of the index is damaged.
     Damaged {
         /// The part that does not fit.
@@ -49,6 +54,9 @@ impl fmt::Display for SearchError {
                 f,
                 "text index: it has {documents} documents in {segments} segments for {rows} rows: build the release again"
             ),
+            Self::TooMany { rows } => {
+                write!(f, "text index: {rows} rows are more than the {} an index can have", super::tables::MOST_ROWS)
+            }
             Self::Damaged { part } => write!(f, "text index: {part} is damaged: build the release again"),
         }
     }
@@ -59,7 +67,7 @@ impl std::error::Error for SearchError {
         match self {
             Self::Index(cause) => Some(cause),
             Self::File { cause, .. } => Some(cause),
-            Self::Format { .. } | Self::Shape { .. } | Self::Damaged { .. } => None,
+            Self::Format { .. } | Self::Shape { .. } | Self::TooMany { .. } | Self::Damaged { .. } => None,
         }
     }
 }

@@ -1,23 +1,27 @@
 //! The text index of one table, open for searching.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use tantivy::directory::MmapDirectory;
-use tantivy::{Index, IndexReader, ReloadPolicy};
+use tantivy::schema::IndexRecordOption;
+use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use super::build::{self, Fields, texts};
-use super::candidates::{Reach, Readers};
+use super::build::{self, texts};
+use super::candidates::{Candidates, Reach};
 use super::explain::{Explanation, Parts};
+use super::lexicon::Lexicon;
 use super::query::Query;
-use super::score::{Best, score_text, whisper};
-use super::scratch::{Pool, Scratch};
+use super::score::{Best, score_text, share, whisper};
+use super::scratch::{BEGINS, KEEP, Pool, SCORED, Scratch};
+use super::sealed::Sealed;
+use super::tables::Tables;
 use super::weights::Weights;
-use super::{CLOSE, FORMAT, MATCH, MOST_HITS, SearchError};
+use super::{CLOSE, FORMAT, MATCH, MOST_HITS, MOST_SCORED, SURE, SearchError};
 use crate::dataset::Names;
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
 pub struct TextIndex {
-    readers: Readers,
+    lexicon: Lexicon,
     weights: Weights,
     rows: u32,
     pool: Pool,
@@ -47,15 +51,17 @@ impl TextIndex {
     /// Builds an index in memory, for the snapshot that is bundled with the program.
     ///
     /// # Errors
-    /// [`SearchError::Index`] where tantivy fails.
+    /// [`SearchError::Index`] where tantivy fails, [`SearchError::TooMany`] for a table of more than a billion rows.
     pub fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
-        Self::over(build::build_in_memory(names)?, names)
+        let (index, tables) = build::build_in_memory(names)?;
+        Self::over(&index, tables, names)
     }
 
     /// Writes an index to `folder`, which is made. Nothing is synced beyond what tantivy does: the release does.
     ///
     /// # Errors
-    /// [`SearchError::File`] and [`SearchError::Index`] where it cannot be written.
+    /// [`SearchError::File`] and [`SearchError::Index`] where it cannot be written, [`SearchError::TooMany`] for a table
+    /// of more than a billion rows.
     pub fn create(names: &dyn Names, folder: &Path) -> Result<(), SearchError> {
         build::build_in_folder(names, folder)
     }
@@ -64,62 +70,53 @@ impl TextIndex {
     ///
     /// # Errors
     /// [`SearchError::Format`] for another format, [`SearchError::Shape`] where it does not fit the table,
-    /// [`SearchError::File`] and [`SearchError::Index`] where it cannot be read.
+    /// [`SearchError::Damaged`], [`SearchError::File`] and [`SearchError::Index`] where it cannot be read.
     pub fn open(folder: &Path, names: &dyn Names) -> Result<Self, SearchError> {
         let format = folder.join(build::FORMAT_FILE);
         let found = std::fs::read_to_string(&format).map_err(|cause| SearchError::File { path: format, cause })?;
         if found.trim() != FORMAT.to_string() {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
-        let directory = MmapDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
-        Self::over(Index::open(directory)?, names)
+        let tables = Tables::read(&folder.join(build::TABLES_FILE), names.len())?;
+        let directory = Sealed::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
+        Self::over(&Index::open(directory)?, tables, names)
     }
 
-    fn over(index: Index, names: &dyn Names) -> Result<Self, SearchError> {
+    fn over(index: &Index, tables: Tables, names: &dyn Names) -> Result<Self, SearchError> {
         let rows = names.len();
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let shape = |segments, documents| SearchError::Shape { segments, documents, rows };
-        let [segment] = searcher.segment_readers() else {
-            return Err(shape(
-                searcher.segment_readers().len(),
-                u32::try_from(searcher.num_docs()).unwrap_or(u32::MAX),
-            ));
+        let (words, raw) = match searcher.segment_readers() {
+            [] if rows == 0 => (Arc::new(no_words()), Arc::new(no_words())),
+            [segment] => {
+                if segment.max_doc() != rows || segment.num_docs() != rows {
+                    return Err(shape(1, segment.max_doc()));
+                }
+                let field = |name: &str| index.schema().get_field(name);
+                (segment.inverted_index(field("word")?)?, segment.inverted_index(field("raw")?)?)
+            }
+            segments => return Err(shape(segments.len(), u32::try_from(searcher.num_docs()).unwrap_or(u32::MAX))),
         };
-        if segment.max_doc() != rows || segment.num_docs() != rows {
-            return Err(shape(1, segment.max_doc()));
-        }
-        let schema = index.schema();
-        let field = |name: &str| schema.get_field(name);
-        let fields = Fields {
-            word: field("word")?,
-            whole: field("whole")?,
-            sound: field("sound")?,
-            acronym: field("acronym")?,
-            raw: field("raw")?,
-        };
-        let readers = Readers {
-            fields,
-            word: segment.inverted_index(fields.word)?,
-            whole: segment.inverted_index(fields.whole)?,
-            sound: segment.inverted_index(fields.sound)?,
-            acronym: segment.inverted_index(fields.acronym)?,
-            raw: segment.inverted_index(fields.raw)?,
-        };
-        let weights = read_weights(&readers, rows).map_err(tantivy::TantivyError::from)?;
-        Ok(Self { readers, weights, rows, pool: Pool::default() })
+        let weights = Weights::read(rows, &tables.weighed);
+        let lexicon = Lexicon::new(words, raw, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
+        Ok(Self { lexicon, weights, rows, pool: Pool::default() })
     }
 
     /// All matches that `passes`, best first, at most [`MOST_HITS`]; the same for the same index and query.
     ///
     /// An empty query finds nothing.
     pub fn search(&self, names: &dyn Names, query: &str, passes: &dyn Fn(u32) -> bool) -> Found {
-        let query = Query::read(query, &self.weights);
+        let mut query = Query::read(query, &self.weights);
         self.pool.with(self.rows, |scratch| {
+            let mut candidates = Candidates::new(&self.lexicon, passes);
             let mut scored = Vec::new();
-            self.gather(names, &query, Reach::Near, passes, scratch, &mut scored);
-            if scored.first().is_none_or(|best| best.score < CLOSE) {
-                self.gather(names, &query, Reach::Far, passes, scratch, &mut scored);
+            for (reach, enough) in [(Reach::Near, SURE), (Reach::Wide, CLOSE), (Reach::Far, 0.0)] {
+                candidates.gather(&mut query, &self.weights, reach, scratch);
+                self.score_all(names, &query, &candidates, scratch, &mut scored);
+                if scored.first().is_some_and(|best| best.score >= enough) || query.joined.is_empty() {
+                    break;
+                }
             }
             let close = scored.first().is_some_and(|best| best.score >= CLOSE);
             let did_you_mean = if close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
@@ -166,27 +163,52 @@ impl TextIndex {
         }
     }
 
-    fn gather(
+    /// Scores the candidates that were not yet, and puts all in order.
+    fn score_all(
         &self,
         names: &dyn Names,
         query: &Query,
-        reach: Reach,
-        passes: &dyn Fn(u32) -> bool,
+        candidates: &Candidates<'_>,
         scratch: &mut Scratch,
         scored: &mut Vec<Hit>,
     ) {
-        let before = scratch.touched.len();
-        self.readers.gather(query, reach, scratch);
-        for at in before..scratch.touched.len() {
-            let Some(row) = scratch.touched.get(at).copied() else { break };
-            if passes(row) {
-                let score = self.score(names, query, row, scratch);
-                if score > 0.0 {
-                    scored.push(Hit { row, score });
-                }
+        let mut rows: Vec<u32> = scratch
+            .touched
+            .iter()
+            .copied()
+            .filter(|row| {
+                let marks = scratch.marks(*row);
+                marks & SCORED == 0 && candidates.may_answer(marks)
+            })
+            .collect();
+        if rows.len() > MOST_SCORED {
+            let mut rough: Vec<(f32, u32)> = rows
+                .iter()
+                .map(|row| (self.rough(names, query, candidates, *row, scratch.marks(*row)), *row))
+                .collect();
+            rough.select_nth_unstable_by(MOST_SCORED - 1, |left, right| {
+                right.0.total_cmp(&left.0).then(left.1.cmp(&right.1))
+            });
+            rough.truncate(MOST_SCORED);
+            rows = rough.into_iter().map(|(_, row)| row).collect();
+        }
+        for row in rows {
+            scratch.mark(row, SCORED);
+            let score = self.score(names, query, row, scratch);
+            if score > 0.0 {
+                scored.push(Hit { row, score });
             }
         }
         scored.sort_unstable_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
+    }
+
+    /// What a row's score may be, without a look at its name: chooses which of too many candidates are scored.
+    fn rough(&self, names: &dyn Names, query: &Query, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
+        let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
+        candidates.cover(marks)
+            + begins
+            + 0.07 * share(query.joined.len(), names.name(row).len())
+            + whisper(names.prominence(row))
     }
 
     fn score(&self, names: &dyn Names, query: &Query, row: u32, scratch: &mut Scratch) -> f32 {
@@ -198,15 +220,6 @@ impl TextIndex {
     }
 }
 
-fn read_weights(readers: &Readers, rows: u32) -> std::io::Result<Weights> {
-    let mut common = Vec::new();
-    let mut terms = readers.word.terms().stream()?;
-    while let Some((word, term)) = terms.next() {
-        if term.doc_freq >= Weights::common_from(rows)
-            && let Ok(word) = std::str::from_utf8(word)
-        {
-            common.push((word.to_owned(), term.doc_freq));
-        }
-    }
-    Ok(Weights::new(rows, common.iter().map(|(word, frequency)| (word.as_str(), *frequency))))
+fn no_words() -> InvertedIndexReader {
+    InvertedIndexReader::empty(IndexRecordOption::Basic)
 }

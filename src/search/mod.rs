@@ -10,18 +10,23 @@
 //! the closest step allows are looked for only where no close match was found. At most [`MOST_HITS`] matches are
 //! given, the best ones.
 
+mod buckets;
 mod build;
 mod candidates;
 mod edits;
 mod error;
 mod explain;
 mod index;
+mod lexicon;
+mod near;
 mod nearest;
 mod nickname;
 mod query;
 mod score;
 mod scratch;
+mod sealed;
 mod sound;
+mod tables;
 #[cfg(test)]
 mod tests;
 mod weights;
@@ -37,11 +42,18 @@ pub const FORMAT: u32 = 1;
 /// The score from which a row is a match.
 pub const MATCH: f32 = 0.6;
 
-/// The score from which a match is a close one: where there is none, the search goes on with more edits.
+/// The score from which a match is a close one: where there is none, names are looked for that need more edits.
 pub const CLOSE: f32 = 0.8;
+
+/// The score from which a match is what was meant: where there is none, names that sound alike or begin alike are looked
+/// for too.
+pub const SURE: f32 = 0.9;
 
 /// The most matches that a search gives, the best ones.
 pub const MOST_HITS: usize = 1_000;
+
+/// The most candidates that are scored; where there are more, a rough estimate chooses among them.
+const MOST_SCORED: usize = 1_200;
 
 /// The most bytes of a query that are looked at; the rest is cut off at a letter.
 pub const LONGEST_QUERY: usize = 256;

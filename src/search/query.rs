@@ -41,6 +41,8 @@ pub(super) struct Word {
     pub pattern: Pattern,
     /// Given names that are used for it.
     pub nicknames: Vec<&'static str>,
+    /// Its sound.
+    pub sound: String,
 }
 
 impl Query {
@@ -89,6 +91,7 @@ impl Word {
             weight: weights.of(text),
             pattern: Pattern::new(text.as_bytes()),
             nicknames: nickname::forms(text).collect(),
+            sound: sound(text),
         }
     }
 }

@@ -96,27 +96,42 @@ impl Tally for Best {
     }
 }
 
+/// The words of a name, with their weights.
+type NameWords<'a> = [(&'a str, f32)];
+
 /// Scores a name or alias for a query.
 pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: &mut Scratch, tally: &mut impl Tally) {
-    let mut folded = std::mem::take(&mut scratch.folded);
-    let mut joined = std::mem::take(&mut scratch.joined);
-    fold_into(text, &mut folded);
-    joined.clear();
-    joined.extend(folded.split(' '));
+    let Scratch { folded, joined, other, .. } = scratch;
+    fold_into(text, folded);
     if folded.is_empty() || query.joined.is_empty() {
         score_raw(query, text, tally);
-    } else {
-        score_folded(query, &folded, &joined, weights, tally);
-        if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 {
-            sound_into(&folded, &mut scratch.sound);
-            if scratch.sound == query.sound {
-                let edits = query.whole.edits(joined.as_bytes()).whole;
-                tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits, query.whole.len(), joined.len()));
-            }
+        return;
+    }
+    if *folded == query.folded {
+        tally.note(Way::Whole, 1.0);
+        return;
+    }
+    joined.clear();
+    joined.extend(folded.split(' '));
+    if *joined == query.joined {
+        tally.note(Way::Joined, 1.0);
+        return;
+    }
+    let edits = query.whole.edits(joined.as_bytes());
+    tally.note(Way::Joined, likeness(edits.whole, query.whole.len(), joined.len()));
+    let part = share(query.joined.len(), joined.len());
+    if joined.starts_with(query.joined.as_str()) {
+        tally.note(Way::Prefix, 0.93 + 0.07 * part);
+    } else if query.whole.len() > 3 {
+        tally.note(Way::NearPrefix, likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * part));
+    }
+    score_words(query, folded, weights, other, tally);
+    if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 {
+        sound_into(folded, other);
+        if *other == query.sound {
+            tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
         }
     }
-    scratch.folded = folded;
-    scratch.joined = joined;
 }
 
 fn score_raw(query: &Query, text: &str, tally: &mut impl Tally) {
@@ -130,47 +145,35 @@ fn score_raw(query: &Query, text: &str, tally: &mut impl Tally) {
     }
 }
 
-fn score_folded(query: &Query, folded: &str, joined: &str, weights: &Weights, tally: &mut impl Tally) {
-    if folded == query.folded {
-        tally.note(Way::Whole, 1.0);
-        return;
+/// The ways that look at single words; `other` is a buffer.
+fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut String, tally: &mut impl Tally) {
+    let mut buffer = [("", 0.0); MOST_NAME_WORDS];
+    let mut count = 0;
+    for (place, word) in buffer.iter_mut().zip(folded.split(' ')) {
+        *place = (word, weights.of(word));
+        count += 1;
     }
-    if joined == query.joined {
-        tally.note(Way::Joined, 1.0);
-        return;
-    }
-    let edits = query.whole.edits(joined.as_bytes());
-    tally.note(Way::Joined, likeness(edits.whole, query.whole.len(), joined.len()));
-    if joined.starts_with(query.joined.as_str()) {
-        tally.note(Way::Prefix, 0.93 + 0.07 * share(query.joined.len(), joined.len()));
-    } else if query.whole.len() > 3 {
-        tally.note(
-            Way::NearPrefix,
-            likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * share(query.joined.len(), joined.len())),
-        );
-    }
-
-    let words: Vec<(&str, f32)> =
-        folded.split(' ').take(MOST_NAME_WORDS).map(|word| (word, weights.of(word))).collect();
-    if let Some(sorted) = &query.sorted
-        && words.len() > 1
-    {
-        let mut in_order: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        in_order.sort_unstable();
-        let text = in_order.concat();
-        tally.note(Way::Sorted, likeness(sorted.edits(text.as_bytes()).whole, sorted.len(), text.len()));
-    }
+    let words = buffer.get(..count).unwrap_or_default();
     if let Some(core) = &query.core {
-        let text: String = words.iter().filter(|(_, weight)| *weight >= GENERIC).map(|(word, _)| *word).collect();
-        if !text.is_empty() {
-            tally.note(Way::Core, likeness(core.edits(text.as_bytes()).whole, core.len(), text.len()));
+        other.clear();
+        other.extend(words.iter().filter(|(_, weight)| *weight >= GENERIC).map(|(word, _)| *word));
+        if !other.is_empty() {
+            tally.note(Way::Core, likeness(core.edits(other.as_bytes()).whole, core.len(), other.len()));
         }
     }
-    tally.note(Way::Words, words_alike(query, &words));
-    if query.words.len() == 1
-        && words.len() > 1
-        && (2..=8).contains(&query.joined.len())
-        && is_acronym(&query.joined, &words)
+    tally.note(Way::Words, words_alike(query, words));
+    if let Some(sorted) = &query.sorted
+        && count > 1
+    {
+        let mut in_order = buffer;
+        if let Some(in_order) = in_order.get_mut(..count) {
+            in_order.sort_unstable_by_key(|(word, _)| *word);
+            other.clear();
+            other.extend(in_order.iter().map(|(word, _)| *word));
+            tally.note(Way::Sorted, likeness(sorted.edits(other.as_bytes()).whole, sorted.len(), other.len()));
+        }
+    }
+    if query.words.len() == 1 && count > 1 && (2..=8).contains(&query.joined.len()) && is_acronym(&query.joined, words)
     {
         tally.note(Way::Acronym, 1.0);
     }
@@ -185,7 +188,8 @@ fn likeness(edits: u32, left: u32, right: usize) -> f32 {
     1.0 - ratio(edits.min(longest), longest)
 }
 
-fn share(part: usize, whole: usize) -> f32 {
+/// How much `part` is of `whole`, from 0 to 1.
+pub(super) fn share(part: usize, whole: usize) -> f32 {
     ratio(u32::try_from(part).unwrap_or(u32::MAX), u32::try_from(whole.max(1)).unwrap_or(u32::MAX)).min(1.0)
 }
 
@@ -195,7 +199,7 @@ fn ratio(part: u32, whole: u32) -> f32 {
 }
 
 /// How well the words of a query cover those of a name and are covered by them, each by its weight.
-fn words_alike(query: &Query, words: &[(&str, f32)]) -> f32 {
+fn words_alike(query: &Query, words: &NameWords<'_>) -> f32 {
     let mut taken = 0_u32;
     let (mut asked, mut answered) = (0.0, 0.0);
     let (mut told, mut covered) = (0.0, 0.0);
@@ -262,7 +266,7 @@ fn word_alike(word: &Word, text: &str, is_last: bool) -> f32 {
 }
 
 /// True where `letters` are the first letters of the words, of all of them or of those that are not connecting words.
-fn is_acronym(letters: &str, words: &[(&str, f32)]) -> bool {
+fn is_acronym(letters: &str, words: &NameWords<'_>) -> bool {
     let all = words.iter().filter_map(|(word, _)| word.bytes().next());
     let telling = words.iter().filter(|(word, _)| !is_connecting(word)).filter_map(|(word, _)| word.bytes().next());
     all.eq(letters.bytes()) || telling.eq(letters.bytes())

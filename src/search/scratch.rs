@@ -2,20 +2,29 @@
 
 use std::sync::{Mutex, PoisonError};
 
+/// The row may answer in another way than by its words.
+pub(super) const KEEP: u16 = 1 << 12;
+/// The row's name begins with what was asked.
+pub(super) const BEGINS: u16 = 1 << 13;
+/// The row has been scored.
+pub(super) const SCORED: u16 = 1 << 14;
+/// The row does not pass the filter.
+const REFUSED: u16 = 1 << 15;
+
 /// Buffers of one search.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// For each row the round in which it was last touched, and the query words found in it.
+    /// For each row the round in which it was last touched, and its marks: the query words found in it, and the above.
     seen: Vec<(u32, u16)>,
     round: u32,
-    /// Rows touched in this round, in the order of their first touch.
+    /// Rows touched in this round that pass the filter, in the order of their first touch.
     pub touched: Vec<u32>,
     /// The folded text of a candidate.
     pub folded: String,
     /// The folded text of a candidate without spaces.
     pub joined: String,
-    /// The sound of a candidate.
-    pub sound: String,
+    /// Another text made of the words of a candidate.
+    pub other: String,
 }
 
 impl Scratch {
@@ -31,24 +40,31 @@ impl Scratch {
         self.round += 1;
     }
 
-    /// Notes that `row` holds the query words of `mask`, where 0 means a row found otherwise.
-    pub fn touch(&mut self, row: u32, mask: u16) {
+    /// Adds marks to `row`, which is touched if it passes the filter; that is asked once.
+    pub fn touch(&mut self, row: u32, marks: u16, passes: &dyn Fn(u32) -> bool) {
         let Some(place) = usize::try_from(row).ok().and_then(|row| self.seen.get_mut(row)) else { return };
         if place.0 == self.round {
-            place.1 |= mask;
-        } else {
-            *place = (self.round, mask);
+            place.1 |= marks;
+        } else if passes(row) {
+            *place = (self.round, marks);
             self.touched.push(row);
+        } else {
+            *place = (self.round, REFUSED);
         }
     }
 
-    /// Adds `mask` to `row` if it was touched in this round.
-    pub fn mark(&mut self, row: u32, mask: u16) {
+    /// Adds marks to `row` if it was touched in this round.
+    pub fn mark(&mut self, row: u32, marks: u16) {
         if let Some(place) = usize::try_from(row).ok().and_then(|row| self.seen.get_mut(row))
             && place.0 == self.round
         {
-            place.1 |= mask;
+            place.1 |= marks;
         }
+    }
+
+    /// The marks of a row that was touched in this round.
+    pub fn marks(&self, row: u32) -> u16 {
+        usize::try_from(row).ok().and_then(|row| self.seen.get(row)).map_or(0, |place| place.1)
     }
 }
 

@@ -2,5 +2,9 @@
 
 mod bundled;
 mod layers;
+mod lists;
 mod mcp;
+mod paging;
+mod quota;
+mod real;
 mod stage;

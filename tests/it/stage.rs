@@ -191,6 +191,17 @@ impl Client {
         Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
     }
 
+    /// `POST`s JSON.
+    pub fn post(&self, path: &str, json: &str) -> Reply {
+        let mut request = self.agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(json).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
     /// `GET`s a list with parameters that need encoding.
     pub fn list(&self, path: &str, parameters: &[(&str, &str)]) -> Reply {
         let mut query = form_urlencoded::Serializer::new(String::new());

@@ -4,24 +4,24 @@
 //! still holds when it commits, whatever other processes do.
 
 mod files;
+mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
 
 use crate::dataset::Date;
 
 use super::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef};
-use super::store::{AddedUsage, Changes, KeyState, Store, Usage};
-use super::{AccessError, ApiKey, KeyDigest, Tier};
+use super::store::{AddedUsage, Changes, Store, Usage};
+use super::{AccessError, ApiKey, Tier};
+use rows::{ACCOUNTS, KEYS, read_account, read_key, read_state};
 
 /// How long a call waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -303,15 +303,6 @@ impl Store for SqliteStore {
     }
 }
 
-const ACCOUNTS: &str = "SELECT id, email, tier, created_at, \
-     (SELECT count(*) FROM keys WHERE account = accounts.id AND revoked_at IS NULL) FROM accounts";
-
-const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
-     keys.created_at, keys.revoked_at, keys.last_used_at, \
-     (SELECT coalesce(sum(requests), 0) FROM keys AS other JOIN usage ON usage.day = :today AND usage.key = other.id \
-      WHERE other.counter = keys.counter) \
-     FROM keys JOIN accounts ON accounts.id = keys.account";
-
 fn account(connection: &Connection, email: &Email) -> Result<Account, Failure> {
     let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE email = ?"))?;
     let found = statement.query_row([email.as_str()], read_account).optional()?;
@@ -365,52 +356,4 @@ fn free_counter(connection: &Connection, account: AccountId, today: Date) -> Res
 
 fn next_change(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.query_row("UPDATE service SET change = change + 1 RETURNING change", [], |row| row.get(0))
-}
-
-fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
-    Ok(Account {
-        id: AccountId(row.get(0)?),
-        email: parsed(row, 1)?,
-        tier: parsed(row, 2)?,
-        created_at: row.get(3)?,
-        active_keys: row.get(4)?,
-    })
-}
-
-fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
-    Ok(KeyRecord {
-        id: KeyId(row.get(0)?),
-        account: AccountId(row.get(1)?),
-        email: parsed(row, 2)?,
-        tier: parsed(row, 3)?,
-        name: row.get(4)?,
-        shown: parsed(row, 5)?,
-        created_at: row.get(6)?,
-        revoked_at: row.get(7)?,
-        last_used_at: row.get(8)?,
-        used_today: row.get(9)?,
-    })
-}
-
-fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
-    Ok(KeyState {
-        id: KeyId(row.get(0)?),
-        counter: CounterId(row.get(1)?),
-        account: Some(AccountId(row.get(2)?)),
-        tier: parsed(row, 3)?,
-        revoked: row.get(4)?,
-        digest: KeyDigest::from_bytes(row.get(5)?),
-        shown: parsed(row, 6)?,
-    })
-}
-
-/// A column of text, read into its type.
-fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
-where
-    T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
-{
-    let text = row.get_ref(column)?.as_str().map_err(|error: FromSqlError| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
-    })?;
-    text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
 }

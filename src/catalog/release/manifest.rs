@@ -87,8 +87,13 @@ impl Manifest {
             files,
             xxh3: None,
         };
-        manifest.xxh3 = Some(manifest.own_checksum());
+        manifest.sign();
         manifest
+    }
+
+    /// Writes the manifest's own checksum into it.
+    pub(super) fn sign(&mut self) {
+        self.xxh3 = Some(self.own_checksum());
     }
 
     /// The manifest's JSON.
@@ -118,7 +123,7 @@ impl Manifest {
         let json = std::fs::read(&path).at(&path)?;
         let head: Head = serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
         if head.format != FORMAT {
-            let reason = format!("{}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
+            let reason = format!("{FILE} is {}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         let manifest: Self =

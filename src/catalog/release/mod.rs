@@ -5,6 +5,8 @@
 //! so that no text from a file or a command line becomes a path.
 
 pub mod checksum;
+#[cfg(test)]
+mod crash;
 pub mod difference;
 mod disk;
 mod error;
@@ -13,6 +15,10 @@ pub mod manifest;
 mod map;
 mod open;
 mod publish;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::fs;
@@ -196,7 +202,8 @@ impl Releases {
         disk.remove(&next).at(&next)?;
         let mut file = disk.create(&next).at(&next)?;
         io::Write::write_all(&mut file, format!("{version}\n").as_bytes()).at(&next)?;
-        disk.sync_file(&next).at(&next)
+        disk.sync_file(&next).at(&next)?;
+        disk.sync_folder(&self.index).at(&self.index)
     }
 
     /// Makes what was prepared the `current`.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::error::At;
 use super::manifest::{self, Manifest};
 use super::{ReleaseError, Releases, checksum, map, text};
 use crate::catalog::Catalog;
@@ -53,10 +54,8 @@ fn verify(
     progress: &dyn Progress,
 ) -> Result<(), ReleaseError> {
     let damaged = |file: &str, what: String| ReleaseError::Damaged { version, reason: format!("{file} {what}") };
-    for needed in [manifest::TABLES] {
-        if manifest.file(needed).is_none() {
-            return Err(damaged(needed, "is not in the manifest".into()));
-        }
+    if manifest.file(manifest::TABLES).is_none() {
+        return Err(damaged(manifest::TABLES, "is not in the manifest".into()));
     }
     for file in &manifest.files {
         match std::fs::metadata(place.join(&file.path)) {
@@ -69,14 +68,14 @@ fn verify(
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(damaged(&file.path, "is missing".into()));
             }
-            Err(error) => return Err(damaged(&file.path, format!("cannot be read: {error}"))),
+            other => other.map(|_| ()).at(&place.join(&file.path))?,
         }
     }
     progress.step("checksums", manifest.bytes(""));
     let mut before = 0;
     for file in &manifest.files {
-        let read = checksum::of_file(&place.join(&file.path), |done| progress.advance(before + done));
-        let (bytes, found) = read.map_err(|error| damaged(&file.path, format!("cannot be read: {error}")))?;
+        let path = place.join(&file.path);
+        let (bytes, found) = checksum::of_file(&path, |done| progress.advance(before + done)).at(&path)?;
         if (bytes, found) != (file.bytes, file.xxh3) {
             return Err(damaged(&file.path, format!("has the checksum {found}, published was {}", file.xxh3)));
         }
@@ -105,10 +104,7 @@ pub(super) fn open_trusted(
 /// Maps the tables in the folder `place`.
 pub(super) fn tables(place: &Path, version: SnapshotVersion, checksums: Checksums) -> Result<Snapshot, ReleaseError> {
     let path = place.join(manifest::TABLES);
-    let bytes = map::map(&path).map_err(|error| ReleaseError::Damaged {
-        version,
-        reason: format!("{} cannot be read: {error}", manifest::TABLES),
-    })?;
+    let bytes = map::map(&path).at(&path)?;
     let snapshot =
         Snapshot::open(Arc::new(bytes), checksums).map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {

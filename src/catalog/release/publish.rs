@@ -204,11 +204,15 @@ impl<'d> Building<'d> {
     /// Syncs the files and folders of the text indexes and lists the files with their checksums.
     fn sync_text(&self, draft: &Path) -> Result<Vec<File>, ReleaseError> {
         let folder = draft.join(manifest::TEXT);
+        // Some of these files were made for their owner only; whoever may read the tables may read them too.
+        let tables = draft.join(manifest::TABLES);
+        let permissions = fs::metadata(&tables).at(&tables)?.permissions();
         let mut listed = Vec::new();
         let mut folders = vec![folder.clone()];
         for inner in files(&folder).at(&folder)? {
             let path = folder.join(&inner);
             let (bytes, xxh3) = checksum::of_file(&path, |_| {}).at(&path)?;
+            fs::set_permissions(&path, permissions.clone()).at(&path)?;
             self.disk.sync_file(&path).at(&path)?;
             let parts: Vec<_> = inner.iter().map(|part| part.to_string_lossy()).collect();
             listed.push(File { path: format!("{}/{}", manifest::TEXT, parts.join("/")), bytes, xxh3 });
