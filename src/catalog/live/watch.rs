@@ -7,6 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use super::{Event, Held, Live, Versioned};
 use crate::catalog::release::ReleaseError;
 use crate::dataset::SnapshotVersion;
@@ -167,16 +169,24 @@ impl<S: Source> Watcher<S> {
         Arc::clone(&self.live)
     }
 
-    /// Looks every `every` for another release and takes it up, and at once on SIGHUP. Never ends.
+    /// Looks every `every` for another release and takes it up, and at once on SIGHUP. Ends with the runtime.
     pub async fn run(self, every: Duration) {
+        let asked = Notify::new();
+        tokio::select! {
+            () = self.run_asked(every, &asked) => {}
+            () = hear(&asked) => {}
+        }
+    }
+
+    /// Looks every `every`, and at once where it is `asked` to.
+    async fn run_asked(self, every: Duration, asked: &Notify) {
         let watcher = Arc::new(self);
         let mut ticks = tokio::time::interval(every);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut hangups = Hangups::new();
         loop {
             let asked = tokio::select! {
                 _ = ticks.tick() => false,
-                () = hangups.next() => true,
+                () = asked.notified() => true,
             };
             let looking = Arc::clone(&watcher);
             // A look that fails to run at all means that the runtime is ending.
@@ -247,32 +257,19 @@ impl<S: Source> Watcher<S> {
     }
 }
 
-/// The operator's wish to look again.
-struct Hangups {
+/// Passes on the operator's wish to look again, which is a SIGHUP. Never ends.
+async fn hear(asked: &Notify) {
     #[cfg(unix)]
-    signal: Option<tokio::signal::unix::Signal>,
-}
-
-impl Hangups {
-    #[cfg(unix)]
-    fn new() -> Self {
-        let kind = tokio::signal::unix::SignalKind::hangup();
-        Self { signal: tokio::signal::unix::signal(kind).ok() }
-    }
-
-    #[cfg(not(unix))]
-    fn new() -> Self {
-        Self {}
-    }
-
-    /// Ends with the next SIGHUP; never where there are none.
-    async fn next(&mut self) {
-        #[cfg(unix)]
-        if let Some(signal) = &mut self.signal
-            && signal.recv().await.is_some()
-        {
-            return;
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut hangups) = signal(SignalKind::hangup()) {
+            while hangups.recv().await.is_some() {
+                asked.notify_one();
+            }
         }
-        std::future::pending().await
     }
+    std::future::pending::<()>().await;
 }
+
+#[cfg(test)]
+mod tests;
