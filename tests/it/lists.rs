@@ -47,12 +47,15 @@ impl Naive {
         let lineage: HashMap<String, BTreeSet<String>> = parents
             .keys()
             .map(|slug| {
-                let line = std::iter::successors(Some(*slug), |at| parents.get(at).copied().filter(|up| !up.is_empty()));
+                let line =
+                    std::iter::successors(Some(*slug), |at| parents.get(at).copied().filter(|up| !up.is_empty()));
                 ((*slug).to_owned(), line.map(str::to_owned).collect())
             })
             .collect();
-        let startups: HashMap<String, Vec<String>> =
-            rows_of(folder, "startups.csv").into_iter().map(|row| (row["slug"].clone(), split(&row["sectors"]))).collect();
+        let startups: HashMap<String, Vec<String>> = rows_of(folder, "startups.csv")
+            .into_iter()
+            .map(|row| (row["slug"].clone(), split(&row["sectors"])))
+            .collect();
         let mut stages: HashMap<String, BTreeSet<String>> = HashMap::new();
         let mut backed: HashMap<String, BTreeSet<String>> = HashMap::new();
         let mut joined: HashMap<String, u64> = HashMap::new();
@@ -133,8 +136,15 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// Asks the catalog; the slugs of the first `limit` rows from `offset`, and the total.
-pub fn asked(catalog: &Catalog, resource: Resource, values: &[(&str, String)], offset: u64, limit: usize) -> (Vec<String>, u64) {
-    let values: Vec<(String, String)> = values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+pub fn asked(
+    catalog: &Catalog,
+    resource: Resource,
+    values: &[(&str, String)],
+    offset: u64,
+    limit: usize,
+) -> (Vec<String>, u64) {
+    let values: Vec<(String, String)> =
+        values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let rules = Rules { strict: true, review_statuses: &[ReviewStatus::Approved], others: &[] };
     let asked = catalog.ask(resource, &values, rules).unwrap_or_else(|errors| panic!("{errors:?}"));
     let Request::List(query) = asked.request else { panic!("no list") };
@@ -181,7 +191,9 @@ fn every_list_is_that_of_a_naive_scan() {
                 };
                 let fits = |usd: &u64| {
                     let (min, max) = firm.check;
-                    (min.is_some() || max.is_some()) && min.is_none_or(|min| min <= *usd) && max.is_none_or(|max| *usd <= max)
+                    (min.is_some() || max.is_some())
+                        && min.is_none_or(|min| min <= *usd)
+                        && max.is_none_or(|max| *usd <= max)
                 };
                 any(&stage, &|stage| firm.stages.contains(stage))
                     && any(&sector, &|sector| firm.sectors.contains(sector))
@@ -191,7 +203,14 @@ fn every_list_is_that_of_a_naive_scan() {
                     && check.as_ref().is_none_or(fits)
                     && since.is_none_or(|date| firm.last.as_deref().is_some_and(|last| last >= date))
             };
-            let names = ["review_count", "portfolio_count", "investment_count", "check_min_usd", "founded_year", "last_investment_on"];
+            let names = [
+                "review_count",
+                "portfolio_count",
+                "investment_count",
+                "check_min_usd",
+                "founded_year",
+                "last_investment_on",
+            ];
             let number = |firm: &NaiveFirm| match key {
                 0 => Some(firm.reviews),
                 1 => Some(firm.startups),

@@ -8,7 +8,12 @@ use venturedex::access::Tier;
 use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
 
 /// Walks a list to its end; `between` runs after each page.
-fn walk(client: &Client, path: &str, parameters: &[(&str, &str)], mut between: impl FnMut(usize)) -> (Vec<String>, u64) {
+fn walk(
+    client: &Client,
+    path: &str,
+    parameters: &[(&str, &str)],
+    mut between: impl FnMut(usize),
+) -> (Vec<String>, u64) {
     let mut slugs = Vec::new();
     let mut page = client.list(path, parameters);
     let mut pages = 0;
@@ -24,7 +29,13 @@ fn walk(client: &Client, path: &str, parameters: &[(&str, &str)], mut between: i
             return (slugs, total);
         };
         assert_eq!(json["pagination"]["has_more"], true);
-        page = client.list(path, &[("cursor", cursor), ("limit", parameters.iter().find(|(name, _)| *name == "limit").map_or("20", |(_, limit)| limit))]);
+        page = client.list(
+            path,
+            &[
+                ("cursor", cursor),
+                ("limit", parameters.iter().find(|(name, _)| *name == "limit").map_or("20", |(_, limit)| limit)),
+            ],
+        );
     }
 }
 
@@ -34,8 +45,15 @@ fn is_walked_once(slugs: &[String], total: u64) {
 }
 
 const SORTS: [&str; 9] = [
-    "name", "health_score", "ghosting_rate", "review_count", "portfolio_count", "investment_count",
-    "last_investment_on", "check_min_usd", "founded_year",
+    "name",
+    "health_score",
+    "ghosting_rate",
+    "review_count",
+    "portfolio_count",
+    "investment_count",
+    "last_investment_on",
+    "check_min_usd",
+    "founded_year",
 ];
 
 #[test]

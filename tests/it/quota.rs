@@ -38,7 +38,9 @@ fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
         replies.iter().filter(|(status, ..)| *status == 200).map(|(_, left, _)| left.parse().unwrap()).collect();
     left.sort_unstable();
     assert_eq!(left, (0..100).collect::<Vec<u32>>());
-    assert!(replies.iter().filter(|(status, ..)| *status == 429).all(|(_, left, retry)| left == "0" && !retry.is_empty()));
+    assert!(
+        replies.iter().filter(|(status, ..)| *status == 429).all(|(_, left, retry)| left == "0" && !retry.is_empty())
+    );
 }
 
 #[test]
@@ -76,7 +78,8 @@ fn an_unlimited_key_says_so() {
 fn tool_calls_without_a_key_are_counted_by_address() {
     let server = Server::bundled();
     let client = server.anonymous();
-    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats","arguments":{}}}"#;
+    let call =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats","arguments":{}}}"#;
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     for number in 0..100 {
         assert_eq!(client.post("/api/mcp", call).status, 200, "call {number}");

@@ -45,8 +45,11 @@ fn real_data_is_compiled_found_and_counted() {
                 let expected = naive.firms.iter().filter(|firm| {
                     firm.stages.contains(*stage) && firm.sectors.contains(*sector) && firm.country == *country
                 });
-                let values =
-                    [("stage", (*stage).to_owned()), ("sector", (*sector).to_owned()), ("country", (*country).to_owned())];
+                let values = [
+                    ("stage", (*stage).to_owned()),
+                    ("sector", (*sector).to_owned()),
+                    ("country", (*country).to_owned()),
+                ];
                 let total = asked(&catalog, Resource::Firms, &values, 0, 1).1;
                 assert_eq!(total, expected.count() as u64, "{values:?}");
                 compared += 1;

@@ -123,7 +123,8 @@ impl Manifest {
         let json = std::fs::read(&path).at(&path)?;
         let head: Head = serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
         if head.format != FORMAT {
-            let reason = format!("{FILE} is {}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
+            let reason =
+                format!("{FILE} is {}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         let manifest: Self =
