@@ -117,6 +117,21 @@ pub fn generate(plan: &Plan, folder: &Path) -> io::Result<()> {
     people.finish()
 }
 
+/// Begins the `snapshot.toml` of every generated dataset.
+const MARK: &str = "# Everything in this folder is invented";
+
+/// True where the folder holds a generated dataset, which may be written over.
+///
+/// # Errors
+/// Where its `snapshot.toml` is there and cannot be read.
+pub fn is_generated(folder: &Path) -> io::Result<bool> {
+    match fs::read(folder.join("snapshot.toml")) {
+        Ok(text) => Ok(text.starts_with(MARK.as_bytes())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// The hidden quality of each firm, in the order of `firms.csv`, beside its slug: the expected values that its reviews
 /// are drawn from. A test can hold the score's interval against them.
 #[must_use]
@@ -127,7 +142,7 @@ pub fn hidden_quality(plan: &Plan) -> Vec<(String, Quality)> {
 
 fn snapshot(plan: &Plan) -> String {
     format!(
-        "# Everything in this folder is invented: no firm, startup or person in it is real.\n\
+        "{MARK}: no firm, startup or person in it is real.\n\
          version = \"{}\"\n\
          released_on = \"{}\"\n\
          title = \"Invented venture data\"\n\
