@@ -16,7 +16,7 @@
 //! - A firm has a hidden [`Quality`]; ratings are drawn from it without bias (see `quality.rs`), words follow the
 //!   ratings. Moderation and gaps are drawn without looking at the ratings.
 //!
-//! Names, cities and texts come from the word lists of this room, for firms and people of 32 cultures in 14 scripts.
+//! Names, cities and texts come from the word lists of this room, for firms and people of 36 cultures in 15 scripts.
 //! Every website is under `.example`. The bundled folder is made anew by `indexer generate --dataset dataset`, or by
 //! the test that compares it: `VENTUREDEX_BLESS=1 cargo test --test it bundled`.
 
