@@ -213,9 +213,14 @@ fn run(kind: &str, table: &Table, queries: &Path, sectors: &Sectors, options: &O
         let filters = query.get("filters");
         let passing = filters.map(|filters| table.passing(Some(filters), sectors));
         let passes = |row: u32| passing.as_ref().is_none_or(|passing| passing[row as usize]);
-        let start = Instant::now();
-        let found = index.search(table, asked, &passes);
-        let took = start.elapsed();
+        let mut took = Duration::MAX;
+        let mut found = index.search(table, asked, &passes);
+        for _ in 0..2 {
+            // The least of two: what else the machine does stays out.
+            let start = Instant::now();
+            found = index.search(table, asked, &passes);
+            took = took.min(start.elapsed());
+        }
         let rows: Vec<u32> = found.hits.iter().take(12).map(|hit| hit.row).collect();
         let figures = score(&query, table, &rows);
         let results = classes.entry(class.to_owned()).or_default();

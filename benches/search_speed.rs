@@ -1,1 +1,408 @@
-fn main() {}
+//! How fast names are found among many: latency by class of query, against tantivy's own fuzzy query and against scoring
+//! every name, in the same run; how long an index takes to build and how large it is.
+//!
+//! `cargo bench --bench search_speed -- [--names 1000000] [--queries 200] [--hostile 50000] [--class typo1] [--folder DIR]`
+//!
+//! Each query is timed three times and the least counts, so that what else the machine does stays out; one thread. The
+//! names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
+//! distribution, so that the dictionary grows with the names as that of real ones does.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tantivy::collector::TopDocs;
+use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, Query};
+use tantivy::schema::{Schema, TEXT};
+use tantivy::{Index, TantivyDocument, Term};
+use venturedex::dataset::{Names, fold::fold};
+use venturedex::search::TextIndex;
+
+struct Options {
+    names: usize,
+    queries: usize,
+    hostile: usize,
+    folder: Option<PathBuf>,
+    class: Option<String>,
+}
+
+fn main() {
+    let options = options();
+    let mut random = Random(0x5eed_cafe_f00d_1234);
+    let table = Table::make(options.names, &mut random);
+    let scratch = tempfile_folder(&options);
+    let folder = scratch.join("names");
+
+    let start = Instant::now();
+    TextIndex::create(&table, &folder).expect("an index");
+    let built = start.elapsed();
+    let size: u64 = std::fs::read_dir(&folder)
+        .expect("its folder")
+        .flatten()
+        .filter_map(|file| file.metadata().ok())
+        .map(|file| file.len())
+        .sum();
+    let start = Instant::now();
+    let index = TextIndex::open(&folder, &table).expect("the index");
+    println!(
+        "{} names: built in {built:.2?}, {:.1} MB ({:.1} bytes a name), opened in {:.0?}",
+        options.names,
+        size as f64 / 1e6,
+        size as f64 / options.names as f64,
+        start.elapsed()
+    );
+
+    let mut queries = make_queries(&table, options.queries, &mut random);
+    queries.retain(|asked| options.class.as_deref().is_none_or(|class| class == asked.class));
+    let search = |query: &str| index.search(&table, query, &|_| true).hits.iter().take(10).map(|hit| hit.row).collect();
+    let ours = measure("venturedex", &table, &queries, &search);
+    if options.class.is_some() {
+        return;
+    }
+    let plain = Plain::new(&table);
+    let few: Vec<Asked> = queries.iter().step_by((queries.len() / 200).max(1)).cloned().collect();
+    let theirs = measure("tantivy, FuzzyTermQuery of distance 1", &table, &few, &|query| plain.search(query));
+    let brute: Vec<Asked> = queries.iter().step_by((queries.len() / 20).max(1)).cloned().collect();
+    let all = measure("every name scored", &table, &brute, &|query| every_name(&index, &table, query));
+    println!("ratios of p50: FuzzyTermQuery {:.0} times ours, every name {:.0} times ours", theirs / ours, all / ours);
+
+    hostile(&index, &table, options.hostile, &mut random);
+    if options.folder.is_none() {
+        let _ = std::fs::remove_dir_all(&scratch);
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options { names: 1_000_000, queries: 200, hostile: 50_000, folder: None, class: None };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
+        match argument.as_str() {
+            "--names" => options.names = number(options.names),
+            "--queries" => options.queries = number(options.queries),
+            "--hostile" => options.hostile = number(options.hostile),
+            "--class" => options.class = arguments.next(),
+            "--folder" => options.folder = arguments.next().map(PathBuf::from),
+            _ => {}
+        }
+    }
+    options
+}
+
+fn tempfile_folder(options: &Options) -> PathBuf {
+    let folder = options.folder.clone().unwrap_or_else(|| tempfile::tempdir().expect("a folder").keep());
+    let _ = std::fs::remove_dir_all(folder.join("names"));
+    folder
+}
+
+/// Xorshift: the same names on every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// Small numbers often, large ones seldom.
+    fn tailed(&mut self, bound: usize) -> usize {
+        let share = self.below(1 << 20) as f64 / f64::from(1 << 20);
+        ((bound as f64).powf(share) - 1.0) as usize
+    }
+
+    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+
+    fn letter(&mut self) -> u8 {
+        b'a' + self.below(26) as u8
+    }
+}
+
+const BEGINNINGS: [&str; 32] = [
+    "b", "c", "d", "f", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s", "t", "v", "w", "z", "st", "tr", "br", "ch",
+    "sh", "th", "gr", "pl", "cr", "sp", "ph", "qu", "cl", "fl",
+];
+const MIDDLES: [&str; 11] = ["a", "e", "i", "o", "u", "ai", "ea", "oo", "y", "ia", "ou"];
+const ENDS: [&str; 13] = ["", "n", "r", "s", "t", "l", "x", "m", "ck", "nd", "nt", "ly", "fy"];
+
+fn coin(random: &mut Random) -> String {
+    let mut word = String::new();
+    for _ in 0..1 + (random.below(10) + 3) / 5 {
+        word += BEGINNINGS[random.below(32).min(random.below(32))];
+        word += MIDDLES[random.below(11).min(random.below(11))];
+        if random.below(3) == 0 {
+            word += *random.pick(&ENDS);
+        }
+    }
+    word + *random.pick(&ENDS)
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+struct Table {
+    names: Vec<String>,
+    prominence: Vec<u32>,
+    generic: Vec<String>,
+}
+
+impl Names for Table {
+    fn len(&self) -> u32 {
+        self.names.len() as u32
+    }
+
+    fn name(&self, row: u32) -> &str {
+        self.names.get(row as usize).map_or("", String::as_str)
+    }
+
+    fn aliases(&self, _row: u32) -> &str {
+        ""
+    }
+
+    fn prominence(&self, row: u32) -> u32 {
+        self.prominence.get(row as usize).copied().unwrap_or(0)
+    }
+}
+
+impl Table {
+    fn make(count: usize, random: &mut Random) -> Self {
+        let common: Vec<String> = (0..5_000).map(|_| coin(random)).collect();
+        let generic: Vec<String> = (0..40).map(|_| coin(random)).collect();
+        let names = (0..count)
+            .map(|_| {
+                let length = match random.below(100) {
+                    0..52 => 1,
+                    52..85 => 2,
+                    85..96 => 3,
+                    _ => 4,
+                };
+                let words: Vec<String> = (0..length)
+                    .map(|at| {
+                        let kind = random.below(100);
+                        let is_last = at > 0 && at + 1 == length;
+                        capital(&match kind {
+                            _ if at == 0 && kind < 70 => coin(random),
+                            _ if is_last && kind < 60 => generic[random.tailed(generic.len())].clone(),
+                            _ if at == 0 || kind < 80 => common[random.tailed(common.len())].clone(),
+                            _ => coin(random),
+                        })
+                    })
+                    .collect();
+                words.join(" ")
+            })
+            .collect();
+        let prominence = (0..count).map(|_| random.tailed(400) as u32).collect();
+        Self { names, prominence, generic }
+    }
+}
+
+#[derive(Clone)]
+struct Asked {
+    class: &'static str,
+    text: String,
+    row: u32,
+}
+
+fn typo(text: &str, random: &mut Random, first: bool) -> String {
+    let mut letters: Vec<u8> = text.bytes().collect();
+    let places: Vec<usize> = (0..letters.len()).filter(|place| letters[*place] != b' ').collect();
+    let at = if first { 0 } else { *random.pick(&places) };
+    match random.below(4) {
+        0 => letters.insert(at, random.letter()),
+        1 if letters.len() > 3 => {
+            letters.remove(at);
+        }
+        2 if at + 1 < letters.len() && letters[at + 1] != b' ' && letters[at] != letters[at + 1] => {
+            letters.swap(at, at + 1)
+        }
+        _ => letters[at] = random.letter(),
+    }
+    String::from_utf8_lossy(&letters).into_owned()
+}
+
+fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<Asked> {
+    let mut queries = Vec::new();
+    let mut add = |class, row: usize, text: String| queries.push(Asked { class, text, row: row as u32 });
+    for _ in 0..each {
+        let row = random.below(table.names.len());
+        let name = fold(&table.names[row]);
+        add("exact", row, table.names[row].clone());
+        add("fold", row, name.to_uppercase());
+        add("prefix_short", row, name.chars().take(3 + random.below(3)).collect());
+        add("prefix_long", row, name.chars().take((name.len() * 2 / 3).max(4)).collect());
+        let start: String = name.chars().take((name.len() * 2 / 3).max(5)).collect();
+        add("prefix_typo", row, typo(start.trim(), random, false));
+        add("typo1", row, typo(&name, random, false));
+        add("typo1_first", row, typo(&name, random, true));
+        let once = typo(&name, random, false);
+        add("typo2", row, typo(&once, random, false));
+        add("extra_generic", row, format!("{name} {}", random.pick(&table.generic)));
+        add("join", row, name.replace(' ', ""));
+        if name.len() > 5 {
+            let at = 2 + random.below(name.len() - 4);
+            add("split", row, format!("{} {}", &name[..at], &name[at..]));
+        }
+        add(
+            "phonetic",
+            row,
+            name.replace("ph", "f").replace('c', "k").replace('y', "i").replace("ea", "e").replace('z', "s"),
+        );
+        let words: Vec<&str> = name.split(' ').collect();
+        if let [first, .., last] = words.as_slice() {
+            add("order", row, words.iter().rev().copied().collect::<Vec<_>>().join(" "));
+            add("drop_generic", row, words[..words.len() - 1].join(" "));
+            if !table.generic.iter().any(|word| word == last) {
+                add("lastname", row, (*last).to_owned());
+                add("initial", row, format!("{} {last}", &first[..1]));
+            }
+            add("acronym", row, words.iter().map(|word| &word[..1]).collect());
+        }
+    }
+    queries
+}
+
+/// Times the queries and prints p50 and p99 by class; gives p50 over all in microseconds.
+fn measure(name: &str, table: &Table, queries: &[Asked], search: &dyn Fn(&str) -> Vec<u32>) -> f64 {
+    let mut classes: BTreeMap<&str, (Vec<Duration>, usize)> = BTreeMap::new();
+    for asked in queries {
+        let mut least = Duration::MAX;
+        let mut found = Vec::new();
+        for _ in 0..3 {
+            let start = Instant::now();
+            found = search(&asked.text);
+            least = least.min(start.elapsed());
+        }
+        let class = classes.entry(asked.class).or_default();
+        class.0.push(least);
+        let wanted = &table.names[asked.row as usize];
+        class.1 += usize::from(found.iter().any(|row| table.names[*row as usize] == *wanted));
+    }
+    let mut all: Vec<Duration> = classes.values().flat_map(|class| class.0.iter().copied()).collect();
+    let (p50, p99, most) = times(&mut all);
+    println!("\n{name}: {} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, most {most:.0} µs", all.len());
+    if all.len() >= 1_000 {
+        println!("  {:<14} {:>5} {:>8} {:>8} {:>8} {:>9}", "class", "n", "p50 µs", "p99 µs", "most µs", "in top 10");
+        for (class, (times_of, found)) in &mut classes {
+            let (p50, p99, most) = times(times_of);
+            println!(
+                "  {class:<14} {:>5} {p50:>8.0} {p99:>8.0} {most:>8.0} {:>9.3}",
+                times_of.len(),
+                *found as f64 / times_of.len() as f64
+            );
+        }
+    }
+    p50
+}
+
+fn times(times: &mut [Duration]) -> (f64, f64, f64) {
+    times.sort_unstable();
+    let at = |share: f64| {
+        times.get((times.len() as f64 * share) as usize).or(times.last()).map_or(0.0, |time| time.as_secs_f64() * 1e6)
+    };
+    (at(0.5), at(0.99), at(1.0))
+}
+
+/// What tantivy does by itself.
+struct Plain {
+    searcher: tantivy::Searcher,
+    name: tantivy::schema::Field,
+}
+
+impl Plain {
+    fn new(table: &Table) -> Self {
+        let mut schema = Schema::builder();
+        let name = schema.add_text_field("name", TEXT);
+        let directory = tantivy::directory::RamDirectory::create();
+        let mut writer = Index::builder()
+            .schema(schema.build())
+            .single_segment_index_writer::<TantivyDocument>(directory, 1 << 30)
+            .expect("a writer");
+        for text in &table.names {
+            let mut document = TantivyDocument::default();
+            document.add_text(name, text);
+            writer.add_document(document).expect("a document");
+        }
+        let searcher = writer.finalize().expect("an index").reader().expect("a reader").searcher();
+        Self { searcher, name }
+    }
+
+    fn search(&self, query: &str) -> Vec<u32> {
+        let clauses = fold(query)
+            .split(' ')
+            .map(|word| {
+                let term = Term::from_field_text(self.name, word);
+                (Occur::Should, Box::new(FuzzyTermQuery::new(term, 1, true)) as Box<dyn Query>)
+            })
+            .collect();
+        let top = TopDocs::with_limit(10).order_by_score();
+        let found = self.searcher.search(&BooleanQuery::new(clauses), &top).expect("an answer");
+        found.into_iter().map(|(_, address)| address.doc_id).collect()
+    }
+}
+
+/// The ten best by the same ranking, of all names.
+fn every_name(index: &TextIndex, table: &Table, query: &str) -> Vec<u32> {
+    let mut all: Vec<(f32, u32)> = (0..table.len()).map(|row| (index.explain(table, query, row).score, row)).collect();
+    all.sort_unstable_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+    all.iter().take(10).map(|(_, row)| *row).collect()
+}
+
+fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) {
+    let mut worst = (Duration::ZERO, String::new());
+    let mut all = Vec::with_capacity(count);
+    for at in 0..count {
+        let word = |random: &mut Random, length: usize| -> String {
+            (0..length).map(|_| char::from(random.letter())).collect()
+        };
+        let text = match at % 12 {
+            0 => word(random, 1),
+            1 => word(random, 2),
+            2 => word(random, 3),
+            3 => (0..8).map(|_| word(random, 2)).collect::<Vec<_>>().join(" "),
+            4 => char::from(random.letter()).to_string().repeat(1 + random.below(300)),
+            5 => {
+                let length = 100 + random.below(5_000);
+                word(random, length)
+            }
+            6 => "🔥".repeat(1 + random.below(100)),
+            7 => (0..40).map(|_| random.pick(&table.generic).clone()).collect::<Vec<_>>().join(" "),
+            8 => random.pick(&table.generic).chars().take(1 + random.below(4)).collect(),
+            9 => (0..2 + random.below(3)).map(|_| random.pick(&table.generic).clone()).collect::<Vec<_>>().join(" "),
+            10 => {
+                let (left, right) = (random.pick(&table.generic).clone(), random.pick(&table.generic).clone());
+                format!("{} {}", typo(&left, random, false), typo(&right, random, true))
+            }
+            _ => (0..8)
+                .map(|_| {
+                    let length = 3 + random.below(5);
+                    word(random, length)
+                })
+                .collect::<Vec<_>>()
+                .join(" "),
+        };
+        let mut least = Duration::MAX;
+        for _ in 0..2 {
+            let start = Instant::now();
+            std::hint::black_box(index.search(table, &text, &|_| true));
+            least = least.min(start.elapsed());
+        }
+        if least > worst.0 {
+            worst = (least, text);
+        }
+        all.push(least);
+    }
+    let (p50, p99, most) = times(&mut all);
+    println!(
+        "\nhostile: {count} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, most {most:.0} µs: {:?}",
+        worst.1.chars().take(60).collect::<String>()
+    );
+}

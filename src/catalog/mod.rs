@@ -12,6 +12,7 @@ pub mod parameter;
 mod query;
 pub mod release;
 mod selection;
+mod sorted;
 mod totals;
 
 use std::collections::HashMap;

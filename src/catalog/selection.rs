@@ -1,4 +1,8 @@
 //! The rows that fulfil all conditions, tested 64 at a time.
+//!
+//! Funding rounds stand in order of their dates, so that a condition on the date is a range of rows.
+
+use std::ops::Range;
 
 use crate::dataset::compile::unknown;
 use crate::dataset::facet::{Bits, RowSet};
@@ -8,7 +12,10 @@ use super::query::Clause;
 
 /// The rows of a table that fulfil all clauses; nothing is computed before it is asked for.
 pub struct Selection<'a> {
+    /// Rows of the table.
     rows: u32,
+    /// No row outside of this range is in the selection.
+    bounds: Range<u32>,
     parts: Vec<Part<'a>>,
 }
 
@@ -19,7 +26,7 @@ enum Part<'a> {
     AtMostU16(&'a [u16], u16),
     AtLeastU32(&'a [u32], u32),
     AtLeastU64(&'a [u64], u64),
-    Between(&'a [i32], i32, i32),
+    AtLeastI32(&'a [i32], i32),
     Check(&'a [u64], &'a [u64], u64),
 }
 
@@ -30,45 +37,62 @@ impl<'a> Selection<'a> {
         let sets = |facet: Facet, values: &[u32]| -> Vec<RowSet<'a>> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
-        let dates = if table == Table::Rounds { snapshot.round_dates() } else { snapshot.last_investments() };
-        let parts = clauses.iter().map(|clause| match clause {
-            Clause::AnyOf(facet, values) => Part::Sets(sets(*facet, values)),
-            Clause::MemberOf { firms, startups } => {
-                let mut all = sets(Facet::Firm, firms);
-                all.extend(sets(Facet::Startup, startups));
-                Part::Sets(all)
-            }
-            Clause::MinHealthScore(least) => Part::AtLeastU8(snapshot.health_scores(), *least),
-            Clause::MaxGhostingRate(most) => Part::AtMostU16(snapshot.ghosting_rates(), *most),
-            Clause::MinReviews(least) => Part::AtLeastU32(snapshot.review_counts(), *least),
-            Clause::CheckUsd(usd) => {
-                let (min, max) = snapshot.checks();
-                Part::Check(min, max, *usd)
-            }
-            Clause::ActiveSince(date) | Clause::Since(date) => Part::Between(dates, date.days(), i32::MAX),
-            Clause::Until(date) => Part::Between(dates, unknown::I32 + 1, date.days()),
-            Clause::MinAmountUsd(least) => Part::AtLeastU64(snapshot.round_amounts(), *least),
+        let rows = snapshot.rows(table);
+        let mut bounds = 0..rows;
+        let parts = clauses.iter().filter_map(|clause| {
+            Some(match clause {
+                Clause::AnyOf(facet, values) => Part::Sets(sets(*facet, values)),
+                Clause::MemberOf { firms, startups } => {
+                    let mut all = sets(Facet::Firm, firms);
+                    all.extend(sets(Facet::Startup, startups));
+                    Part::Sets(all)
+                }
+                Clause::MinHealthScore(least) => Part::AtLeastU8(snapshot.health_scores(), *least),
+                Clause::MaxGhostingRate(most) => Part::AtMostU16(snapshot.ghosting_rates(), *most),
+                Clause::MinReviews(least) => Part::AtLeastU32(snapshot.review_counts(), *least),
+                Clause::CheckUsd(usd) => {
+                    let (min, max) = snapshot.checks();
+                    Part::Check(min, max, *usd)
+                }
+                Clause::ActiveSince(date) => Part::AtLeastI32(snapshot.last_investments(), date.days()),
+                // Latest first, rounds without a date last.
+                Clause::Since(date) => {
+                    let end = snapshot.round_dates().partition_point(|day| *day >= date.days());
+                    bounds.end = bounds.end.min(end as u32);
+                    return None;
+                }
+                Clause::Until(date) => {
+                    let start = snapshot.round_dates().partition_point(|day| *day > date.days());
+                    let known = snapshot.round_dates().partition_point(|day| *day != unknown::I32);
+                    bounds.start = bounds.start.max(start as u32);
+                    bounds.end = bounds.end.min(known as u32);
+                    return None;
+                }
+                Clause::MinAmountUsd(least) => Part::AtLeastU64(snapshot.round_amounts(), *least),
+            })
         });
-        Self { rows: snapshot.rows(table), parts: parts.collect() }
+        let parts = parts.collect();
+        bounds.end = bounds.end.max(bounds.start);
+        Self { rows, bounds, parts }
     }
 
     /// True where `row` fulfils all clauses.
     #[must_use]
     pub fn contains(&self, row: u32) -> bool {
-        row < self.rows && self.parts.iter().all(|part| part.contains(row))
+        self.bounds.contains(&row) && self.parts.iter().all(|part| part.contains(row))
     }
 
-    /// True where there is no clause.
+    /// True where every row of the table is in it.
     #[must_use]
     pub fn is_everything(&self) -> bool {
-        self.parts.is_empty()
+        self.parts.is_empty() && self.bounds == (0..self.rows)
     }
 
     /// How many rows fulfil all clauses.
     #[must_use]
     pub fn count(&self) -> u64 {
         if self.parts.is_empty() {
-            return u64::from(self.rows);
+            return self.bounds.len() as u64;
         }
         match self.driver() {
             Some((index, rows)) => rows.iter().filter(|row| self.contains_besides(**row, index)).count() as u64,
@@ -83,6 +107,7 @@ impl<'a> Selection<'a> {
             let rows = rows.get(start..).unwrap_or(&[]).iter().copied();
             return Box::new(rows.filter(move |row| self.contains_besides(*row, index)));
         }
+        let first = first.max(self.bounds.start);
         let words = Words::from(self, first as usize / 64);
         Box::new(
             words
@@ -95,6 +120,10 @@ impl<'a> Selection<'a> {
     #[must_use]
     pub fn nth(&self, offset: u64) -> Option<u32> {
         let mut left = offset;
+        if self.parts.is_empty() {
+            let row = u32::try_from(offset).ok().and_then(|offset| self.bounds.start.checked_add(offset));
+            return row.filter(|row| *row < self.bounds.end);
+        }
         if self.driver().is_some() {
             return self.rows_from(0).nth(usize::try_from(offset).ok()?);
         }
@@ -108,7 +137,17 @@ impl<'a> Selection<'a> {
         None
     }
 
-    /// A single short list that holds every row of the selection, where a clause is one.
+    /// A bit for each row of the table.
+    pub(super) fn bits(&self) -> Vec<u64> {
+        let mut bits = vec![0; (self.rows as usize).div_ceil(64)];
+        match self.driver() {
+            Some(_) => self.rows_from(0).for_each(|row| bits[row as usize / 64] |= 1 << (row % 64)),
+            None => Words::from(self, 0).for_each(|(index, word)| bits[index] = word),
+        }
+        bits
+    }
+
+    /// A single short list, within the bounds, that holds every row of the selection, where a clause is one.
     fn driver(&self) -> Option<(usize, &'a [u32])> {
         let lists = self.parts.iter().enumerate().filter_map(|(index, part)| match part {
             Part::Sets(sets) => match sets.as_slice() {
@@ -118,7 +157,19 @@ impl<'a> Selection<'a> {
             },
             _ => None,
         });
-        lists.min_by_key(|(_, rows)| rows.len())
+        let (index, rows) = lists.min_by_key(|(_, rows)| rows.len())?;
+        let start = rows.partition_point(|row| *row < self.bounds.start);
+        let end = rows.partition_point(|row| *row < self.bounds.end);
+        Some((index, rows.get(start..end).unwrap_or(&[])))
+    }
+
+    /// The bits of those of 64 rows that are within the bounds.
+    fn bounds_word(&self, index: usize) -> u64 {
+        let below = |row: u32| match (row as usize).saturating_sub(index * 64) {
+            rows @ 0..64 => (1_u64 << rows) - 1,
+            _ => u64::MAX,
+        };
+        below(self.bounds.end) & !below(self.bounds.start)
     }
 
     fn contains_besides(&self, row: u32, index: usize) -> bool {
@@ -135,7 +186,7 @@ impl Part<'_> {
             Self::AtMostU16(values, most) => values.get(at).is_some_and(|v| *v != unknown::U16 && v <= most),
             Self::AtLeastU32(values, least) => values.get(at).is_some_and(|v| v >= least),
             Self::AtLeastU64(values, least) => values.get(at).is_some_and(|v| *v != unknown::U64 && v >= least),
-            Self::Between(values, least, most) => values.get(at).is_some_and(|v| passes_date(*v, *least, *most)),
+            Self::AtLeastI32(values, least) => values.get(at).is_some_and(|v| v >= least),
             Self::Check(min, max, usd) => {
                 min.get(at).zip(max.get(at)).is_some_and(|(min, max)| passes_check(*min, *max, *usd))
             }
@@ -167,7 +218,7 @@ impl Part<'_> {
             Self::AtMostU16(values, most) => bits(chunk(values, index), |v| *v != unknown::U16 && v <= most),
             Self::AtLeastU32(values, least) => bits(chunk(values, index), |v| v >= least),
             Self::AtLeastU64(values, least) => bits(chunk(values, index), |v| *v != unknown::U64 && v >= least),
-            Self::Between(values, least, most) => bits(chunk(values, index), |v| passes_date(*v, *least, *most)),
+            Self::AtLeastI32(values, least) => bits(chunk(values, index), |v| v >= least),
             Self::Check(min, max, usd) => {
                 let mut word = 0;
                 for (bit, (min, max)) in chunk(min, index).iter().zip(chunk(max, index)).enumerate() {
@@ -181,10 +232,6 @@ impl Part<'_> {
 
 fn passes_u8(value: u8, least: u8) -> bool {
     value != unknown::U8 && value >= least
-}
-
-fn passes_date(value: i32, least: i32, most: i32) -> bool {
-    value != unknown::I32 && value >= least && value <= most
 }
 
 /// An unknown end of the range is open; with both unknown nothing fits.
@@ -217,6 +264,8 @@ struct Words<'s, 'a> {
 
 impl<'s, 'a> Words<'s, 'a> {
     fn from(selection: &'s Selection<'a>, first: usize) -> Self {
+        let bounds = &selection.bounds;
+        let first = first.max(bounds.start as usize / 64);
         let place = |set: &RowSet<'_>| match set {
             RowSet::Dense(_) => 0,
             RowSet::Sparse(rows) => rows.partition_point(|row| (*row as usize) < first * 64),
@@ -226,7 +275,7 @@ impl<'s, 'a> Words<'s, 'a> {
             _ => Vec::new(),
         });
         let places = places.collect();
-        Self { selection, places, next: first, end: (selection.rows as usize).div_ceil(64) }
+        Self { selection, places, next: first, end: (bounds.end as usize).div_ceil(64) }
     }
 }
 
@@ -239,8 +288,7 @@ impl Iterator for Words<'_, '_> {
         }
         let index = self.next;
         self.next += 1;
-        let last = self.selection.rows as usize - index * 64;
-        let mut word = if last >= 64 { u64::MAX } else { (1 << last) - 1 };
+        let mut word = self.selection.bounds_word(index);
         for (part, places) in self.selection.parts.iter().zip(&mut self.places) {
             // Sparse lists step forward even where nothing is left, or they would lose their places.
             let sparse = !places.is_empty();

@@ -246,6 +246,11 @@ impl Archive {
         (*self.bytes).as_ref()
     }
 
+    /// The sections with their sizes in bytes.
+    pub(super) fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.sections.iter().map(|(name, range)| (name.as_str(), range.len() as u64))
+    }
+
     /// The bytes at a section's place.
     pub(super) fn slice(&self, range: &Range<usize>) -> &[u8] {
         self.all().get(range.clone()).unwrap_or(&[])

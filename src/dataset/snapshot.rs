@@ -214,6 +214,11 @@ impl Snapshot {
         &self.license
     }
 
+    /// The archive's sections by name with their sizes in bytes, in no order.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.archive.sections()
+    }
+
     /// Number of rows of each table.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -7,8 +7,8 @@
 //!
 //! What hangs together:
 //! - A firm has a home, a few groups of sectors, a band of stages, a founding year and an activity. Activities are
-//!   heavy-tailed, as 1/x of a uniform draw. A round finds its investors among the firms of its region and group (one in
-//!   six is foreign) which invest at its stage and existed then.
+//!   heavy-tailed, as 1/x of a uniform draw. A round finds its investors among the firms of its region and group,
+//!   at times of another region, which invest at its stage and existed then.
 //! - A round's other investors are to one half old companions of the lead (syndicates recur), else earlier investors
 //!   of the startup, else strangers.
 //! - A startup's rounds climb the ladder of stages with growing amounts; its last round is drawn back from the release
@@ -16,7 +16,7 @@
 //! - A firm has a hidden [`Quality`]; ratings are drawn from it without bias (see `quality.rs`), words follow the
 //!   ratings. Moderation and gaps are drawn without looking at the ratings.
 //!
-//! Names, cities and texts come from the word lists of this room, for firms and people of 32 cultures in 14 scripts.
+//! Names, cities and texts come from the word lists of this room, for firms and people of 36 cultures in 15 scripts.
 //! Every website is under `.example`. The bundled folder is made anew by `indexer generate --dataset dataset`, or by
 //! the test that compares it: `VENTUREDEX_BLESS=1 cargo test --test it bundled`.
 
@@ -117,6 +117,21 @@ pub fn generate(plan: &Plan, folder: &Path) -> io::Result<()> {
     people.finish()
 }
 
+/// Begins the `snapshot.toml` of every generated dataset.
+const MARK: &str = "# Everything in this folder is invented";
+
+/// True where the folder holds a generated dataset, which may be written over.
+///
+/// # Errors
+/// Where its `snapshot.toml` is there and cannot be read.
+pub fn is_generated(folder: &Path) -> io::Result<bool> {
+    match fs::read(folder.join("snapshot.toml")) {
+        Ok(text) => Ok(text.starts_with(MARK.as_bytes())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// The hidden quality of each firm, in the order of `firms.csv`, beside its slug: the expected values that its reviews
 /// are drawn from. A test can hold the score's interval against them.
 #[must_use]
@@ -127,7 +142,7 @@ pub fn hidden_quality(plan: &Plan) -> Vec<(String, Quality)> {
 
 fn snapshot(plan: &Plan) -> String {
     format!(
-        "# Everything in this folder is invented: no firm, startup or person in it is real.\n\
+        "{MARK}: no firm, startup or person in it is real.\n\
          version = \"{}\"\n\
          released_on = \"{}\"\n\
          title = \"Invented venture data\"\n\

@@ -5,6 +5,7 @@
 
 mod build;
 mod check;
+mod generate;
 mod progress;
 mod releases;
 mod words;
@@ -23,7 +24,8 @@ use crate::dataset::SnapshotVersion;
 const CODES: &str = "\
 Exit codes:
   0  done
-  1  the dataset is refused, or a release is damaged, missing, of another format, or published with other content
+  1  the dataset is refused; a release is damaged, missing, of another format, or published with other content;
+     a folder to generate into holds something else
   2  wrong usage
   3  the disk refuses: no such folder, no permission, no space
   4  another indexer is working on the index; try again later";
@@ -92,6 +94,8 @@ enum Command {
         #[command(flatten)]
         index: Index,
     },
+    /// Invent a dataset for trials and benchmarks; without numbers the one that the project carries
+    Generate(generate::Generate),
     /// List the releases
     List {
         #[command(flatten)]
@@ -134,6 +138,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> Co
     let ended = match &arguments.command {
         Command::Check { dataset } => check::run(&dataset.dataset, style),
         Command::Build { dataset, index } => build::run(&dataset.dataset, &releases_at(index), now, style),
+        Command::Generate(wanted) => generate::run(wanted, style),
         Command::List { index } => releases::list(&releases_at(index), style),
         Command::Activate { version, index } => releases::activate(&releases_at(index), *version, style),
         Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
@@ -152,6 +157,7 @@ fn releases_at(index: &Index) -> Releases {
 /// Why a command ended early.
 enum Failure {
     Release(ReleaseError),
+    Generate(generate::GenerateError),
     /// Nobody reads what is printed, or it cannot be written.
     Output(io::Error),
 }
@@ -159,6 +165,12 @@ enum Failure {
 impl From<ReleaseError> for Failure {
     fn from(error: ReleaseError) -> Self {
         Self::Release(error)
+    }
+}
+
+impl From<generate::GenerateError> for Failure {
+    fn from(error: generate::GenerateError) -> Self {
+        Self::Generate(error)
     }
 }
 
@@ -180,8 +192,19 @@ struct Failed {
 
 impl Failure {
     fn tell(self, style: &Style) -> Code {
-        let error = match self {
-            Self::Release(error) => error,
+        let (code, word, message, next_free) = match self {
+            Self::Release(error) => {
+                let (code, word) = code_of(&error);
+                let next_free = match &error {
+                    ReleaseError::Taken { free, .. } => Some(free.to_string()),
+                    _ => None,
+                };
+                (code, word, error.to_string(), next_free)
+            }
+            Self::Generate(error) => {
+                let (code, word) = error.code();
+                (code, word, error.to_string(), None)
+            }
             // A closed pipe is how `| head` says that it has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Code::Disk,
             Self::Output(error) => {
@@ -189,14 +212,8 @@ impl Failure {
                 return Code::Disk;
             }
         };
-        let (code, word) = code_of(&error);
-        let message = error.to_string();
         // Standard error is the last place to say anything: what fails there stays unsaid.
         if style.json {
-            let next_free = match &error {
-                ReleaseError::Taken { free, .. } => Some(free.to_string()),
-                _ => None,
-            };
             let _ = words::json(&Failed { ok: false, code: word, message, next_free });
         } else {
             let _ = writeln!(io::stderr(), "error: {message}");

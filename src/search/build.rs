@@ -5,12 +5,12 @@ use std::path::Path;
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument};
-use tantivy_fst::{Map, MapBuilder};
 
 use super::buckets::Entries;
-use super::score::is_connecting;
+use super::dictionary::{Dictionary, Writer};
+use super::score::{is_connecting, standing};
 use super::sound::sound_into;
-use super::tables::{FIRST, Filling, MOST_ROWS, RARE, Tables};
+use super::tables::{Beside, FIRST, Filling, MOST_ROWS, RARE, Tables};
 use super::weights::Weights;
 use super::{FORMAT, SearchError};
 use crate::dataset::Names;
@@ -151,15 +151,18 @@ fn lay_tables(
     let words = segment.inverted_index(fields.word)?;
     let mut filling = Filling::default();
     let mut sounds = Entries::default();
-    let mut reversed: Vec<(Vec<u8>, u32)> = Vec::with_capacity(words.terms().num_terms());
+    let mut dictionary = Writer::new();
     let mut weighed = String::new();
     let (mut folded, mut sound) = (String::new(), String::new());
     let mut rows = Vec::new();
+    let damaged = || SearchError::Damaged { part: "the dictionary" };
     let io_error = |error: std::io::Error| SearchError::from(tantivy::TantivyError::from(error));
     let mut terms = words.terms().stream().map_err(io_error)?;
     while let Some((term, info)) = terms.next() {
-        let word = std::str::from_utf8(term).map_err(|_| SearchError::Damaged { part: "the dictionary" })?;
-        reversed.push((term.iter().rev().copied().collect(), filling.next()));
+        let word = std::str::from_utf8(term).map_err(|_| damaged())?;
+        if !dictionary.add(term, filling.next()) {
+            return Err(damaged());
+        }
         sound_into(word, &mut sound);
         sounds.add(&sound, filling.next());
         if info.doc_freq >= Weights::common_from(names.len()) {
@@ -188,12 +191,14 @@ fn lay_tables(
             filling.add_rare(&rows);
         }
     }
-    reversed.sort_unstable();
-    let damaged = |_| SearchError::Damaged { part: "the reversed dictionary" };
-    let mut backwards = MapBuilder::memory();
-    for (word, place) in reversed {
-        backwards.insert(word, u64::from(place)).map_err(damaged)?;
-    }
-    let backwards = Map::from_bytes(backwards.into_inner().map_err(damaged)?).map_err(damaged)?;
-    Ok(filling.finish(keys.wholes.bucket(), keys.acronyms.bucket(), sounds.bucket(), backwards, weighed))
+    let dictionary = dictionary.finish().and_then(Dictionary::read).ok_or_else(damaged)?;
+    let standing = (0..names.len()).map(|row| standing(names.name(row).len(), names.prominence(row))).collect();
+    Ok(filling.finish(Beside {
+        wholes: keys.wholes.bucket(),
+        acronyms: keys.acronyms.bucket(),
+        sounds: sounds.bucket(),
+        dictionary,
+        standing,
+        weighed,
+    }))
 }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::build::raw_term;
+use super::dictionary::LONGEST;
 use super::lexicon::Lexicon;
 use super::query::Query;
 use super::scratch::{BEGINS, KEEP, Scratch};
@@ -27,7 +28,7 @@ pub(super) enum Reach {
 /// The most rows that are read for a query before what is left of it only decides among them.
 const MOST_POSTINGS: u32 = 200_000;
 /// With so few candidates it is cheaper to score them all than to ask which words they hold.
-const FEW: usize = 100;
+const FEW: usize = 24;
 /// The share of a query's weight that a row must hold to answer by its words.
 const NEEDED: f32 = 0.5;
 
@@ -112,6 +113,7 @@ impl<'a> Candidates<'a> {
     /// Adds what the word at a place of the query stands for within reach.
     fn expand(&mut self, query: &mut Query, weights: &Weights, at: usize, reach: Reach) {
         let lexicon = self.lexicon;
+        let words = &lexicon.tables.dictionary;
         let is_last = at + 1 == query.words.len() && !query.ended;
         let is_single = query.words.len() == 1;
         let pair = query
@@ -129,22 +131,22 @@ impl<'a> Candidates<'a> {
         let length = word.text.len();
         match reach {
             Reach::Near => {
-                let exact = lexicon.word(&word.text);
+                let exact = words.get(&word.text);
                 expansion.words.extend(exact);
-                expansion.words.extend(word.nicknames.iter().filter_map(|form| lexicon.word(form)));
+                expansion.words.extend(word.nicknames.iter().filter_map(|form| words.get(form)));
                 // Two words of the query may be one of the name.
-                expansion.words.extend([pair, before].iter().flatten().filter_map(|joined| lexicon.word(joined)));
+                expansion.words.extend([pair, before].iter().flatten().filter_map(|joined| words.get(joined)));
                 if is_last && (length >= 3 || is_single) {
-                    expansion.ranges.push(lexicon.beginning_with(word.text.as_bytes()));
+                    expansion.ranges.push(words.beginning_with(&word.text));
                 }
-                if (3..=Lexicon::LONGEST).contains(&length) {
+                if (3..=LONGEST).contains(&length) {
                     let from = expansion.words.len();
-                    lexicon.within_one(&word.text, &mut expansion.words);
+                    words.within(&word.text, 1, &mut expansion.words);
                     let near = expansion.words.get(from..).unwrap_or_default();
                     let likely = near.iter().max_by_key(|word| lexicon.tables.frequency(**word));
                     if exact.is_none()
                         && let Some(likely) = likely
-                        && matches!(lexicon.tables.rows(*likely), Rows::Many)
+                        && lexicon.is_common(*likely)
                     {
                         // A typo in a word like `capital` is to weigh as little as the word.
                         word.weight = weights.of(&lexicon.text(*likely));
@@ -153,29 +155,26 @@ impl<'a> Candidates<'a> {
                 }
             }
             Reach::Wide => {
-                expansion.words.extend(lexicon.sounding_like(&word.sound).filter(|place| {
-                    !matches!(lexicon.tables.rows(*place), Rows::Many)
-                        || super::sound::sound(&lexicon.text(*place)) == word.sound
+                expansion.words.extend(lexicon.tables.sounds.get(&word.sound).iter().copied().filter(|place| {
+                    !lexicon.is_common(*place) || super::sound::sound(&lexicon.text(*place)) == word.sound
                 }));
                 if is_last && (4..=20).contains(&length) {
-                    expansion.ranges.extend(lexicon.beginning_near(&word.text));
+                    expansion.ranges.extend(words.beginning_near(&word.text));
                 }
-                for joined in
-                    [pair, before].iter().flatten().filter(|joined| (4..=Lexicon::LONGEST).contains(&joined.len()))
-                {
-                    lexicon.within_one(joined, &mut expansion.words);
+                for joined in [pair, before].iter().flatten().filter(|joined| (4..=LONGEST).contains(&joined.len())) {
+                    words.within(joined, 1, &mut expansion.words);
                 }
-                if (6..=Lexicon::LONGEST).contains(&length) {
+                if (6..=LONGEST).contains(&length) {
                     // One word of the query may be two of the name.
                     let ends = (3..length - 2)
-                        .filter_map(|end| lexicon.word(word.text.get(..end)?))
-                        .chain((3..length - 2).filter_map(|start| lexicon.word(word.text.get(start..)?)));
-                    expansion.words.extend(ends.filter(|place| !matches!(lexicon.tables.rows(*place), Rows::Many)));
+                        .filter_map(|end| words.get(word.text.get(..end)?))
+                        .chain((3..length - 2).filter_map(|start| words.get(word.text.get(start..)?)));
+                    expansion.words.extend(ends.filter(|place| !lexicon.is_common(*place)));
                 }
             }
             Reach::Far => {
-                if (5..=Lexicon::LONGEST).contains(&length) {
-                    lexicon.within_two(&word.text, &mut expansion.words);
+                if (5..=LONGEST).contains(&length) {
+                    words.within(&word.text, 2, &mut expansion.words);
                 }
             }
         }
@@ -262,7 +261,7 @@ impl<'a> Candidates<'a> {
             }
         }
         for word in &expansion.words {
-            if !matches!(self.lexicon.tables.rows(*word), Rows::Many) {
+            if !self.lexicon.is_common(*word) {
                 self.lexicon.each_row(*word, |row, _| scratch.touch(row, mark, self.passes));
             }
         }
@@ -273,10 +272,11 @@ impl<'a> Candidates<'a> {
             scratch.touch(row, mark, self.passes);
         }
         let mut read = 0_u32;
-        for word in
-            expansion.ranges.iter().flat_map(|range| self.lexicon.tables.common_in(range)).chain(
-                expansion.words.iter().copied().filter(|word| matches!(self.lexicon.tables.rows(*word), Rows::Many)),
-            )
+        for word in expansion
+            .ranges
+            .iter()
+            .flat_map(|range| self.lexicon.tables.common_in(range))
+            .chain(expansion.words.iter().copied().filter(|word| self.lexicon.is_common(*word)))
         {
             if scratch.touched.len() >= MOST_HITS * 4 || read > MOST_POSTINGS {
                 return;

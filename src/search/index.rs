@@ -11,7 +11,7 @@ use super::candidates::{Candidates, Reach};
 use super::explain::{Explanation, Parts};
 use super::lexicon::Lexicon;
 use super::query::Query;
-use super::score::{Best, score_text, share, whisper};
+use super::score::{Best, score_text, whisper};
 use super::scratch::{BEGINS, KEEP, Pool, SCORED, Scratch};
 use super::sealed::Sealed;
 use super::tables::Tables;
@@ -182,10 +182,8 @@ impl TextIndex {
             })
             .collect();
         if rows.len() > MOST_SCORED {
-            let mut rough: Vec<(f32, u32)> = rows
-                .iter()
-                .map(|row| (self.rough(names, query, candidates, *row, scratch.marks(*row)), *row))
-                .collect();
+            let mut rough: Vec<(f32, u32)> =
+                rows.iter().map(|row| (self.rough(candidates, *row, scratch.marks(*row)), *row)).collect();
             rough.select_nth_unstable_by(MOST_SCORED - 1, |left, right| {
                 right.0.total_cmp(&left.0).then(left.1.cmp(&right.1))
             });
@@ -203,12 +201,11 @@ impl TextIndex {
     }
 
     /// What a row's score may be, without a look at its name: chooses which of too many candidates are scored.
-    fn rough(&self, names: &dyn Names, query: &Query, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
+    fn rough(&self, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
         let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
-        candidates.cover(marks)
-            + begins
-            + 0.07 * share(query.joined.len(), names.name(row).len())
-            + whisper(names.prominence(row))
+        let standing =
+            usize::try_from(row).ok().and_then(|row| self.lexicon.tables.standing.get(row)).copied().unwrap_or(0);
+        candidates.cover(marks) + begins + f32::from(standing) / 2_550.0
     }
 
     fn score(&self, names: &dyn Names, query: &Query, row: u32, scratch: &mut Scratch) -> f32 {

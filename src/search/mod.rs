@@ -13,12 +13,12 @@
 mod buckets;
 mod build;
 mod candidates;
+mod dictionary;
 mod edits;
 mod error;
 mod explain;
 mod index;
 mod lexicon;
-mod near;
 mod nearest;
 mod nickname;
 mod query;

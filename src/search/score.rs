@@ -283,3 +283,14 @@ pub(super) fn whisper(prominence: u32) -> f32 {
     let prominence = prominence as f32;
     WHISPER * ((1.0 + prominence).ln() / 12.0).min(1.0)
 }
+
+/// How a row stands among rows that answer a query alike: the shorter its name and the more prominent, the higher.
+///
+/// It is to [`Way::Prefix`] and [`whisper`] what a byte can be.
+pub(super) fn standing(length: usize, prominence: u32) -> u8 {
+    // A query of six letters is a common one.
+    let points = 0.07 * 6.0 / ratio(u32::try_from(length.clamp(6, 200)).unwrap_or(200), 1) + whisper(prominence);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and 255")]
+    let byte = (points / (0.07 + WHISPER) * 255.0) as u8;
+    byte
+}

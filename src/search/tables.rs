@@ -5,10 +5,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tantivy_fst::Map;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::buckets::Buckets;
+use super::dictionary::Dictionary;
 use super::{FORMAT, SearchError};
 
 /// A word that more rows hold has its rows in tantivy's postings, which are compressed and can skip.
@@ -51,8 +51,10 @@ pub(super) struct Tables {
     pub acronyms: Buckets,
     /// Sounds to words.
     pub sounds: Buckets,
-    /// The words backwards, to their places in the dictionary.
-    pub backwards: Map<Vec<u8>>,
+    /// The words.
+    pub dictionary: Dictionary,
+    /// For each row how it stands among rows that answer alike: the shorter and the more prominent, the higher.
+    pub standing: Vec<u8>,
     /// The words that weigh less than others, with their frequencies: a line each.
     pub weighed: String,
 }
@@ -98,18 +100,22 @@ impl Filling {
         self.heads.push(COMMON);
     }
 
-    /// The tables, with the look-ups that were filled beside.
-    pub fn finish(
-        self,
-        wholes: Buckets,
-        acronyms: Buckets,
-        sounds: Buckets,
-        backwards: Map<Vec<u8>>,
-        weighed: String,
-    ) -> Tables {
+    /// The tables, with what was made beside them.
+    pub fn finish(self, beside: Beside) -> Tables {
         let Self { heads, lists, common, firsts } = self;
-        Tables { heads, lists, common, firsts, wholes, acronyms, sounds, backwards, weighed }
+        let Beside { wholes, acronyms, sounds, dictionary, standing, weighed } = beside;
+        Tables { heads, lists, common, firsts, wholes, acronyms, sounds, dictionary, standing, weighed }
     }
+}
+
+/// What is made beside the rows of words.
+pub(super) struct Beside {
+    pub wholes: Buckets,
+    pub acronyms: Buckets,
+    pub sounds: Buckets,
+    pub dictionary: Dictionary,
+    pub standing: Vec<u8>,
+    pub weighed: String,
 }
 
 impl Tables {
@@ -192,8 +198,7 @@ impl Tables {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        let fst = self.backwards.as_fst().to_vec();
-        for section in [fst.as_slice(), self.weighed.as_bytes()] {
+        for section in [self.dictionary.bytes().as_slice(), &self.standing, self.weighed.as_bytes()] {
             bytes.extend_from_slice(&number(section.len()).to_le_bytes());
             bytes.extend_from_slice(section);
         }
@@ -231,13 +236,25 @@ impl Tables {
         let wholes = Buckets { starts: numbers("the table of names")?, items: numbers("the table of names")? };
         let acronyms = Buckets { starts: numbers("the table of acronyms")?, items: numbers("the table of acronyms")? };
         let sounds = Buckets { starts: numbers("the table of sounds")?, items: numbers("the table of sounds")? };
-        let backwards = reader.bytes().ok_or(damaged("the reversed dictionary"))?;
-        let backwards = Map::from_bytes(backwards.to_vec()).map_err(|_| damaged("the reversed dictionary"))?;
+        let dictionary =
+            reader.bytes().and_then(|bytes| Dictionary::read(bytes.to_vec())).ok_or(damaged("the dictionary"))?;
+        let standing = reader.bytes().ok_or(damaged("the table of standings"))?.to_vec();
         let weighed =
             reader.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or(damaged("the table of weights"))?;
-        let tables =
-            Self { heads, lists, common, firsts, wholes, acronyms, sounds, backwards, weighed: weighed.to_owned() };
-        if !tables.wholes.is_sound(rows)
+        let tables = Self {
+            heads,
+            lists,
+            common,
+            firsts,
+            wholes,
+            acronyms,
+            sounds,
+            dictionary,
+            standing,
+            weighed: weighed.to_owned(),
+        };
+        if tables.standing.len() != place(rows)
+            || !tables.wholes.is_sound(rows)
             || !tables.acronyms.is_sound(rows)
             || !tables.sounds.is_sound(tables.words().max(1))
         {

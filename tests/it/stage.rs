@@ -131,6 +131,12 @@ fn now() -> i64 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes), &mut text).unwrap();
+    text
+}
+
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).build().new_agent()
 }
@@ -187,7 +193,9 @@ impl Client {
         }
         let request = request.body(()).unwrap();
         let mut response = self.agent.run(request).unwrap();
-        let text = response.body_mut().read_to_string().unwrap();
+        let bytes = response.body_mut().read_to_vec().unwrap();
+        let packed = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
+        let text = if packed { unpacked(&bytes) } else { String::from_utf8(bytes).unwrap() };
         Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
     }
 
