@@ -7,8 +7,8 @@
 //!
 //! What hangs together:
 //! - A firm has a home, a few groups of sectors, a band of stages, a founding year and an activity. Activities are
-//!   heavy-tailed, as 1/x of a uniform draw. A round finds its investors among the firms of its region and group (one in
-//!   six is foreign) which invest at its stage and existed then.
+//!   heavy-tailed, as 1/x of a uniform draw. A round finds its investors among the firms of its region and group,
+//!   at times of another region, which invest at its stage and existed then.
 //! - A round's other investors are to one half old companions of the lead (syndicates recur), else earlier investors
 //!   of the startup, else strangers.
 //! - A startup's rounds climb the ladder of stages with growing amounts; its last round is drawn back from the release
@@ -16,7 +16,7 @@
 //! - A firm has a hidden [`Quality`]; ratings are drawn from it without bias (see `quality.rs`), words follow the
 //!   ratings. Moderation and gaps are drawn without looking at the ratings.
 //!
-//! Names, cities and texts come from the word lists of this room, for firms and people of 32 cultures in 14 scripts.
+//! Names, cities and texts come from the word lists of this room, for firms and people of 36 cultures in 15 scripts.
 //! Every website is under `.example`. The bundled folder is made anew by `indexer generate --dataset dataset`, or by
 //! the test that compares it: `VENTUREDEX_BLESS=1 cargo test --test it bundled`.
 

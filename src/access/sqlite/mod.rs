@@ -25,6 +25,8 @@ use rows::{ACCOUNTS, KEYS, read_account, read_key, read_state};
 
 /// How long a call waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a store that others are opening is tried.
+const OPENING_TRIES: u32 = 6;
 
 /// The store in one SQLite file.
 pub struct SqliteStore {
@@ -53,8 +55,19 @@ impl SqliteStore {
             }
             schema::Unusable::Failed(error) => failed("open the database")(error),
         };
-        let mut writer = connect(&path).map_err(|error| unusable(error.into()))?;
-        schema::migrate(&mut writer).map_err(unusable)?;
+        let mut tries = OPENING_TRIES;
+        let writer = loop {
+            let migrated = || -> Result<Connection, schema::Unusable> {
+                let mut writer = connect(&path)?;
+                schema::migrate(&mut writer)?;
+                Ok(writer)
+            };
+            match migrated().map_err(unusable) {
+                // Many that open a new store at once can each wait for another in vain; one that tries again gets through.
+                Err(AccessError::Busy) if tries > 1 => tries -= 1,
+                opened => break opened?,
+            }
+        };
         let reader = connect(&path).map_err(|error| unusable(error.into()))?;
         Ok(Self { writer: Mutex::new(writer), reader: Mutex::new(Reader { connection: reader, seen: None }) })
     }

@@ -79,14 +79,18 @@ fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
         let name = path.display();
         let bytes = fs::read(copies.made.place(version(FIRST)).join(&path)).unwrap();
         let rewritten = |bytes: &[u8]| refusal_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
-        for at in [0, bytes.len() / 2, bytes.len() - 1] {
+        // A table without words has empty files, which can neither change nor be cut.
+        let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
+        for at in places.iter().copied() {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
             let words = rewritten(&changed);
             assert!(words.contains("is damaged") || words.contains("of another format"), "{name}: {words}");
         }
-        let words = rewritten(&bytes[..bytes.len() / 2]);
-        assert!(words.contains("is damaged"), "{name}: {words}");
+        if !bytes.is_empty() {
+            let words = rewritten(&bytes[..bytes.len() / 2]);
+            assert!(words.contains("is damaged"), "{name}: {words}");
+        }
         let words = rewritten(&[&bytes[..], b"x"].concat());
         assert!(words.contains("is damaged"), "{name}: {words}");
         let words = refusal_of(&copies, |place| fs::remove_file(place.join(&path)).unwrap());
