@@ -141,6 +141,21 @@ impl Catalog {
         }
     }
 
+    /// The names over all tables that `text`, being typed, may become: table, row and score, the best first.
+    #[must_use]
+    pub fn suggest(&self, text: &str, limit: usize) -> Vec<(Table, u32, f32)> {
+        let mut suggested = Vec::new();
+        for table in Texts::TABLES {
+            let Some(index) = self.texts.of(table) else { continue };
+            let hits = index.suggest(&self.snapshot.names(table), text, limit, &|_| true);
+            suggested.extend(hits.into_iter().map(|hit| (table, hit.row, hit.score)));
+        }
+        // Sorting keeps equal ones in the order of tables, and within a table in that of the search.
+        suggested.sort_by(|a, b| b.2.total_cmp(&a.2));
+        suggested.truncate(limit);
+        suggested
+    }
+
     /// The text index over a table's names.
     #[must_use]
     pub fn text_index(&self, table: Table) -> Option<&TextIndex> {
