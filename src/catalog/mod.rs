@@ -6,6 +6,7 @@
 mod ask;
 mod board;
 mod bundled;
+mod complaint;
 mod list;
 pub mod live;
 pub mod parameter;
@@ -22,9 +23,10 @@ use crate::dataset::fold::fold;
 use crate::dataset::{Snapshot, SnapshotVersion, Table};
 use crate::search::{Found, SearchError, TextIndex};
 
-pub use ask::{Asked, ParameterError, Request, Rules};
+pub use ask::{Asked, Request, Rules};
 pub use board::{BoardPage, BoardQuery, Ranked};
 pub use bundled::{BundledError, bundled};
+pub use complaint::ParameterError;
 pub use live::Live;
 pub use parameter::Resource;
 pub use query::{Clause, Order, Page, Place, Query};
