@@ -120,7 +120,7 @@ enum Command {
     /// Search the release to serve, and explain each match
     Search {
         #[command(flatten)]
-        wanted: search::Search,
+        wanted: search::Wanted,
         #[command(flatten)]
         index: Index,
     },
@@ -243,5 +243,16 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),
         ReleaseError::Io { .. } => (Code::Disk, "io"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
     }
 }

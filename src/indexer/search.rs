@@ -13,7 +13,7 @@ use crate::search::Explanation;
 
 /// What is searched for.
 #[derive(Args)]
-pub(super) struct Search {
+pub(super) struct Wanted {
     /// The name, as somebody half remembers it
     query: String,
     /// Which names
@@ -64,7 +64,7 @@ struct Matches<'a> {
 }
 
 /// Searches the release that is to be served.
-pub(super) fn run(wanted: &Search, releases: &Releases, style: &Style) -> Result<Code, Failure> {
+pub(super) fn run(wanted: &Wanted, releases: &Releases, style: &Style) -> Result<Code, Failure> {
     let Some(version) = releases.current()? else {
         writeln!(io::stderr(), "error: {} names no release: build one first", releases.folder().display())?;
         return Ok(Code::Refused);
