@@ -13,6 +13,8 @@ use crate::queries::Queries;
 const QUERIES: usize = 400;
 const PAGES_OF_A_WALK: usize = 4;
 const CHECKED: usize = 8;
+/// How often a question is asked again; the best time counts, so that what else the machine does counts little.
+const AGAIN: usize = 3;
 
 /// Where a page begins.
 #[derive(Clone, Copy, PartialEq)]
@@ -85,14 +87,14 @@ fn class(
                 None => continue,
             }
         }
-        let (page, took) = timed(|| catalog.list(&query, place, limit));
+        let (page, took) = best(|| catalog.list(&query, place, limit));
         times.warm.push(took);
         let mut next = page.next;
         let mut rows = page.rows;
         if from == From::Cursor {
             for _ in 1..PAGES_OF_A_WALK {
                 let Some(at) = next else { break };
-                let (page, took) = timed(|| catalog.list(&query, at, limit));
+                let (page, took) = best(|| catalog.list(&query, at, limit));
                 times.warm.push(took);
                 rows.extend(page.rows);
                 next = page.next;
@@ -117,6 +119,11 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let began = Instant::now();
     let done = black_box(work());
     (done, nanoseconds(began.elapsed()))
+}
+
+fn best<T>(work: impl Fn() -> T) -> (T, u64) {
+    let (done, first) = timed(&work);
+    (done, (1..AGAIN).map(|_| timed(&work).1).fold(first, u64::min))
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -3,8 +3,6 @@
 //! Every problem is told with the nearest value that would have worked. Under lenient rules an unknown parameter or an
 //! unknown value of a vocabulary becomes a warning; what is no value at all (a date that is none) is refused under both.
 
-use serde::Serialize;
-
 use crate::dataset::fold::fold;
 use crate::dataset::vocabulary::{Vocabulary, normal};
 use crate::dataset::{
@@ -12,6 +10,7 @@ use crate::dataset::{
 };
 use crate::search::nearest;
 
+use super::complaint::{ParameterError, unknown_word};
 use super::parameter::{Kind, Parameter, Resource};
 use super::{BoardQuery, Catalog, Clause, Order, Query};
 
@@ -24,49 +23,6 @@ pub struct Rules<'a> {
     pub review_statuses: &'a [ReviewStatus],
     /// Further parameter names that the caller reads itself (paging, fields); skipped here.
     pub others: &'a [&'a str],
-}
-
-/// What is wrong with one parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ParameterError {
-    /// The parameter's name as it was given.
-    pub parameter: String,
-    /// `unknown_parameter`, `unknown_value`, `invalid_parameter`, `unknown_field`, …
-    pub code: &'static str,
-    /// What is wrong and how to mend it.
-    pub detail: String,
-    /// The nearest name or value that would have worked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub did_you_mean: Option<String>,
-    /// What would have been accepted, where that is a short list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Vec<String>>,
-}
-
-impl ParameterError {
-    /// A value that is none of its type.
-    #[must_use]
-    pub fn invalid(parameter: &str, detail: impl Into<String>) -> Self {
-        let detail = detail.into();
-        Self { parameter: parameter.to_owned(), code: "invalid_parameter", detail, did_you_mean: None, accepted: None }
-    }
-
-    /// A name that no parameter has.
-    #[must_use]
-    pub fn unknown_parameter(name: &str, accepted: &[&str]) -> Self {
-        Self {
-            parameter: name.to_owned(),
-            code: "unknown_parameter",
-            detail: format!("there is no parameter `{name}` here"),
-            did_you_mean: nearest(name, accepted.iter().copied()).map(str::to_owned),
-            accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-        }
-    }
-
-    fn unknown_value(parameter: &str, value: &str, noun: &str, did_you_mean: Option<String>) -> Self {
-        let detail = format!("`{value}` is not a {noun} of this snapshot");
-        Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted: None }
-    }
 }
 
 /// A list that was asked for.
@@ -515,16 +471,5 @@ impl Reader<'_> {
         }
         let query = Query { table: resource.table(), text: self.text, clauses: self.clauses, order };
         Ok(Asked { request: Request::List(query), canonical: self.canonical, warnings: self.warnings })
-    }
-}
-
-fn unknown_word<V: Vocabulary>(name: &str, value: &str) -> ParameterError {
-    let names = || V::ALL.iter().map(|word| word.name());
-    ParameterError {
-        parameter: name.to_owned(),
-        code: "unknown_value",
-        detail: format!("`{value}` is not a {}", V::NOUN.replace('_', " ")),
-        did_you_mean: nearest(value, names()).map(str::to_owned),
-        accepted: Some(names().map(str::to_owned).collect()),
     }
 }

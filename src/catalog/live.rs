@@ -118,13 +118,6 @@ impl<T: Versioned> Live<T> {
         let served = self.served.load();
         !served.current.bundled && served.current.item.version() == version
     }
-
-    /// The release of this version, where it is kept and comes from the index.
-    fn kept_release(&self, version: SnapshotVersion) -> Option<Arc<T>> {
-        let served = self.served.load();
-        let held = served.held.iter().find(|held| !held.bundled && held.item.version() == version)?;
-        Some(Arc::clone(&held.item))
-    }
 }
 
 #[cfg(test)]

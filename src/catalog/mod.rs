@@ -6,6 +6,7 @@
 mod ask;
 mod board;
 mod bundled;
+mod complaint;
 mod list;
 pub mod live;
 pub mod parameter;
@@ -22,9 +23,10 @@ use crate::dataset::fold::fold;
 use crate::dataset::{Snapshot, SnapshotVersion, Table};
 use crate::search::{Found, SearchError, TextIndex};
 
-pub use ask::{Asked, ParameterError, Request, Rules};
+pub use ask::{Asked, Request, Rules};
 pub use board::{BoardPage, BoardQuery, Ranked};
 pub use bundled::{BundledError, bundled};
+pub use complaint::ParameterError;
 pub use live::Live;
 pub use parameter::Resource;
 pub use query::{Clause, Order, Page, Place, Query};
@@ -139,6 +141,21 @@ impl Catalog {
             Some(index) => index.search(&self.snapshot.names(table), text, passes),
             None => Found::default(),
         }
+    }
+
+    /// The names over all tables that `text`, being typed, may become: table, row and score, the best first.
+    #[must_use]
+    pub fn suggest(&self, text: &str, limit: usize) -> Vec<(Table, u32, f32)> {
+        let mut suggested = Vec::new();
+        for table in Texts::TABLES {
+            let Some(index) = self.texts.of(table) else { continue };
+            let hits = index.suggest(&self.snapshot.names(table), text, limit, &|_| true);
+            suggested.extend(hits.into_iter().map(|hit| (table, hit.row, hit.score)));
+        }
+        // Sorting keeps equal ones in the order of tables, and within a table in that of the search.
+        suggested.sort_by(|a, b| b.2.total_cmp(&a.2));
+        suggested.truncate(limit);
+        suggested
     }
 
     /// The text index over a table's names.

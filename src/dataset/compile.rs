@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use super::archive::Writer;
 use super::derive::Derived;
 use super::fold::fold;
-use super::order::{Placement, SortOrder};
+use super::order::{Placement, SortOrder, beginning, ranks_of_texts};
 use super::problem::{Progress, Report};
 use super::record::Record;
 use super::rows::Dataset;
@@ -77,30 +77,36 @@ struct Places {
 
 impl Places {
     fn of(dataset: &Dataset, derived: &Derived) -> Self {
+        let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
+        let (firms, startups, rounds, people, reviews, sectors) = (
+            |row: usize| dataset.firms[row].slug.as_str(),
+            |row: usize| dataset.startups[row].slug.as_str(),
+            |row: usize| dataset.rounds[row].id.as_str(),
+            |row: usize| (names[row].as_str(), dataset.people[row].slug.as_str()),
+            |row: usize| dataset.reviews[row].id.as_str(),
+            |row: usize| dataset.sectors[row].slug.as_str(),
+        );
         let firm_key = |row: usize| {
             let value = derived.assessments[row].score.value;
-            (Reverse(value), Reverse(derived.firms[row].investment_count), dataset.firms[row].slug.as_str())
+            (Reverse(value), Reverse(derived.firms[row].investment_count), beginning(firms(row)))
         };
         let startup_key = |row: usize| {
             let facts = &derived.startups[row];
-            (Reverse(facts.total_raised_usd), Reverse(facts.round_count), dataset.startups[row].slug.as_str())
+            (Reverse(facts.total_raised_usd), Reverse(facts.round_count), beginning(startups(row)))
         };
-        let round_key = |row: usize| (Reverse(dataset.rounds[row].announced_on), dataset.rounds[row].id.as_str());
-        let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
-        let person_key = |row: usize| (names[row].as_str(), dataset.people[row].slug.as_str());
-        let review_key = |row: usize| (Reverse(dataset.reviews[row].created_on), dataset.reviews[row].id.as_str());
-        let sector_key = |row: usize| (Reverse(derived.sectors[row].vc_count), dataset.sectors[row].slug.as_str());
-        let mut reviews = Placement::by(dataset.reviews.len(), |a, b| {
-            (is_rejected(dataset, a), review_key(a)).cmp(&(is_rejected(dataset, b), review_key(b)))
-        });
-        reviews.old.retain(|row| !is_rejected(dataset, *row as usize));
+        let round_key = |row: usize| (Reverse(dataset.rounds[row].announced_on), beginning(rounds(row)));
+        let review_key =
+            |row: usize| (is_rejected(dataset, row), Reverse(dataset.reviews[row].created_on), beginning(reviews(row)));
+        let sector_key = |row: usize| Reverse(derived.sectors[row].vc_count);
+        let mut placed_reviews = Placement::by(dataset.reviews.len(), review_key, |a, b| reviews(a).cmp(reviews(b)));
+        placed_reviews.old.retain(|row| !is_rejected(dataset, *row as usize));
         Self {
-            firms: Placement::by(dataset.firms.len(), |a, b| firm_key(a).cmp(&firm_key(b))),
-            startups: Placement::by(dataset.startups.len(), |a, b| startup_key(a).cmp(&startup_key(b))),
-            rounds: Placement::by(dataset.rounds.len(), |a, b| round_key(a).cmp(&round_key(b))),
-            people: Placement::by(dataset.people.len(), |a, b| person_key(a).cmp(&person_key(b))),
-            reviews,
-            sectors: Placement::by(dataset.sectors.len(), |a, b| sector_key(a).cmp(&sector_key(b))),
+            firms: Placement::by(dataset.firms.len(), firm_key, |a, b| firms(a).cmp(firms(b))),
+            startups: Placement::by(dataset.startups.len(), startup_key, |a, b| startups(a).cmp(startups(b))),
+            rounds: Placement::by(dataset.rounds.len(), round_key, |a, b| rounds(a).cmp(rounds(b))),
+            people: Placement::by(names.len(), |row| beginning(people(row).0), |a, b| people(a).cmp(&people(b))),
+            reviews: placed_reviews,
+            sectors: Placement::by(dataset.sectors.len(), sector_key, |a, b| sectors(a).cmp(sectors(b))),
         }
     }
 
@@ -215,7 +221,7 @@ impl Compiled {
         let name = table.name();
         let slugs: Vec<&str> = self.column(table, slug).collect();
         writer.texts(&format!("{name}/slug"), slugs.iter().copied())?;
-        let sorted = Placement::by(slugs.len(), |a, b| slugs[a].cmp(slugs[b]));
+        let sorted = Placement::by_text(slugs.len(), |row| slugs[row]);
         writer.section(&format!("{name}/by_slug"), &sorted.old)?;
         writer.section(&format!("{name}/slug_rank"), &sorted.new)?;
         Ok(sorted.new)
@@ -236,7 +242,7 @@ impl Compiled {
         self.numbers(writer, table, "prominence", prominence)
     }
 
-    fn write_order<V: Ord>(
+    fn write_order<V: Ord + Copy>(
         &self,
         writer: &mut Writer<'_>,
         table: Table,
@@ -275,9 +281,7 @@ impl Compiled {
         sectors: impl Fn(usize) -> &'s [u32],
     ) -> io::Result<()> {
         self.write_facet(writer, table, Facet::Sector, self.dataset.sectors.len(), |row, each| {
-            for sector in self.derived.with_ancestors(sectors(row)) {
-                each(self.places.sectors.new[sector as usize]);
-            }
+            self.derived.each_ancestor(sectors(row), |sector| each(self.places.sectors.new[sector as usize]));
         })
     }
 
@@ -323,11 +327,12 @@ impl Compiled {
         self.numbers(writer, TABLE, "last_investment_on", |row| days(facts[row].last_investment_on))?;
         self.numbers(writer, TABLE, "country", |row| firms[row].country.map_or(unknown::U16, |c| c.index() as u16))?;
 
-        let folded: Vec<String> = firms.iter().map(|firm| fold(&firm.name)).collect();
+        let names: Vec<String> = firms.iter().map(|firm| fold(&firm.name)).collect();
+        let name_ranks = ranks_of_texts(&names);
         let order = |writer: &mut Writer<'_>, key: &str, value: &dyn Fn(usize) -> Option<i64>| {
             self.write_order(writer, TABLE, key, &slug_ranks, value)
         };
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(&folded[row]))?;
+        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
         order(writer, "health_score", &|row| assessed[row].score.value.map(i64::from))?;
         order(writer, "ghosting_rate", &|row| assessed[row].ghosting_tenths.map(i64::from))?;
         order(writer, "review_count", &|row| Some(i64::from(assessed[row].score.review_count)))?;
@@ -399,8 +404,9 @@ impl Compiled {
         self.numbers(writer, TABLE, "total_raised_usd", |row| facts[row].total_raised_usd.unwrap_or(unknown::U64))?;
         self.numbers(writer, TABLE, "last_round_on", |row| days(facts[row].last_round_on))?;
 
-        let folded: Vec<String> = startups.iter().map(|startup| fold(&startup.name)).collect();
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(&folded[row]))?;
+        let names: Vec<String> = startups.iter().map(|startup| fold(&startup.name)).collect();
+        let name_ranks = ranks_of_texts(&names);
+        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
         self.write_order(writer, TABLE, "total_raised_usd", &slug_ranks, |row| facts[row].total_raised_usd)?;
         self.write_order(writer, TABLE, "round_count", &slug_ranks, |row| Some(facts[row].round_count))?;
         self.write_order(writer, TABLE, "last_round_on", &slug_ranks, |row| facts[row].last_round_on)?;
@@ -457,8 +463,9 @@ impl Compiled {
             OrganizationKind::Startup => self.derived.startups[people[row].organization as usize].round_count,
         };
         self.write_names(writer, TABLE, |row| &people[row].name, |_| &[], prominence)?;
-        let folded: Vec<String> = people.iter().map(|person| fold(&person.name)).collect();
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(&folded[row]))?;
+        let names: Vec<String> = people.iter().map(|person| fold(&person.name)).collect();
+        let name_ranks = ranks_of_texts(&names);
+        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
         self.write_word_facet::<OrganizationKind>(writer, TABLE, Facet::Kind, |row| {
             Some(people[row].organization_kind)
         })?;
@@ -501,8 +508,9 @@ impl Compiled {
         self.write_names(writer, TABLE, |row| &sectors[row].name, |_| &[], prominence)?;
         let parent = |row: usize| sectors[row].parent.map(|parent| self.places.sectors.new[parent as usize]);
         self.numbers(writer, TABLE, "parent", |row| parent(row).unwrap_or(unknown::U32))?;
-        let folded: Vec<String> = sectors.iter().map(|sector| fold(&sector.name)).collect();
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(&folded[row]))?;
+        let names: Vec<String> = sectors.iter().map(|sector| fold(&sector.name)).collect();
+        let name_ranks = ranks_of_texts(&names);
+        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
         self.write_order(writer, TABLE, "vc_count", &slug_ranks, |row| Some(facts[row].vc_count))?;
         self.write_order(writer, TABLE, "startup_count", &slug_ranks, |row| Some(facts[row].startup_count))?;
         self.write_facet(writer, TABLE, Facet::Parent, sectors.len(), |row, each| {

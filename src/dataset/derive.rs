@@ -1,5 +1,6 @@
 //! What follows from the rows: counts, totals, dates, co-investors, and stages and sectors that a firm does not tell.
 
+use super::order::{Placement, beginning};
 use super::rows::{Dataset, Investor};
 use super::score::{self, Assessment};
 use super::vocabulary::Vocabulary;
@@ -65,16 +66,20 @@ impl Derived {
     }
 
     /// The sectors and all their ancestors, each once.
-    pub(super) fn with_ancestors(&self, sectors: &[u32]) -> Vec<u32> {
-        with_ancestors(&self.lineage, sectors)
+    pub(super) fn each_ancestor(&self, sectors: &[u32], each: impl FnMut(u32)) {
+        each_ancestor(&self.lineage, sectors, each);
     }
 }
 
-fn with_ancestors(lineage: &[Vec<u32>], sectors: &[u32]) -> Vec<u32> {
-    let mut all: Vec<u32> = sectors.iter().flat_map(|sector| &lineage[*sector as usize]).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: impl FnMut(u32)) {
+    for (place, sector) in sectors.iter().enumerate() {
+        for ancestor in &lineage[*sector as usize] {
+            // Lists are short: looking through those before costs less than a set of what was seen.
+            if !sectors[..place].iter().any(|before| lineage[*before as usize].contains(ancestor)) {
+                each(*ancestor);
+            }
+        }
+    }
 }
 
 fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
@@ -88,11 +93,11 @@ fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
 }
 
 fn startups(dataset: &Dataset) -> Vec<StartupFacts> {
-    let mut order: Vec<u32> = (0..dataset.rounds.len() as u32).collect();
-    order.sort_by_cached_key(|row| {
-        let round = &dataset.rounds[*row as usize];
-        (round.announced_on.is_none(), round.announced_on, round.id.clone())
-    });
+    let key = |row: usize| {
+        let round = &dataset.rounds[row];
+        (round.announced_on.is_none(), round.announced_on, beginning(&round.id))
+    };
+    let order = Placement::by(dataset.rounds.len(), key, |a, b| dataset.rounds[a].id.cmp(&dataset.rounds[b].id)).old;
     let mut startups = vec![StartupFacts::default(); dataset.startups.len()];
     for row in order {
         let round = &dataset.rounds[row as usize];
@@ -212,19 +217,17 @@ fn sectors(
     let mut sectors = vec![SectorFacts::default(); dataset.sectors.len()];
     let mut scores = vec![(0_u32, 0_u32); dataset.sectors.len()];
     for (facts, assessment) in firms.iter().zip(assessments) {
-        for sector in with_ancestors(lineage, &facts.sectors) {
+        each_ancestor(lineage, &facts.sectors, |sector| {
             sectors[sector as usize].vc_count += 1;
             if let Some(value) = assessment.score.value {
                 let (sum, count) = &mut scores[sector as usize];
                 *sum += u32::from(value);
                 *count += 1;
             }
-        }
+        });
     }
     for startup in &dataset.startups {
-        for sector in with_ancestors(lineage, &startup.sectors) {
-            sectors[sector as usize].startup_count += 1;
-        }
+        each_ancestor(lineage, &startup.sectors, |sector| sectors[sector as usize].startup_count += 1);
     }
     for (facts, (sum, count)) in sectors.iter_mut().zip(scores) {
         facts.average_health_tenths = (count > 0).then(|| (20 * sum + count) / (2 * count));

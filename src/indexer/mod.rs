@@ -8,6 +8,7 @@ mod check;
 mod generate;
 mod progress;
 mod releases;
+mod search;
 mod words;
 
 use std::ffi::OsString;
@@ -116,6 +117,13 @@ enum Command {
         #[command(flatten)]
         index: Index,
     },
+    /// Search the release to serve, and explain each match
+    Search {
+        #[command(flatten)]
+        wanted: search::Wanted,
+        #[command(flatten)]
+        index: Index,
+    },
     /// Check the checksums of releases and try a query on each
     Verify {
         /// The release, YYYY-MM-DD.N; without it all of them
@@ -142,6 +150,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> Co
         Command::List { index } => releases::list(&releases_at(index), style),
         Command::Activate { version, index } => releases::activate(&releases_at(index), *version, style),
         Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
+        Command::Search { wanted, index } => search::run(wanted, &releases_at(index), style),
         Command::Verify { version, index } => releases::verify(&releases_at(index), *version, style),
     };
     match ended {
@@ -234,5 +243,16 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),
         ReleaseError::Io { .. } => (Code::Disk, "io"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Arguments::command().debug_assert();
     }
 }

@@ -326,3 +326,17 @@ fn the_real_data_compiles_without_an_error() {
     assert_eq!(built["counts"], counts);
     index.run(&["verify"]).code(0);
 }
+
+#[test]
+fn a_search_shows_the_parts_of_each_score() {
+    let index = Index::new();
+    let (status, _) = index.build(&bundled_folder()).0.status.code().zip(Some(())).unwrap();
+    assert_eq!(status, 0);
+    let found = index.run(&["search", "--json", "aldr captial", "--limit", "2"]).json(0);
+    assert_eq!(found["matches"][0]["slug"], "alder-capital");
+    assert_eq!(found["matches"].as_array().unwrap().len(), 2);
+    assert!(!found["matches"][0]["parts"].as_array().unwrap().is_empty());
+    let one = index.run(&["search", "--json", "aldr captial", "--slug", "aldern-ventures"]).json(0);
+    assert_eq!(one["matches"][0]["name"], "Aldern Ventures");
+    assert_eq!(index.run(&["search", "x", "--slug", "aldern-venture"]).0.status.code(), Some(1));
+}

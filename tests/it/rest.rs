@@ -398,3 +398,48 @@ fn the_service_tells_that_it_is_well() {
     assert!(nobody.get("/").text.contains("/api/mcp"));
     assert_eq!(nobody.send("POST", "/healthz", &[]).status, 405);
 }
+
+#[test]
+fn names_of_all_kinds_are_suggested_while_one_types() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let reply = client.list("/api/v3/suggest", &[("q", "alder cap")]);
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let json = reply.json();
+    assert_eq!(json["data"][0]["name"], "Alder Capital");
+    assert_eq!(keys(&json["data"][0]), ["kind", "name", "score", "slug"]);
+    let few = client.list("/api/v3/suggest", &[("q", "an"), ("limit", "30"), ("fields", "kind,name")]).json();
+    let rows = few["data"].as_array().unwrap();
+    assert_eq!(keys(&rows[0]), ["kind", "name"]);
+    let kinds: std::collections::BTreeSet<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert!(kinds.len() >= 2, "{kinds:?}");
+    assert_eq!(code(&client.get("/api/v3/suggest")), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.get("/api/v1/suggest?q=a")), (404, "unknown_route".into()));
+}
+
+#[test]
+fn a_search_explains_its_scores_when_it_is_asked() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let json = client.list("/api/v3/vcs", &[("q", "aldr captial"), ("explain", "1"), ("limit", "3")]).json();
+    let explained = json["meta"]["explain"].as_array().unwrap();
+    assert_eq!(explained.len(), json["data"].as_array().unwrap().len());
+    assert_eq!(explained[0]["slug"], json["data"][0]["slug"]);
+    assert!(!explained[0]["parts"].as_array().unwrap().is_empty());
+    let scores: Vec<f64> = explained.iter().map(|part| part["score"].as_f64().unwrap()).collect();
+    assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]), "{scores:?}");
+    assert!(client.list("/api/v3/vcs", &[("q", "alder")]).json()["meta"].get("explain").is_none());
+    assert_eq!(code(&client.get("/api/v3/vcs?q=alder&explain=perhaps")), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.get("/api/v3/reviews?explain=1")), (400, "unknown_parameter".into()));
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_may_have_been_meant() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let json = client.list("/api/v3/vcs", &[("q", "aldxr kapitul partnas")]).json();
+    let found = !json["data"].as_array().unwrap().is_empty();
+    assert!(found || json["meta"]["did_you_mean"][0]["slug"].is_string(), "{json}");
+    let nothing = client.list("/api/v3/vcs", &[("q", "zzqxj wvvkq")]).json();
+    assert_eq!(nothing["pagination"]["total"], 0);
+}

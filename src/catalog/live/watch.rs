@@ -229,10 +229,7 @@ impl<S: Source> Watcher<S> {
     }
 
     fn take_up(&self, version: SnapshotVersion) -> bool {
-        if let Some(kept) = self.live.kept_release(version) {
-            self.serve(kept);
-            return true;
-        }
+        // One that is kept is opened anew too: its files may have been damaged since.
         match open(&self.source, version) {
             Ok(item) => {
                 self.serve(Arc::new(item));

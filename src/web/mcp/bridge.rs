@@ -4,8 +4,7 @@
 //! 400, caller (key, quota) 401 and 429; only then the method. Each refusal is a JSON-RPC error, also where rmcp would
 //! answer plain text.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -27,7 +26,7 @@ use super::answer::{Release, Tools};
 use super::doors::{Doors, DoorsError};
 use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, UNSUPPORTED_VERSION};
 use super::gate::Gate;
-use super::handler::{Held, Methods, VERSIONS};
+use super::handler::{Held, Methods, Outcome, STRUCTURED_PLACE, VERSIONS};
 use super::manifest::{CARD_TYPE, Fixed, Manifest};
 use super::message::{Message, Unreadable};
 use crate::web::arrival::{BodyTimeout, RequestId};
@@ -205,11 +204,11 @@ impl Bridge {
         id: ErrorId<'_>,
         release: Arc<dyn Release>,
     ) -> Response {
-        let failed = Arc::new(AtomicBool::new(false));
+        let outcome = Arc::new(Mutex::new(Outcome::Plain));
         let request_id = parts.extensions.get::<RequestId>().copied();
         // A client may leave out `Accept`; rmcp wants both types in it.
         parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        parts.extensions.insert(Held { release, failed: Arc::clone(&failed) });
+        parts.extensions.insert(Held { release, outcome: Arc::clone(&outcome) });
         let answered = async {
             let request = Request::from_parts(parts, Full::new(message.text()));
             let (head, body) = self.rmcp.handle(request).await.into_parts();
@@ -219,9 +218,15 @@ impl Bridge {
         let Ok((head, body)) = tokio::time::timeout(PATIENCE, answered).await else {
             return refused(&internal_error(request_id), id);
         };
-        if head.status.is_server_error() || failed.load(Ordering::Relaxed) {
+        let outcome = std::mem::take(&mut *outcome.lock().unwrap_or_else(PoisonError::into_inner));
+        let body = match outcome {
+            Outcome::Plain if !head.status.is_server_error() => Some(body),
+            Outcome::Structured(text) => structured(&body, &text),
+            _ => None,
+        };
+        let Some(body) = body else {
             return refused(&internal_error(request_id), id);
-        }
+        };
         if head.headers.get(CONTENT_TYPE) == Some(&JSON) || head.status == StatusCode::ACCEPTED {
             let mut answer = Response::new(body.into());
             *answer.status_mut() = head.status;
@@ -232,6 +237,17 @@ impl Bridge {
         let words = String::from_utf8_lossy(&body).into_owned();
         refused(&Fault::new(head.status, INVALID_REQUEST, words), id)
     }
+}
+
+/// An answer with `text` as its structured content.
+fn structured(body: &Bytes, text: &str) -> Option<Bytes> {
+    let place = body.windows(STRUCTURED_PLACE.len()).rposition(|window| window == STRUCTURED_PLACE)?;
+    let (name, end) = (place + STRUCTURED_PLACE.len() - "null".len(), place + STRUCTURED_PLACE.len());
+    let mut whole = BytesMut::with_capacity(body.len() + text.len());
+    whole.extend_from_slice(body.get(..name)?);
+    whole.extend_from_slice(text.as_bytes());
+    whole.extend_from_slice(body.get(end..)?);
+    Some(whole.freeze())
 }
 
 /// A text that stays the same, or 304 to who has it. A client that asks for a card gets it as one.

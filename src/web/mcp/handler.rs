@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::request::Parts;
 use once_cell::sync::Lazy;
@@ -19,6 +18,7 @@ use rmcp::model::{
 };
 use rmcp::service::{MaybeSendFuture, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::{Answer, Release, told};
@@ -69,8 +69,30 @@ fn server_info() -> Implementation {
 #[derive(Clone)]
 pub(super) struct Held {
     pub release: Arc<dyn Release>,
-    /// Set where the fault of an answer is the server's.
-    pub failed: Arc<AtomicBool>,
+    pub outcome: Arc<Mutex<Outcome>>,
+}
+
+/// What the bridge wants to know of an answer, beside what rmcp writes of it.
+#[derive(Debug, Default)]
+pub(super) enum Outcome {
+    /// Nothing.
+    #[default]
+    Plain,
+    /// The fault is the server's.
+    Failed,
+    /// The JSON to stand where rmcp writes [`STRUCTURED_PLACE`]: rmcp would have it read into a tree and written again
+    /// with its keys sorted.
+    Structured(String),
+}
+
+/// What rmcp writes for a structured content of null. Within a text its quotes would be escaped, so it stands nowhere
+/// else.
+pub(super) const STRUCTURED_PLACE: &[u8] = b"\"structuredContent\":null";
+
+impl Held {
+    fn tell(&self, outcome: Outcome) {
+        *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
+    }
 }
 
 /// The methods; without state, everything comes with the request.
@@ -116,25 +138,26 @@ impl ServerHandler for Methods {
             return Err(unknown_tool(&request.name));
         };
         let held = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Held>());
-        let Some(Held { release, failed }) = held else {
+        let Some(held) = held else {
             return Err(ErrorData::internal_error("the request came without a release", None));
         };
         let answer = match Call::read(tool, &request.arguments.unwrap_or_default()) {
             // rmcp would wait for ever for a call that panics.
-            Ok(call) => std::panic::catch_unwind(AssertUnwindSafe(|| release.answer(&call))),
+            Ok(call) => std::panic::catch_unwind(AssertUnwindSafe(|| held.release.answer(&call))),
             Err(mistakes) => Ok(Answer::Wrong(mistakes)),
         };
         let mut result = match answer {
-            Ok(Answer::Found(text)) => match serde_json::from_str::<Value>(&text) {
-                Ok(structured) => {
+            Ok(Answer::Found(text)) => match serde_json::from_str::<IgnoredAny>(&text) {
+                Ok(_) => {
+                    held.tell(Outcome::Structured(text.clone()));
                     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                    result.structured_content = Some(structured);
+                    result.structured_content = Some(Value::Null);
                     result
                 }
-                Err(error) => return Err(failure(failed, tool, &format!("its answer is not JSON: {error}"))),
+                Err(error) => return Err(failure(held, tool, &format!("its answer is not JSON: {error}"))),
             },
             Ok(Answer::Wrong(mistakes)) => CallToolResult::error(vec![ContentBlock::text(told(tool, &mistakes))]),
-            Err(_) => return Err(failure(failed, tool, "it panicked")),
+            Err(_) => return Err(failure(held, tool, "it panicked")),
         };
         if is_modern(&context) {
             result.meta.clone_from(&SERVER_META);
@@ -194,8 +217,8 @@ impl ServerHandler for Methods {
 }
 
 /// A fault of ours: noted for the bridge, which answers 500, and told to the operator.
-fn failure(failed: &AtomicBool, tool: Tool, what: &str) -> ErrorData {
-    failed.store(true, Ordering::Relaxed);
+fn failure(held: &Held, tool: Tool, what: &str) -> ErrorData {
+    held.tell(Outcome::Failed);
     eprintln!("{}: {what}", tool.name());
     ErrorData::internal_error("internal error", None)
 }

@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use crate::catalog::{Asked, BoardPage, Catalog, Page, ParameterError, Place, Request, Resource, Rules};
 use crate::dataset::Table;
+use crate::search::Explanation;
 use crate::web::problem::{Code, Problem};
 
 use super::cursor::Cursor;
 use super::fields::Fields;
 use super::records;
-use super::version::{Start, Version, Window};
+use super::version::{Start, Version, Window, single};
 use super::{Answer, Call};
 
 /// A list's pagination, in the shape of each version.
@@ -32,6 +33,16 @@ pub(super) struct Meta<'a> {
     pub warnings: &'a [ParameterError],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub did_you_mean: &'a [Reference],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub explain: &'a [Explained],
+}
+
+/// Why a row answers a search.
+#[derive(Serialize)]
+pub(super) struct Explained {
+    slug: String,
+    #[serde(flatten)]
+    explanation: Explanation,
 }
 
 /// A record that was probably meant.
@@ -76,6 +87,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
         Version::V3 => Fields::read(&call.values, &known).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::Default,
     };
+    let explains = explains(call)?;
     let walk = Walk::begin(call, resource, given, &window)?;
     let asked = walk.asked;
     let rows = match &asked.request {
@@ -104,6 +116,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     let mut body = Vec::with_capacity(16 * 1024);
     body.extend_from_slice(b"{\"data\":[");
     let mut meant = Vec::new();
+    let mut explained = Vec::new();
     match &rows {
         Rows::Plain(page) => {
             for (index, row) in page.rows.iter().enumerate() {
@@ -113,6 +126,9 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
                 records::write(&mut body, &walk.catalog, table, *row, &fields, false);
             }
             let snapshot = walk.catalog.snapshot();
+            if explains {
+                explained = explain(&walk.catalog, &asked.request, &page.rows);
+            }
             meant.extend(page.did_you_mean.iter().take(5).map(|row| Reference {
                 slug: snapshot.slug(table, *row).to_owned(),
                 name: snapshot.name(table, *row).to_owned(),
@@ -128,10 +144,38 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     }
     if snapshot.is_some() || !warnings.is_empty() {
         body.extend_from_slice(b",\"meta\":");
-        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &meant })?;
+        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &meant, explain: &explained })?;
     }
     body.push(b'}');
     Ok(Answer { body, snapshot: walk.catalog.version(), next_link, cacheable: true })
+}
+
+/// Whether a search is to explain its matches (`explain=1`).
+fn explains(call: &Call<'_>) -> Result<bool, Problem> {
+    let mut errors = Vec::new();
+    let given = if call.version == Version::V3 { single(&call.values, "explain", &mut errors) } else { None };
+    let explains = match given {
+        None | Some("0" | "false") => false,
+        Some("1" | "true") => true,
+        Some(other) => {
+            errors.push(ParameterError::invalid("explain", format!("`{other}` is neither `1` nor `0`")));
+            false
+        }
+    };
+    if errors.is_empty() { Ok(explains) } else { Err(Problem::of_parameters(errors)) }
+}
+
+/// The parts of the rows' scores, where they answer a search.
+fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<Explained> {
+    let Request::List(query) = request else { return Vec::new() };
+    let Some((text, index)) = query.text.as_deref().zip(catalog.text_index(query.table)) else { return Vec::new() };
+    let snapshot = catalog.snapshot();
+    let names = snapshot.names(query.table);
+    let explained = rows.iter().map(|row| Explained {
+        slug: snapshot.slug(query.table, *row).to_owned(),
+        explanation: index.explain(&names, text, *row),
+    });
+    explained.collect()
 }
 
 fn known_fields(resource: Resource) -> Vec<&'static str> {
@@ -200,11 +244,11 @@ struct Walk {
 
 impl Walk {
     fn begin(call: &Call<'_>, resource: Resource, given: &[(&str, &str)], window: &Window) -> Result<Self, Problem> {
-        let window_names = call.version.window_parameters();
+        let searches = resource.parameter("q").is_some();
         let rules = Rules {
             strict: call.version.is_strict(),
             review_statuses: call.version.review_statuses(),
-            others: window_names,
+            others: call.version.window_parameters(searches),
         };
         let fixed = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         for (name, _) in given {

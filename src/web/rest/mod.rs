@@ -83,12 +83,12 @@ fn routes(version: Version) -> &'static [&'static str] {
         "people/{slug}",
         "stats",
         "snapshots",
+        "suggest",
         "usage",
-        "",
     ];
     match version {
         Version::V1 | Version::V2 => &ALL[..5],
-        Version::V3 => &ALL[..17],
+        Version::V3 => &ALL,
     }
 }
 
@@ -276,6 +276,7 @@ fn route(call: &Call<'_>, method: &Method) -> Result<Answer, Problem> {
         }
         ["stats"] if v3 => Box::new(|| single::stats(call)),
         ["snapshots"] if v3 => Box::new(|| single::snapshots(call)),
+        ["suggest"] if v3 => Box::new(|| single::suggest(call)),
         ["usage"] if v3 => Box::new(|| single::usage(call)),
         _ => return Err(single::unknown_route(call)),
     };

@@ -10,7 +10,7 @@ use crate::web::problem::{Code, Problem};
 use super::fields::Fields;
 use super::list::{Meta, append};
 use super::records;
-use super::version::Version;
+use super::version::{Version, Window, single};
 use super::{Answer, Call};
 
 /// Finds the record of a slug, or tells the nearest slugs.
@@ -53,7 +53,7 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
     let snapshot = v3.then(|| call.catalog.version().to_string());
     if v3 || !warnings.is_empty() {
         body.extend_from_slice(b",\"meta\":");
-        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[] })?;
+        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[], explain: &[] })?;
     }
     body.push(b'}');
     Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
@@ -78,6 +78,48 @@ fn object(call: &Call<'_>, mut data: Map<String, Value>, cacheable: bool) -> Res
 pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
     let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
     object(call, totals.as_object().cloned().unwrap_or_default(), true)
+}
+
+/// Names suggested where no `limit` is asked for.
+const SUGGESTIONS: u64 = 10;
+
+/// `GET /suggest?q=`: names over all kinds that a text being typed may become, the best first.
+pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
+    check_parameters(call, &["q", "limit", "fields"])?;
+    const KNOWN: [&str; 4] = ["kind", "slug", "name", "score"];
+    let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
+    let mut errors = Vec::new();
+    let text = single(&call.values, "q", &mut errors).unwrap_or("");
+    if text.is_empty() && errors.is_empty() {
+        errors.push(ParameterError::invalid("q", "`q` is missing: give what has been typed so far"));
+    }
+    if !errors.is_empty() {
+        return Err(Problem::of_parameters(errors));
+    }
+    let limit = match call.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
+        true => Window::read(Version::V1, &call.values, &mut Vec::new()).map_err(Problem::of_parameters)?.limit,
+        false => SUGGESTIONS,
+    };
+    let data: Vec<Value> = call
+        .catalog
+        .suggest(text, limit as usize)
+        .into_iter()
+        .map(|(table, row, score)| {
+            let snapshot = call.catalog.snapshot();
+            let mut entry = Map::new();
+            entry.insert("kind".to_owned(), table.noun().into());
+            entry.insert("slug".to_owned(), snapshot.slug(table, row).into());
+            entry.insert("name".to_owned(), snapshot.name(table, row).into());
+            entry.insert("score".to_owned(), ((f64::from(score) * 1_000.0).round() / 1_000.0).into());
+            if let Fields::Some(places) = &fields {
+                entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
+            }
+            Value::Object(entry)
+        })
+        .collect();
+    let mut body = Vec::new();
+    append(&mut body, &json!({ "data": data, "meta": { "snapshot": call.catalog.version().to_string() } }))?;
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
 }
 
 /// `GET /snapshots`: the releases that are held, newest first.

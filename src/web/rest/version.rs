@@ -55,12 +55,13 @@ impl Version {
         }
     }
 
-    /// The parameters of paging and field selection.
+    /// The parameters of paging and field selection; `searches`: of a list that can be searched.
     #[must_use]
-    pub fn window_parameters(self) -> &'static [&'static str] {
+    pub fn window_parameters(self, searches: bool) -> &'static [&'static str] {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
+            Self::V3 if searches => &["limit", "cursor", "fields", "explain"],
             Self::V3 => &["limit", "cursor", "fields"],
         }
     }

@@ -232,13 +232,19 @@ async fn six_tools_are_listed_the_same_each_time() {
 #[tokio::test]
 async fn a_result_is_structured_and_the_same_as_text() {
     let (endpoint, _) = endpoint();
-    let params = call("search_vcs", json!({ "limit": 3 }));
-    let called = ask(Era::Bare, "tools/call", params).send(&endpoint).await.json();
-    let result = &called["result"];
-    let text = result["content"][0]["text"].as_str().unwrap();
-    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), result["structuredContent"]);
-    assert_eq!(result["structuredContent"]["items"].as_array().unwrap().len(), 3);
-    assert_eq!(result["isError"], false);
+    for era in ERAS {
+        for arguments in [json!({ "limit": 3 }), json!({ "query": "hostile" })] {
+            let reply = ask(era, "tools/call", call("search_vcs", arguments.clone())).send(&endpoint).await;
+            let result = &reply.json()["result"];
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert_eq!(serde_json::from_str::<Value>(text).unwrap(), result["structuredContent"], "{arguments}");
+            assert!(
+                String::from_utf8_lossy(&reply.body).contains(&format!("\"structuredContent\":{text}")),
+                "{arguments}"
+            );
+            assert_eq!(result["isError"], false);
+        }
+    }
 }
 
 #[tokio::test]

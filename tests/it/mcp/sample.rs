@@ -28,6 +28,9 @@ impl Release for Sample {
         let search = Document::new().list("items", items).field("total", "12").field("snapshot", "\"2026-11-20.1\"");
         match call.value("q") {
             Some("panic") => panic!("a fault in a tool"),
+            Some("hostile") => {
+                Answer::Found(json!({ "items": [r#""structuredContent":null"#], "x": null }).to_string())
+            }
             Some("broken") => Answer::Found("{".to_owned()),
             Some("nowhere") => Answer::Wrong(vec![Mistake {
                 argument: "sector".to_owned(),

@@ -202,6 +202,21 @@ fn with_nothing_good_the_bundled_snapshot_is_served() {
 }
 
 #[test]
+fn a_kept_release_that_was_damaged_meanwhile_is_refused() {
+    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(fake.clone());
+    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    watched.looks(1);
+    fake.change(|folder| {
+        folder.current = Some("2026-11-01.1");
+        folder.releases.insert("2026-11-01.1", Refuses);
+    });
+    watched.looks(3);
+    assert_eq!(watched.watcher.live().current().version(), version("2026-11-02.1"));
+    assert_eq!(watched.watcher.live().refusals(), 1);
+}
+
+#[test]
 fn a_new_release_is_taken_up_at_the_next_look_and_an_older_one_again() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
@@ -212,8 +227,8 @@ fn a_new_release_is_taken_up_at_the_next_look_and_an_older_one_again() {
     assert_eq!((before.version(), live.current().version()), (version("2026-11-01.1"), version("2026-11-02.1")));
     fake.change(|folder| folder.current = Some("2026-11-01.1"));
     watched.looks(5);
-    assert_eq!(live.current().opening, before.opening, "what is kept need not be opened again");
-    assert_eq!(fake.openings(), 2);
+    assert_ne!(live.current().opening, before.opening, "what is kept is opened anew, and so checked");
+    assert_eq!(live.current().version(), before.version());
     assert_eq!(
         watched.lines(),
         ["serving release 2026-11-01.1", "serving release 2026-11-02.1", "serving release 2026-11-01.1"]
