@@ -138,9 +138,14 @@ impl Summary<'_> {
 
 /// The counts by table.
 pub(super) fn rows(counts: Counts) -> [(Table, u32); 6] {
-    let Counts { firms, startups, funding_rounds, people, reviews, sectors } = counts;
-    let rows = [firms, startups, funding_rounds, people, reviews, sectors];
-    std::array::from_fn(|place| (Table::ALL[place], rows[place]))
+    [
+        (Table::Firms, counts.firms),
+        (Table::Startups, counts.startups),
+        (Table::Rounds, counts.funding_rounds),
+        (Table::People, counts.people),
+        (Table::Reviews, counts.reviews),
+        (Table::Sectors, counts.sectors),
+    ]
 }
 
 /// The summary for machines.

@@ -98,6 +98,7 @@ impl Manifest {
 
     /// The manifest's JSON.
     pub(super) fn json(&self) -> Vec<u8> {
+        // Texts and numbers always have a JSON; should they ever have none, the empty file is refused when it is read.
         let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
         json.push(b'\n');
         json

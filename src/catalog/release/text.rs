@@ -5,7 +5,7 @@ use std::path::Path;
 use super::ReleaseError;
 use super::error::At;
 use crate::catalog::Texts;
-use crate::dataset::{Names, Progress, Snapshot, SnapshotVersion, Table};
+use crate::dataset::{Progress, Snapshot, SnapshotVersion, Table};
 use crate::search::{SearchError, TextIndex};
 
 /// Writes the text indexes of `snapshot` to `folder`, which is made.
@@ -13,7 +13,7 @@ pub(super) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress
     std::fs::create_dir(folder).at(folder)?;
     for table in Texts::TABLES {
         let names = snapshot.names(table);
-        progress.step(&format!("text/{}", table.name()), u64::from(names.len()));
+        progress.step(&format!("text/{}", table.name()), 0);
         TextIndex::create(&names, &folder.join(table.name()))
             .map_err(|error| ReleaseError::Text { table: table.name(), error })?;
         progress.done();
