@@ -14,8 +14,11 @@ use crate::dataset::{Direction, Snapshot, Table};
 use super::query::Place;
 use super::selection::Selection;
 
-/// Rows tested one by one before the rows that pass are turned into bits.
+/// Rows tested one by one before the rows that pass are turned into bits; fewer where a test looks through lists.
 const PATIENCE: u64 = 2_048;
+
+/// What it costs to look a row up in a list, in tests of a bit.
+const LOOKING_UP: u64 = 12;
 
 /// What it costs to put a row into a list and the list in order, in tests of a row.
 const GATHERING: u64 = 12;
@@ -150,10 +153,11 @@ impl Members<'_> {
         self.bits.get_or_init(|| match &self.within {
             Within::Selection(selection) => selection.bits(),
             Within::Group { wider, rows: group, .. } => {
+                let wider = wider.bits(rows);
                 let mut bits = vec![0; rows.div_ceil(64)];
-                for row in group.iter().filter(|row| wider.contains(**row)) {
+                for row in *group {
                     if let Some(word) = bits.get_mut(*row as usize / 64) {
-                        *word |= 1 << (row % 64);
+                        *word |= bit(wider, *row) << (row % 64);
                     }
                 }
                 bits
@@ -174,7 +178,8 @@ fn mask(bits: &[u64], rows: &[u32]) -> u64 {
 impl<'a> Sorted<'a> {
     /// The `total` rows of a selection in the order of `keys`, which are not none.
     pub(super) fn new(keys: &'a Keys<'a>, selection: &'a Selection<'a>, total: u64) -> Self {
-        Self { keys, selection, total, patience: PATIENCE }
+        let patience = PATIENCE / (1 + LOOKING_UP * selection.lists() as u64);
+        Self { keys, selection, total, patience }
     }
 
     /// One page; a place's position is the row that was served last.
@@ -250,6 +255,7 @@ impl<'a> Sorted<'a> {
         let end = key.group_end(row, place);
         let start = if is_first { place } else { key.group_start(row) };
         let before = key.order.get(start..place).unwrap_or(&[]);
+        self.prepare(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
         self.group(depth, key, members, start..end, Start::Skip(skip), limit, page);
         end
@@ -276,6 +282,13 @@ impl<'a> Sorted<'a> {
             self.gather(depth + 1, &group, start, limit, page);
         } else {
             self.fill(depth + 1, &group, start, limit, page);
+        }
+    }
+
+    /// Turns the members into bits where so many rows are to be tested that it pays.
+    fn prepare(&self, members: &Members<'_>, tests: usize, key: &Key<'_>) {
+        if tests as u64 > self.patience {
+            members.bits(key.order.len());
         }
     }
 
@@ -351,7 +364,12 @@ impl<'a> Sorted<'a> {
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let mut rows: Vec<u32> = match &members.within {
             Within::Selection(selection) => selection.rows_from(0).collect(),
-            Within::Group { wider, rows, .. } => rows.iter().copied().filter(|row| wider.contains(*row)).collect(),
+            Within::Group { wider, rows, .. } => {
+                if let Some(key) = self.keys.keys.first() {
+                    self.prepare(wider, rows.len(), key);
+                }
+                rows.iter().copied().filter(|row| wider.contains(*row)).collect()
+            }
         };
         let skip = match start {
             Start::Skip(skip) => usize::try_from(skip).map_or(rows.len(), |skip| skip.min(rows.len())),
