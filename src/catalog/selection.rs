@@ -122,6 +122,18 @@ impl<'a> Selection<'a> {
         )
     }
 
+    /// Calls `each` with every row, ascending.
+    pub(super) fn each(&self, mut each: impl FnMut(u32)) {
+        match self.driver() {
+            Some((index, rows)) => {
+                rows.iter().filter(|row| self.contains_besides(**row, index)).for_each(|row| each(*row));
+            }
+            None => {
+                Words::from(self, 0).for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)))
+            }
+        }
+    }
+
     /// The first row after `offset` rows of the selection; `None` past its end.
     #[must_use]
     pub fn nth(&self, offset: u64) -> Option<u32> {
