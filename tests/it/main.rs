@@ -12,3 +12,4 @@ mod quota;
 mod real;
 mod rest;
 mod stage;
+mod swap;

@@ -137,7 +137,7 @@ fn unpacked(bytes: &[u8]) -> String {
     text
 }
 
-fn agent() -> ureq::Agent {
+pub fn agent() -> ureq::Agent {
     ureq::Agent::config_builder().http_status_as_error(false).build().new_agent()
 }
 
