@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::dataset::compile::unknown;
 use crate::dataset::facet::{Bits, RowSet};
+use crate::dataset::unknown;
 use crate::dataset::{Direction, Facet, Snapshot, Table};
 
 use super::query::Clause;

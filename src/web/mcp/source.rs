@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Live, Order, ParameterError, Place, Query, Request, Resource, Rules};
+use crate::dataset::RecordText;
 use crate::dataset::fold::fold;
-use crate::dataset::snapshot::RecordText;
 use crate::dataset::{Facet, ReviewStatus, Table, vocabulary::Vocabulary};
 
 use super::answer::{Answer, Release, Tools};
