@@ -127,11 +127,22 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in beside {
         task.abort();
     }
-    let counted = off_runtime(move || access.flush(now())).await?;
+    let counted = off_runtime(move || last_flush(&access)).await?;
     if ending.cut > 0 {
         eprintln!("{} connections were still busy at the end and were cut", ending.cut);
     }
     counted.map(|_| ()).map_err(ServeError::Access)
+}
+
+/// Writes what was counted, the last time; a store that another process holds is waited for.
+fn last_flush(access: &Access) -> Result<usize, AccessError> {
+    let mut tries = 3;
+    loop {
+        match access.flush(now()) {
+            Err(AccessError::Busy) if tries > 1 => tries -= 1,
+            ended => return ended,
+        }
+    }
 }
 
 /// Unix seconds now.
