@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::ReviewStatus;
+use super::order::beginning;
 use super::rows::{Dataset, Review};
 
 /// The method's name, as answered in `score.method`.
@@ -134,9 +135,10 @@ struct Field {
 /// Assesses every firm of the dataset, in the order of its rows.
 #[must_use]
 pub fn assess(dataset: &Dataset) -> Vec<Assessment> {
-    let mut approved: Vec<&Review> =
-        dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved).collect();
-    approved.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    let approved = dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved);
+    let mut approved: Vec<_> = approved.map(|review| (beginning(&review.id), review)).collect();
+    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    let approved: Vec<&Review> = approved.into_iter().map(|(_, review)| review).collect();
     let weights: Vec<f64> = approved
         .iter()
         .map(|review| {
