@@ -163,6 +163,12 @@ impl Snapshot {
         self.version
     }
 
+    /// A checksum of the content: equal for equal data, so that a version that was built anew is told apart.
+    #[must_use]
+    pub fn content(&self) -> u64 {
+        self.archive.content()
+    }
+
     /// The date of release.
     #[must_use]
     pub fn released_on(&self) -> Date {

@@ -194,7 +194,12 @@ fn greeting(live: &Live<Catalog>, base: &str, demo_key: Option<&str>) -> String 
     }
     text.push_str(&format!(
         "\n{} firms, {} startups, {} funding rounds, {} people, {} reviews, {} sectors\n\n",
-        counts.firms, counts.startups, counts.funding_rounds, counts.people, counts.reviews, counts.sectors
+        counts.firms,
+        counts.startups,
+        counts.funding_rounds,
+        counts.people,
+        catalog.totals().reviews,
+        counts.sectors
     ));
     text.push_str(&format!("  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key needed)\n"));
     if let Some(key) = demo_key {
