@@ -1,7 +1,7 @@
 //! How fast names are found among many: latency by class of query, against tantivy's own fuzzy query and against scoring
 //! every name, in the same run; how long an index takes to build and how large it is.
 //!
-//! `cargo bench --bench search_speed -- [--names 1000000] [--queries 200] [--hostile 50000] [--class typo1] [--folder DIR]`
+//! `cargo bench --bench search_speed -- [--names 1000000] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT] [--folder DIR]`
 //!
 //! Each query is timed three times and the least counts, so that what else the machine does stays out; one thread. The
 //! names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
@@ -24,6 +24,7 @@ struct Options {
     hostile: usize,
     folder: Option<PathBuf>,
     class: Option<String>,
+    query: Option<String>,
 }
 
 fn main() {
@@ -52,6 +53,16 @@ fn main() {
         start.elapsed()
     );
 
+    if let Some(query) = &options.query {
+        let start = Instant::now();
+        let mut found = index.search(&table, query, &|_| true);
+        for _ in 0..999 {
+            found = index.search(&table, query, &|_| true);
+        }
+        let best: Vec<&str> = found.hits.iter().take(5).map(|hit| table.name(hit.row)).collect();
+        println!("{query:?}: {:.0?} each; {} hits, {best:?}", start.elapsed() / 1_000, found.hits.len());
+        return;
+    }
     let mut queries = make_queries(&table, options.queries, &mut random);
     queries.retain(|asked| options.class.as_deref().is_none_or(|class| class == asked.class));
     let search = |query: &str| index.search(&table, query, &|_| true).hits.iter().take(10).map(|hit| hit.row).collect();
@@ -62,7 +73,7 @@ fn main() {
     let plain = Plain::new(&table);
     let few: Vec<Asked> = queries.iter().step_by((queries.len() / 200).max(1)).cloned().collect();
     let theirs = measure("tantivy, FuzzyTermQuery of distance 1", &table, &few, &|query| plain.search(query));
-    let brute: Vec<Asked> = queries.iter().step_by((queries.len() / 20).max(1)).cloned().collect();
+    let brute: Vec<Asked> = queries.iter().step_by((queries.len() / 5).max(1)).cloned().collect();
     let all = measure("every name scored", &table, &brute, &|query| every_name(&index, &table, query));
     println!("ratios of p50: FuzzyTermQuery {:.0} times ours, every name {:.0} times ours", theirs / ours, all / ours);
 
@@ -73,7 +84,8 @@ fn main() {
 }
 
 fn options() -> Options {
-    let mut options = Options { names: 1_000_000, queries: 200, hostile: 50_000, folder: None, class: None };
+    let mut options =
+        Options { names: 1_000_000, queries: 200, hostile: 50_000, folder: None, class: None, query: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
@@ -81,6 +93,7 @@ fn options() -> Options {
             "--names" => options.names = number(options.names),
             "--queries" => options.queries = number(options.queries),
             "--hostile" => options.hostile = number(options.hostile),
+            "--query" => options.query = arguments.next(),
             "--class" => options.class = arguments.next(),
             "--folder" => options.folder = arguments.next().map(PathBuf::from),
             _ => {}
@@ -273,6 +286,7 @@ fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<Asked> {
 /// Times the queries and prints p50 and p99 by class; gives p50 over all in microseconds.
 fn measure(name: &str, table: &Table, queries: &[Asked], search: &dyn Fn(&str) -> Vec<u32>) -> f64 {
     let mut classes: BTreeMap<&str, (Vec<Duration>, usize)> = BTreeMap::new();
+    let mut slowest = Vec::new();
     for asked in queries {
         let mut least = Duration::MAX;
         let mut found = Vec::new();
@@ -281,6 +295,7 @@ fn measure(name: &str, table: &Table, queries: &[Asked], search: &dyn Fn(&str) -
             found = search(&asked.text);
             least = least.min(start.elapsed());
         }
+        slowest.push((least, asked));
         let class = classes.entry(asked.class).or_default();
         class.0.push(least);
         let wanted = &table.names[asked.row as usize];
@@ -299,6 +314,10 @@ fn measure(name: &str, table: &Table, queries: &[Asked], search: &dyn Fn(&str) -
                 *found as f64 / times_of.len() as f64
             );
         }
+    }
+    slowest.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
+    for (took, asked) in slowest.iter().take(if all.len() >= 1_000 { 12 } else { 0 }) {
+        println!("  slow: {} {:?} {:.0} µs", asked.class, asked.text, took.as_secs_f64() * 1e6);
     }
     p50
 }

@@ -35,9 +35,12 @@ struct Times {
     warm: Vec<u64>,
     /// The naive scan with its sort.
     naive: Vec<u64>,
+    /// The slowest question asked again.
+    slowest: Option<(u64, String)>,
 }
 
-pub fn run(catalog: &Catalog) {
+/// Runs all classes; with `slowest` the slowest question of each is told.
+pub fn run(catalog: &Catalog, slowest: bool) {
     let copy = copy(catalog);
     println!("lists: microseconds; cold: with the count, warm: counted before; a bare copy of 20 rows takes {copy} ns");
     println!(
@@ -52,7 +55,7 @@ pub fn run(catalog: &Catalog) {
                 let seed = table as u64 * 100 + from as u64 * 10 + keys as u64;
                 let mut queries = Queries::over(catalog, seed);
                 let times = class(catalog, &naive, &mut queries, &mut seen, table, from, keys);
-                tell(table, from, keys, times, copy);
+                tell(table, from, keys, times, copy, slowest);
             }
         }
     }
@@ -89,6 +92,10 @@ fn class(
         }
         let (page, took) = best(|| catalog.list(&query, place, limit));
         times.warm.push(took);
+        if times.slowest.as_ref().is_none_or(|(slowest, _)| took > *slowest) {
+            times.slowest =
+                Some((took, format!("{:?} {:?} of {total} from {}", query.clauses, query.order, place.offset)));
+        }
         let mut next = page.next;
         let mut rows = page.rows;
         if from == From::Cursor {
@@ -150,7 +157,7 @@ fn quantile(times: &[u64], share: f64) -> Option<u64> {
     times.get((last as f64 * share).round() as usize).copied()
 }
 
-fn tell(table: Table, from: From, keys: usize, mut times: Times, copy: u64) {
+fn tell(table: Table, from: From, keys: usize, mut times: Times, copy: u64, slowest: bool) {
     let from = match from {
         From::Start => "first page",
         From::Offset => "random offset",
@@ -181,4 +188,7 @@ fn tell(table: Table, from: From, keys: usize, mut times: Times, copy: u64) {
         ratio(naive, warm),
         ratio(warm, Some(copy)),
     );
+    if let Some((_, question)) = times.slowest.filter(|_| slowest) {
+        println!("      slowest: {question}");
+    }
 }

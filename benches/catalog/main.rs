@@ -1,9 +1,9 @@
 //! A catalog of any size: how long the compile and the opening take, how much memory, and how fast lists are.
 //!
-//! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists]`
+//! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists] [--slowest]`
 //!
 //! A tenth as many firms as startups, two rounds for each startup. `--at` keeps the dataset and the release in a folder;
-//! `--lists` goes straight to the lists of a release that lies there. Times of a shared machine say little, so that each
+//! `--lists` goes straight to the lists of a release that lies there; `--slowest` tells the slowest question of each class. Times of a shared machine say little, so that each
 //! list is also held against two references of the same run: a naive scan of columns with a sort, whose rows must be the
 //! same, and the bare copy of as many numbers.
 
@@ -29,10 +29,11 @@ struct Options {
     startups: u32,
     at: Option<PathBuf>,
     lists: bool,
+    slowest: bool,
 }
 
 fn options() -> Options {
-    let mut options = Options { startups: 100_000, at: None, lists: false };
+    let mut options = Options { startups: 100_000, at: None, lists: false, slowest: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
@@ -42,6 +43,7 @@ fn options() -> Options {
             }
             "--at" => options.at = arguments.next().map(PathBuf::from),
             "--lists" => options.lists = true,
+            "--slowest" => options.slowest = true,
             _ => {}
         }
     }
@@ -58,7 +60,7 @@ fn main() {
     }
     let release = open(&releases);
     sizes(&release);
-    lists::run(&release.catalog);
+    lists::run(&release.catalog, options.slowest);
 }
 
 /// Remembers each step's time and peak of memory.

@@ -39,7 +39,7 @@ pub enum Request {
 pub struct Asked {
     /// What to answer.
     pub request: Request,
-    /// The same in canonical names and values, defaults left out: the key of caches and what a cursor carries.
+    /// The same in canonical names and values: what a cursor carries.
     pub canonical: Vec<(&'static str, String)>,
     /// What was not understood and left out, under lenient rules.
     pub warnings: Vec<ParameterError>,
@@ -50,6 +50,13 @@ type Values = Vec<Value>;
 
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
+
+/// Values that one parameter takes at most: each may cost a search for the nearest one.
+const MOST_VALUES: usize = 100;
+/// Parameters of one request that are looked at.
+const MOST_PARAMETERS: usize = 100;
+/// Characters of a name that is searched for; no name is longer.
+const LONGEST_TEXT: usize = 500;
 
 struct Reader<'a> {
     catalog: &'a Catalog,
@@ -85,7 +92,7 @@ impl Catalog {
             errors: Vec::new(),
             warnings: Vec::new(),
         };
-        for (name, _) in values {
+        for (name, _) in values.iter().take(MOST_PARAMETERS) {
             let known = resource.parameter(name).is_some() || rules.others.contains(&name.as_str());
             let ignored = name == "_" || name.starts_with("utm_");
             if !known && !ignored {
@@ -97,9 +104,14 @@ impl Catalog {
         for parameter in resource.parameters() {
             let given =
                 values.iter().filter(|(name, _)| name == parameter.name || parameter.aliases.contains(&name.as_str()));
+            // A list of nothing but commas is as empty as no text.
+            let is_empty = |value: &str| match parameter.kind {
+                Kind::Text => value.is_empty(),
+                _ => value.split(',').all(|part| part.trim().is_empty()),
+            };
             let given: Vec<(&str, &str)> = given
                 .map(|(name, value)| (name.as_str(), value.trim()))
-                .filter(|(_, value)| !value.is_empty())
+                .filter(|(_, value)| !is_empty(value))
                 .collect();
             if !given.is_empty() {
                 reader.read(resource, parameter, &given);
@@ -122,7 +134,12 @@ impl Reader<'_> {
     fn read(&mut self, resource: Resource, parameter: &'static Parameter, given: &[(&str, &str)]) {
         match parameter.kind {
             Kind::Text => {
-                if let Some((_, text)) = self.single(given) {
+                if let Some((name, text)) = self.single(given) {
+                    let length = text.chars().count();
+                    if length > LONGEST_TEXT {
+                        let detail = format!("a name has at most {LONGEST_TEXT} characters, {length} are given");
+                        return self.invalid(name, detail);
+                    }
                     self.text = Some(text.to_owned());
                     self.canonical.push((parameter.name, text.to_owned()));
                 }
@@ -221,6 +238,12 @@ impl Reader<'_> {
         unknown: impl Fn(&Self, &str, &str) -> ParameterError,
     ) -> Values {
         let mut values = Values::new();
+        let parts = given.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
+        if parts > MOST_VALUES {
+            let detail = format!("`{}` takes at most {MOST_VALUES} values, {parts} are given", parameter.name);
+            self.invalid(parameter.name, detail);
+            return values;
+        }
         for (_, text) in given {
             if let Some(value) = read(self, text) {
                 values.push(value);
@@ -285,6 +308,11 @@ impl Reader<'_> {
     }
 
     fn organizations(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
+        let count = given.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
+        if count > MOST_VALUES {
+            let detail = format!("`{}` takes at most {MOST_VALUES} values, {count} are given", parameter.name);
+            return self.invalid(parameter.name, detail);
+        }
         let mut names = Vec::new();
         let (mut firms, mut startups) = (Vec::new(), Vec::new());
         let parts = given.iter().flat_map(|(_, text)| match self.organization(text) {
@@ -387,9 +415,7 @@ impl Reader<'_> {
         match Metric::read(text) {
             Some(metric) => {
                 self.metric = Some(metric);
-                if metric != Metric::HealthScore {
-                    self.canonical.push((parameter.name, metric.name().to_owned()));
-                }
+                self.canonical.push((parameter.name, metric.name().to_owned()));
             }
             None => self.complain(unknown_word::<Metric>(name, text)),
         }
@@ -408,8 +434,8 @@ impl Reader<'_> {
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
             let plain = normal(name).replace('-', "_");
-            if searchable && plain == "relevance" {
-                relevance |= keys.is_empty();
+            if searchable && plain == "relevance" && direction == Direction::Ascending {
+                relevance = true;
                 continue;
             }
             match table.sort_keys().iter().position(|key| *key == plain) {
@@ -435,7 +461,11 @@ impl Reader<'_> {
             }
         }
         let text = names.join(",");
+        if relevance && !keys.is_empty() {
+            return self.invalid(parameter.name, "`relevance` stands alone: leave it or the other keys out".to_owned());
+        }
         if relevance {
+            self.canonical.push((parameter.name, "relevance".to_owned()));
             self.order = Some(Order::Relevance);
         } else if text == table.default_sort() {
             self.order = Some(Order::Natural);
@@ -466,9 +496,6 @@ impl Reader<'_> {
             Some(Order::Relevance) | None => Order::Natural,
             Some(order) => order,
         };
-        if self.text.is_none() && order == Order::Natural {
-            self.canonical.retain(|(name, _)| *name != "sort");
-        }
         let query = Query { table: resource.table(), text: self.text, clauses: self.clauses, order };
         Ok(Asked { request: Request::List(query), canonical: self.canonical, warnings: self.warnings })
     }

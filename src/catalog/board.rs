@@ -22,7 +22,7 @@ pub struct Ranked {
     pub row: u32,
     /// Its rank within the filtered set; ties share one (1, 2, 2, 4).
     pub rank: u64,
-    /// What it is ranked by: points with one decimal, means (1–5) and the ghosting share (0–1) with four, or a number
+    /// What it is ranked by: points with one decimal, means (1–5) and the ghosting share (0–1) with six, or a number
     /// of rounds.
     pub value: f64,
 }
@@ -36,6 +36,8 @@ pub struct BoardPage {
     pub total: u64,
     /// Where the next page begins; `None` at the end.
     pub next: Option<Place>,
+    /// True where the values are whole numbers.
+    pub whole: bool,
 }
 
 impl Catalog {
@@ -45,7 +47,7 @@ impl Catalog {
         let selection = Selection::of(self.snapshot(), Table::Firms, &query.clauses);
         let (rows, values) = self.snapshot().board(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
-        let mut page = BoardPage::default();
+        let mut page = BoardPage { whole: query.metric == Metric::Activity, ..BoardPage::default() };
         let mut rank = 0;
         let mut last = None;
         for (row, value) in passing {
@@ -67,7 +69,7 @@ impl Catalog {
 fn shown(metric: Metric, value: i32) -> f64 {
     let scale = match metric {
         Metric::HealthScore => 10.0,
-        Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd | Metric::GhostingRate => 10_000.0,
+        Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd | Metric::GhostingRate => 1_000_000.0,
         Metric::Activity => 1.0,
     };
     f64::from(value) / scale

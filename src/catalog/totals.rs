@@ -55,18 +55,18 @@ impl Catalog {
             sectors: counts.sectors,
             countries: countries.count() as u32,
             firms_with_health_score: snapshot.health_scores().iter().filter(|score| **score <= 100).count() as u32,
-            total_raised_usd: self.raised(&[]),
+            total_raised_usd: self.raised(&[]).unwrap_or(0),
             snapshot: snapshot.version().to_string(),
             released_on: snapshot.released_on().to_string(),
         }
     }
 
-    /// The sum of the known amounts of the rounds that fulfil `clauses`, US dollars.
+    /// The sum of the known amounts of the rounds that fulfil `clauses`, US dollars; `None` where none is known.
     #[must_use]
-    pub fn raised(&self, clauses: &[Clause]) -> u64 {
+    pub fn raised(&self, clauses: &[Clause]) -> Option<u64> {
         let amounts = self.snapshot().round_amounts();
         let rows = Selection::of(self.snapshot(), Table::Rounds, clauses);
         let known = rows.rows_from(0).filter_map(|row| amounts.get(row as usize)).filter(|usd| **usd != u64::MAX);
-        known.fold(0, |sum, usd| sum.saturating_add(*usd))
+        known.copied().reduce(u64::saturating_add)
     }
 }

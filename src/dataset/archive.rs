@@ -186,6 +186,7 @@ pub enum Checksums {
 pub(super) struct Archive {
     bytes: Bytes,
     sections: HashMap<String, Range<usize>>,
+    content: u64,
 }
 
 /// A column of numbers: its place in the archive.
@@ -239,7 +240,12 @@ impl Archive {
             }
             sections.insert(name, range);
         }
-        Ok(Self { bytes, sections })
+        Ok(Self { bytes, sections, content: tail.contents_checksum })
+    }
+
+    /// A checksum of the checksums of all sections.
+    pub(super) fn content(&self) -> u64 {
+        self.content
     }
 
     fn all(&self) -> &[u8] {

@@ -3,7 +3,6 @@
 //! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) speaks of the
 //! rows' final numbers. The archive is written as a stream; records are made one at a time.
 
-use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,7 +11,8 @@ use bytemuck::Pod;
 use super::archive::Writer;
 use super::derive::Derived;
 use super::fold::fold;
-use super::order::{Placement, SortOrder, beginning, ranks_of_texts};
+use super::order::{Placement, SortOrder, ranks_of_texts};
+use super::places::Places;
 use super::problem::{Progress, Report};
 use super::record::Record;
 use super::rows::Dataset;
@@ -20,22 +20,8 @@ use super::snapshot::MetaSection;
 use super::vocabulary::Vocabulary;
 use super::{
     Country, Date, Facet, FirmKind, Metric, OrganizationKind, ReviewStatus, SnapshotVersion, Stage, StartupStatus,
-    Table, facet, read,
+    Table, facet, read, unknown,
 };
-
-/// Values that stand for "unknown" in columns of numbers.
-pub mod unknown {
-    /// In columns of bytes.
-    pub const U8: u8 = u8::MAX;
-    /// In columns of 16-bit numbers.
-    pub const U16: u16 = u16::MAX;
-    /// In columns of row numbers.
-    pub const U32: u32 = u32::MAX;
-    /// In columns of dollars.
-    pub const U64: u64 = u64::MAX;
-    /// In columns of dates and standings.
-    pub const I32: i32 = i32::MIN;
-}
 
 /// Checks the dataset in `folder` and writes nothing.
 #[must_use]
@@ -63,67 +49,6 @@ pub struct Compiled {
     derived: Derived,
     places: Places,
     report: Report,
-}
-
-/// Where the rows of each table go.
-struct Places {
-    firms: Placement,
-    startups: Placement,
-    rounds: Placement,
-    people: Placement,
-    reviews: Placement,
-    sectors: Placement,
-}
-
-impl Places {
-    fn of(dataset: &Dataset, derived: &Derived) -> Self {
-        let names: Vec<String> = dataset.people.iter().map(|person| fold(&person.name)).collect();
-        let (firms, startups, rounds, people, reviews, sectors) = (
-            |row: usize| dataset.firms[row].slug.as_str(),
-            |row: usize| dataset.startups[row].slug.as_str(),
-            |row: usize| dataset.rounds[row].id.as_str(),
-            |row: usize| (names[row].as_str(), dataset.people[row].slug.as_str()),
-            |row: usize| dataset.reviews[row].id.as_str(),
-            |row: usize| dataset.sectors[row].slug.as_str(),
-        );
-        let firm_key = |row: usize| {
-            let value = derived.assessments[row].score.value;
-            (Reverse(value), Reverse(derived.firms[row].investment_count), beginning(firms(row)))
-        };
-        let startup_key = |row: usize| {
-            let facts = &derived.startups[row];
-            (Reverse(facts.total_raised_usd), Reverse(facts.round_count), beginning(startups(row)))
-        };
-        let round_key = |row: usize| (Reverse(dataset.rounds[row].announced_on), beginning(rounds(row)));
-        let review_key =
-            |row: usize| (is_rejected(dataset, row), Reverse(dataset.reviews[row].created_on), beginning(reviews(row)));
-        let sector_key = |row: usize| Reverse(derived.sectors[row].vc_count);
-        let mut placed_reviews = Placement::by(dataset.reviews.len(), review_key, |a, b| reviews(a).cmp(reviews(b)));
-        placed_reviews.old.retain(|row| !is_rejected(dataset, *row as usize));
-        Self {
-            firms: Placement::by(dataset.firms.len(), firm_key, |a, b| firms(a).cmp(firms(b))),
-            startups: Placement::by(dataset.startups.len(), startup_key, |a, b| startups(a).cmp(startups(b))),
-            rounds: Placement::by(dataset.rounds.len(), round_key, |a, b| rounds(a).cmp(rounds(b))),
-            people: Placement::by(names.len(), |row| beginning(people(row).0), |a, b| people(a).cmp(&people(b))),
-            reviews: placed_reviews,
-            sectors: Placement::by(dataset.sectors.len(), sector_key, |a, b| sectors(a).cmp(sectors(b))),
-        }
-    }
-
-    fn of_table(&self, table: Table) -> &Placement {
-        match table {
-            Table::Firms => &self.firms,
-            Table::Startups => &self.startups,
-            Table::Rounds => &self.rounds,
-            Table::People => &self.people,
-            Table::Reviews => &self.reviews,
-            Table::Sectors => &self.sectors,
-        }
-    }
-}
-
-fn is_rejected(dataset: &Dataset, review: usize) -> bool {
-    dataset.reviews[review].status == ReviewStatus::Rejected
 }
 
 impl Compiled {

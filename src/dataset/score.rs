@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::ReviewStatus;
+use super::order::beginning;
 use super::rows::{Dataset, Review};
 
 /// The method's name, as answered in `score.method`.
@@ -73,9 +74,9 @@ pub struct Ratings {
 pub struct Standing {
     /// S − se, in tenths of a point.
     pub cautious_tenths: i32,
-    /// Smoothed responsiveness, fairness and value_add, in ten-thousandths.
+    /// Smoothed responsiveness, fairness and value_add, in millionths.
     pub means: [i32; 3],
-    /// Smoothed ghosting share, in ten-thousandths.
+    /// Smoothed ghosting share, in millionths.
     pub ghosting: i32,
 }
 
@@ -134,9 +135,10 @@ struct Field {
 /// Assesses every firm of the dataset, in the order of its rows.
 #[must_use]
 pub fn assess(dataset: &Dataset) -> Vec<Assessment> {
-    let mut approved: Vec<&Review> =
-        dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved).collect();
-    approved.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+    let approved = dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved);
+    let mut approved: Vec<_> = approved.map(|review| (beginning(&review.id), review)).collect();
+    approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    let approved: Vec<&Review> = approved.into_iter().map(|(_, review)| review).collect();
     let weights: Vec<f64> = approved
         .iter()
         .map(|review| {
@@ -217,8 +219,8 @@ fn assessment(sums: &Sums, field: &Field) -> Assessment {
     };
     let standing = (sums.count >= RANKED_FROM).then(|| Standing {
         cautious_tenths: ((whole - error) * 10.0 + 0.5).floor() as i32,
-        means: [1, 2, 3].map(|dimension| ten_thousandths(means[dimension])),
-        ghosting: ten_thousandths(ghosting),
+        means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
+        ghosting: millionths(ghosting),
     });
     Assessment { score, ghosting_tenths, ratings, standing }
 }
@@ -227,8 +229,8 @@ fn within_hundred(points: f64) -> u8 {
     (points + 0.5).floor().clamp(0.0, 100.0) as u8
 }
 
-fn ten_thousandths(value: f64) -> i32 {
-    (value * 10_000.0 + 0.5).floor() as i32
+fn millionths(value: f64) -> i32 {
+    (value * 1_000_000.0 + 0.5).floor() as i32
 }
 
 /// Whole points: the floors, then one more for the largest fractions, in order, until they add up to `value`.

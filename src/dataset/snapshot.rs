@@ -5,13 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::archive::{Archive, ArchiveError, Bytes, Checksums, Column, Texts};
-use super::compile::unknown;
 use super::facet::{FacetColumn, RowSet};
+use super::table_columns::{TableColumns, in_range};
 use super::vocabulary::Vocabulary;
-use super::{
-    Country, Date, Facet, FirmKind, Metric, Names, OrganizationKind, ReviewStatus, SnapshotVersion, Stage,
-    StartupStatus, Table,
-};
+use super::{Country, Date, Facet, Metric, Names, SnapshotVersion, Stage, Table};
+use super::{RecordText, unknown};
 
 /// The `meta` section.
 #[derive(Serialize, Deserialize)]
@@ -38,31 +36,6 @@ pub struct Snapshot {
     startups: StartupColumns,
     rounds: RoundColumns,
     sector_parent: Column<u32>,
-}
-
-struct TableColumns {
-    rows: u32,
-    text: std::ops::Range<usize>,
-    starts: Column<u64>,
-    ends: Column<u32>,
-    slugs: Texts,
-    by_slug: Column<u32>,
-    slug_rank: Column<u32>,
-    names: Option<NameColumns>,
-    orders: Vec<OrderColumns>,
-    facets: Vec<(Facet, FacetColumn)>,
-}
-
-struct NameColumns {
-    names: Texts,
-    aliases: Texts,
-    prominence: Column<u32>,
-}
-
-struct OrderColumns {
-    ascending: Column<u32>,
-    descending: Column<u32>,
-    ranks: Column<u32>,
 }
 
 struct FirmColumns {
@@ -188,6 +161,12 @@ impl Snapshot {
     #[must_use]
     pub fn version(&self) -> SnapshotVersion {
         self.version
+    }
+
+    /// A checksum of the content: equal for equal data, so that a version that was built anew is told apart.
+    #[must_use]
+    pub fn content(&self) -> u64 {
+        self.archive.content()
     }
 
     /// The date of release.
@@ -448,112 +427,6 @@ impl Snapshot {
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot").field("version", &self.version).field("counts", &self.counts()).finish()
-    }
-}
-
-impl TableColumns {
-    fn open(archive: &Archive, table: Table, rows: u32, counts: &[u32; 6]) -> Result<Self, ArchiveError> {
-        let name = table.name();
-        let n = rows as usize;
-        let names = match table {
-            Table::Rounds | Table::Reviews => None,
-            _ => Some(NameColumns {
-                names: archive.texts(&format!("{name}/name"), n)?,
-                aliases: archive.texts(&format!("{name}/aliases"), n)?,
-                prominence: archive.column(&format!("{name}/prominence"), n)?,
-            }),
-        };
-        let mut orders = Vec::new();
-        for key in table.sort_keys() {
-            let key = format!("{name}/sort/{key}");
-            let column = |sign: char| archive.column::<u32>(&format!("{key}{sign}"), n);
-            let (ascending, descending, ranks) = (column('+')?, column('-')?, column('=')?);
-            in_range(archive, &ascending, n, &key)?;
-            in_range(archive, &descending, n, &key)?;
-            orders.push(OrderColumns { ascending, descending, ranks });
-        }
-        let mut facets = Vec::new();
-        for facet in table.facets() {
-            let facet_name = format!("{name}/{}", facet.name());
-            let values = match facet {
-                Facet::Stage => Stage::ALL.len(),
-                Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
-                Facet::Country => Country::all().count(),
-                Facet::City => {
-                    let cities = archive.open_column::<u64>("firms/cities#")?;
-                    archive.get(&cities).len().saturating_sub(1)
-                }
-                Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),
-                Facet::Kind => FirmKind::ALL.len(),
-                Facet::Status if table == Table::Reviews => ReviewStatus::ALL.len(),
-                Facet::Status => StartupStatus::ALL.len(),
-                Facet::Investor | Facet::Firm => counts[Table::Firms as usize] as usize,
-                Facet::Startup => counts[Table::Startups as usize] as usize,
-                Facet::Ghosted => 2,
-                Facet::Rating => 6,
-            };
-            facets.push((*facet, FacetColumn::open(archive, &facet_name, values, rows)?));
-        }
-        let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
-        in_range(archive, &by_slug, n, name)?;
-        Ok(Self {
-            rows,
-            text: archive.range(&format!("{name}/text"))?,
-            starts: archive.column(&format!("{name}/starts"), n + 1)?,
-            ends: archive.column(&format!("{name}/ends"), n * table.fields().len())?,
-            slugs: archive.texts(&format!("{name}/slug"), n)?,
-            by_slug,
-            slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,
-            names,
-            orders,
-            facets,
-        })
-    }
-}
-
-fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name: &str) -> Result<(), ArchiveError> {
-    if archive.get(rows).iter().all(|row| (*row as usize) < count) {
-        Ok(())
-    } else {
-        Err(ArchiveError::Damaged(format!("section {name} names rows that are not there")))
-    }
-}
-
-/// A record's JSON text, with the end of each of its fields.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordText<'a> {
-    text: &'a [u8],
-    ends: &'a [u32],
-}
-
-impl<'a> RecordText<'a> {
-    /// The record's first `fields` fields as JSON without the closing brace: `{"slug":…,"name":…`.
-    #[must_use]
-    pub fn head(self, fields: usize) -> &'a [u8] {
-        let end = fields.checked_sub(1).and_then(|last| self.ends.get(last)).map_or(1, |end| *end as usize);
-        self.text.get(..end).unwrap_or(b"{")
-    }
-
-    /// All fields, without the closing brace.
-    #[must_use]
-    pub fn whole(self) -> &'a [u8] {
-        self.text
-    }
-
-    /// One field with its name, `"name":…`, by its place in [`Table::fields`].
-    #[must_use]
-    pub fn field(self, field: usize) -> &'a [u8] {
-        // Before each field stands one byte: `{` before the first, `,` before any other.
-        let start = field.checked_sub(1).map_or(Some(0), |last| self.ends.get(last).map(|end| *end as usize));
-        let end = self.ends.get(field).map(|end| *end as usize);
-        start.zip(end).and_then(|(start, end)| self.text.get(start + 1..end)).unwrap_or(b"")
-    }
-
-    /// The JSON of one field's value.
-    #[must_use]
-    pub fn value(self, table: Table, field: usize) -> &'a [u8] {
-        let name = table.fields().get(field).map_or(0, |name| name.len());
-        self.field(field).get(name + 3..).unwrap_or(b"null")
     }
 }
 

@@ -11,26 +11,10 @@ use super::people::People;
 use super::profile_text::firm_description;
 use super::random::{Purpose, Random};
 use super::sectors::{BY_GROUP, GROUPS, SECTORS};
+use crate::dataset::read;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::write::TableWriter;
 use crate::dataset::{FirmKind, Stage};
-
-const COLUMNS: [&str; 14] = [
-    "slug",
-    "name",
-    "aliases",
-    "kind",
-    "website",
-    "description",
-    "country",
-    "city",
-    "founded_year",
-    "stages",
-    "sectors",
-    "check_min_usd",
-    "check_max_usd",
-    "aum_usd",
-];
 
 /// What the generator keeps of a firm.
 #[derive(Clone, Debug)]
@@ -198,7 +182,7 @@ pub(super) fn draw_all(plan: &Plan) -> Vec<Firm> {
 
 /// Writes `firms.csv` and the people of the firms.
 pub(super) fn write(plan: &Plan, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
-    let mut table = TableWriter::create(folder, "firms.csv", &COLUMNS)?;
+    let mut table = TableWriter::create(folder, "firms.csv", read::FIRM_COLUMNS)?;
     let mut firms = Vec::with_capacity(plan.firms as usize);
     draw_each(plan, |row, firm, name, aliases| {
         table.row(&fields(plan, row, &firm, &name, &aliases))?;

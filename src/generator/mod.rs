@@ -156,7 +156,7 @@ fn snapshot(plan: &Plan) -> String {
 }
 
 fn write_sectors(folder: &Path) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "sectors.csv", &["slug", "name", "parent", "description"])?;
+    let mut table = TableWriter::create(folder, "sectors.csv", crate::dataset::read::SECTOR_COLUMNS)?;
     for (place, sector) in sectors::SECTORS.iter().enumerate() {
         let description = if place % 17 == 16 { "" } else { sector.description };
         table.row(&[sector.slug, sector.name, sector.parent, description])?;

@@ -9,10 +9,9 @@ use super::geography::{PLACES, draw_place};
 use super::naming::{Given, person_name};
 use super::random::{Purpose, Random};
 use super::share::Share;
+use crate::dataset::read;
 use crate::dataset::write::TableWriter;
 use crate::dataset::{FirmKind, OrganizationKind};
-
-const COLUMNS: [&str; 6] = ["slug", "name", "title", "organization_kind", "organization", "country"];
 
 const FIRM_TITLES: [&str; 14] = [
     "Partner",
@@ -68,7 +67,7 @@ impl People {
     /// Creates `people.csv` and shares the plan's people among firms and startups, two and a half times as many to a
     /// firm as to a startup.
     pub(super) fn create(plan: &Plan, folder: &Path) -> io::Result<Self> {
-        let table = TableWriter::create(folder, "people.csv", &COLUMNS)?;
+        let table = TableWriter::create(folder, "people.csv", read::PERSON_COLUMNS)?;
         let sum = |kind, rows: u32| (0..rows).map(|row| weight(plan.seed, kind, row)).sum::<u64>();
         let of_firms = sum(OrganizationKind::Firm, plan.firms);
         let of_startups = sum(OrganizationKind::Startup, plan.startups);

@@ -11,24 +11,10 @@ use super::quality::{Experience, Quality};
 use super::random::{Purpose, Random};
 use super::review_text::{Told, body, title};
 use super::share::Share;
+use crate::dataset::read;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::write::TableWriter;
 use crate::dataset::{Date, ReviewStatus, Stage};
-
-const COLUMNS: [&str; 12] = [
-    "id",
-    "firm",
-    "stage",
-    "rating",
-    "responsiveness",
-    "fairness",
-    "value_add",
-    "ghosted",
-    "title",
-    "body",
-    "status",
-    "created_on",
-];
 
 /// How many reviews each firm has, in order: none for one firm in six, 1 to 5 for one in four, the rest shared among
 /// the others with a heavy tail.
@@ -65,7 +51,7 @@ fn counts(plan: &Plan, firms: &[Firm]) -> Vec<u32> {
 
 /// Writes `reviews.csv`.
 pub(super) fn write(plan: &Plan, folder: &Path, firms: &[Firm], quality: &[Quality]) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "reviews.csv", &COLUMNS)?;
+    let mut table = TableWriter::create(folder, "reviews.csv", read::REVIEW_COLUMNS)?;
     let mut id = 0;
     for ((firm, quality), count) in firms.iter().zip(quality).zip(counts(plan, firms)) {
         for _ in 0..count {

@@ -16,25 +16,9 @@ use super::sectors::{BY_GROUP, GROUPS, SECTORS};
 use super::share::Share;
 use super::startup_names::{SET_STARTUP_COUNTRIES, startup_name};
 use crate::dataset::Stage;
+use crate::dataset::read;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::write::TableWriter;
-
-const COLUMNS: [&str; 11] = [
-    "slug",
-    "name",
-    "aliases",
-    "website",
-    "description",
-    "country",
-    "city",
-    "founded_year",
-    "stage",
-    "sectors",
-    "status",
-];
-
-const ROUND_COLUMNS: [&str; 7] =
-    ["id", "startup", "stage", "amount_usd", "announced_on", "lead_investors", "investors"];
 
 /// Most investors of a round at each stage of `Stage::ALL`.
 const MOST_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
@@ -47,8 +31,8 @@ fn weight(seed: u64, row: u32) -> u64 {
 
 /// Writes `startups.csv`, `funding_rounds.csv` and the people of the startups.
 pub(super) fn write(plan: &Plan, folder: &Path, market: &Market<'_>, people: &mut People) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "startups.csv", &COLUMNS)?;
-    let mut rounds = TableWriter::create(folder, "funding_rounds.csv", &ROUND_COLUMNS)?;
+    let mut table = TableWriter::create(folder, "startups.csv", read::STARTUP_COLUMNS)?;
+    let mut rounds = TableWriter::create(folder, "funding_rounds.csv", read::ROUND_COLUMNS)?;
     let mut share = Share::of(plan.rounds, (0..plan.startups).map(|row| weight(plan.seed, row)).sum());
     let mut given = Given::default();
     let mut next_round = 1;

@@ -28,7 +28,7 @@ Exit codes:
   1  the dataset is refused; a release is damaged, missing, of another format, or published with other content;
      a folder to generate into holds something else
   2  wrong usage
-  3  the disk refuses: no such folder, no permission, no space
+  3  the disk refuses: no such index folder, no permission, no space
   4  another indexer is working on the index; try again later";
 
 /// How a command ended.
@@ -239,6 +239,7 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::OtherFormat { .. } => (Code::Refused, "other_format"),
         ReleaseError::Damaged { .. } => (Code::Refused, "damaged"),
         ReleaseError::Taken { .. } => (Code::Refused, "version_taken"),
+        ReleaseError::NothingGood { .. } => (Code::Refused, "nothing_good"),
         ReleaseError::Bundled(_) => (Code::Refused, "bundled"),
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),

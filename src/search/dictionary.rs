@@ -12,9 +12,6 @@ use tantivy_fst::{Map, MapBuilder};
 /// The longest word that is compared with others, in bytes; longer ones are only looked up.
 pub(super) const LONGEST: usize = 40;
 
-/// The most steps of one walk: with two edits, what a word of common length takes in a dictionary of a million.
-const MOST_STEPS: u32 = 40_000;
-
 /// Words and their places in alphabetical order.
 pub(super) struct Dictionary {
     map: Map<Vec<u8>>,
@@ -43,6 +40,7 @@ impl Writer {
 struct Walk<'a> {
     fst: &'a Fst<Vec<u8>>,
     pattern: &'a [u8],
+    /// Steps that may still be made.
     steps: u32,
     /// Whether words that begin so are wanted, too.
     prefix: bool,
@@ -88,17 +86,18 @@ impl Dictionary {
         below(fst, node, place)
     }
 
-    /// Adds the places of the words within so many edits of `text`.
-    pub fn within(&self, text: &str, edits: u8, words: &mut Vec<u32>) {
+    /// Adds the places of the words within so many edits of `text`. Takes the steps it makes from `steps`, and ends where
+    /// none are left.
+    pub fn within(&self, text: &str, edits: u8, steps: &mut u32, words: &mut Vec<u32>) {
         let mut found = Vec::new();
-        self.walk(text, edits, false, &mut found);
+        self.walk(text, edits, false, steps, &mut found);
         words.extend(found.iter().map(|range| range.start));
     }
 
     /// The places of the words that have a beginning within one edit of `text`.
-    pub fn beginning_near(&self, text: &str) -> Vec<Range<u32>> {
+    pub fn beginning_near(&self, text: &str, steps: &mut u32) -> Vec<Range<u32>> {
         let mut found = Vec::new();
-        self.walk(text, 1, true, &mut found);
+        self.walk(text, 1, true, steps, &mut found);
         found.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         let mut end = 0;
         // A range lies within another or apart from it.
@@ -110,13 +109,14 @@ impl Dictionary {
         found
     }
 
-    fn walk(&self, text: &str, edits: u8, prefix: bool, found: &mut Vec<Range<u32>>) {
+    fn walk(&self, text: &str, edits: u8, prefix: bool, steps: &mut u32, found: &mut Vec<Range<u32>>) {
         if text.len() > LONGEST {
             return;
         }
         let fst = self.map.as_fst();
-        let mut walk = Walk { fst, pattern: text.as_bytes(), steps: 0, prefix, found };
+        let mut walk = Walk { fst, pattern: text.as_bytes(), steps: *steps, prefix, found };
         walk.go(fst.root(), 0, 0, edits);
+        *steps = walk.steps;
     }
 }
 
@@ -146,10 +146,8 @@ impl Walk<'_> {
             self.go_straight(node, place, at);
             return;
         }
-        self.steps += 1;
-        if self.steps > MOST_STEPS {
-            return;
-        }
+        let Some(steps) = self.steps.checked_sub(1) else { return };
+        self.steps = steps;
         let Some(letter) = self.pattern.get(at).copied() else {
             self.arrive(node, place);
             if !self.prefix {
@@ -233,7 +231,7 @@ mod tests {
             let pattern = Pattern::new(text.as_bytes());
             for edits in 0..=2 {
                 let mut found = Vec::new();
-                dictionary.within(&text, edits, &mut found);
+                dictionary.within(&text, edits, &mut 1_000_000, &mut found);
                 let found: BTreeSet<u32> = found.into_iter().collect();
                 let wanted = (0..).zip(&words).filter(|(_, word)| pattern.edits(word.as_bytes()).whole <= u32::from(edits));
                 prop_assert_eq!(found, wanted.map(|(place, _)| place).collect::<BTreeSet<u32>>());
@@ -249,7 +247,7 @@ mod tests {
             let exact: Vec<u32> = dictionary.beginning_with(&text).collect();
             let wanted: Vec<u32> = (0..).zip(&words).filter(|(_, word)| word.starts_with(&text)).map(|(place, _)| place).collect();
             prop_assert_eq!(exact, wanted);
-            let near: Vec<u32> = dictionary.beginning_near(&text).into_iter().flatten().collect();
+            let near: Vec<u32> = dictionary.beginning_near(&text, &mut 1_000_000).into_iter().flatten().collect();
             let pattern = Pattern::new(text.as_bytes());
             let wanted: Vec<u32> = (0..).zip(&words).filter(|(_, word)| pattern.edits(word.as_bytes()).prefix <= 1).map(|(place, _)| place).collect();
             prop_assert_eq!(near, wanted);
@@ -262,7 +260,7 @@ mod tests {
         assert_eq!(dictionary.get("a"), None);
         assert!(dictionary.beginning_with("a").is_empty());
         let mut found = Vec::new();
-        dictionary.within("abc", 2, &mut found);
+        dictionary.within("abc", 2, &mut 100, &mut found);
         assert!(found.is_empty());
     }
 }

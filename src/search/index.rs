@@ -12,11 +12,11 @@ use super::explain::{Explanation, Parts};
 use super::lexicon::Lexicon;
 use super::query::Query;
 use super::score::{Best, score_text, whisper};
-use super::scratch::{BEGINS, KEEP, Pool, SCORED, Scratch};
+use super::scratch::{BEGINS, HINTED, KEEP, Pool, SCORED, SURELY, Scratch};
 use super::sealed::Sealed;
 use super::tables::Tables;
 use super::weights::Weights;
-use super::{CLOSE, FORMAT, MATCH, MOST_HITS, MOST_SCORED, SURE, SearchError};
+use super::{CLOSE, FORMAT, MATCH, MOST_HITS, SURE, SearchError};
 use crate::dataset::Names;
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
@@ -111,9 +111,13 @@ impl TextIndex {
         self.pool.with(self.rows, |scratch| {
             let mut candidates = Candidates::new(&self.lexicon, passes);
             let mut scored = Vec::new();
-            for (reach, enough) in [(Reach::Near, SURE), (Reach::Wide, CLOSE), (Reach::Far, 0.0)] {
-                candidates.gather(&mut query, &self.weights, reach, scratch);
-                self.score_all(names, &query, &candidates, scratch, &mut scored);
+            for (reach, enough, most) in
+                [(Reach::Near, SURE, MOST_HITS), (Reach::Wide, CLOSE, 400), (Reach::Far, 0.0, 400)]
+            {
+                if !candidates.gather(&mut query, &self.weights, reach, scratch) {
+                    continue;
+                }
+                self.score_all(names, &query, &candidates, most, scratch, &mut scored);
                 if scored.first().is_some_and(|best| best.score >= enough) || query.joined.is_empty() {
                     break;
                 }
@@ -169,28 +173,22 @@ impl TextIndex {
         names: &dyn Names,
         query: &Query,
         candidates: &Candidates<'_>,
+        most: usize,
         scratch: &mut Scratch,
         scored: &mut Vec<Hit>,
     ) {
-        let mut rows: Vec<u32> = scratch
-            .touched
-            .iter()
-            .copied()
-            .filter(|row| {
-                let marks = scratch.marks(*row);
-                marks & SCORED == 0 && candidates.may_answer(marks)
-            })
-            .collect();
-        if rows.len() > MOST_SCORED {
-            let mut rough: Vec<(f32, u32)> =
-                rows.iter().map(|row| (self.rough(candidates, *row, scratch.marks(*row)), *row)).collect();
-            rough.select_nth_unstable_by(MOST_SCORED - 1, |left, right| {
-                right.0.total_cmp(&left.0).then(left.1.cmp(&right.1))
-            });
-            rough.truncate(MOST_SCORED);
-            rows = rough.into_iter().map(|(_, row)| row).collect();
+        let mut rows: Vec<(f32, u32)> = Vec::new();
+        for row in &scratch.touched {
+            let marks = scratch.marks(*row);
+            if marks & SCORED == 0 && candidates.may_answer(marks) {
+                rows.push((self.rough(candidates, *row, marks), *row));
+            }
         }
-        for row in rows {
+        if rows.len() > most {
+            rows.select_nth_unstable_by(most - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+            rows.truncate(most);
+        }
+        for (_, row) in rows {
             scratch.mark(row, SCORED);
             let score = self.score(names, query, row, scratch);
             if score > 0.0 {
@@ -203,9 +201,11 @@ impl TextIndex {
     /// What a row's score may be, without a look at its name: chooses which of too many candidates are scored.
     fn rough(&self, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
         let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
+        let hinted = if marks & HINTED == 0 { 0.0 } else { 0.1 };
+        let surely = if marks & SURELY == 0 { 0.0 } else { 0.2 };
         let standing =
             usize::try_from(row).ok().and_then(|row| self.lexicon.tables.standing.get(row)).copied().unwrap_or(0);
-        candidates.cover(marks) + begins + f32::from(standing) / 2_550.0
+        candidates.cover(marks) + begins + surely + hinted + f32::from(standing) / 2_550.0
     }
 
     fn score(&self, names: &dyn Names, query: &Query, row: u32, scratch: &mut Scratch) -> f32 {

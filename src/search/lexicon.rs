@@ -21,6 +21,8 @@ pub(super) struct Lexicon {
     common: Vec<TermInfo>,
 }
 
+/// A skip to a row costs what reading so many does.
+const SKIP: u32 = 24;
 /// The most names without letters or digits that are looked at.
 const MOST_RAW: u32 = 2_000;
 
@@ -58,34 +60,57 @@ impl Lexicon {
     }
 
     /// Calls `found` with each row that holds the word, and whether the row's name begins with it (of common words that
-    /// is not told: see [`Tables::firsts`]).
-    pub fn each_row(&self, word: u32, mut found: impl FnMut(u32, bool)) {
+    /// is not told: see [`Tables::firsts`]); of a common word with no more than `most` rows.
+    pub fn each_row(&self, word: u32, most: u32, mut found: impl FnMut(u32, bool)) {
         match self.tables.rows(word) {
             Rows::One(row) => found(row & !FIRST, row & FIRST != 0),
             Rows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
             Rows::Many => {
                 if let Some(postings) = self.postings(word) {
-                    each(postings, |row| found(row, false));
+                    each(postings, most, |row| found(row, false));
                 }
             }
         }
     }
 
-    /// Calls `found` with each of the ascending `rows` that holds the word, and with others that do where that is faster.
+    /// Calls `found` with each of the ascending `rows` that holds the word.
     pub fn each_of(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
-        let frequency = usize::try_from(self.tables.frequency(word)).unwrap_or(usize::MAX);
-        if frequency / 24 < rows.len() {
-            self.each_row(word, |row, _| found(row));
-        } else if let Some(mut postings) = self.postings(word) {
-            for row in rows {
-                if postings.doc() < *row {
-                    postings.seek(*row);
+        match self.tables.rows(word) {
+            Rows::One(row) => {
+                if rows.binary_search(&(row & !FIRST)).is_ok() {
+                    found(row & !FIRST);
                 }
-                if postings.doc() == *row {
-                    found(*row);
+            }
+            Rows::Few(few) => {
+                for row in few.iter().map(|row| row & !FIRST) {
+                    if rows.binary_search(&row).is_ok() {
+                        found(row);
+                    }
+                }
+            }
+            Rows::Many => {
+                let Some(mut postings) = self.postings(word) else { return };
+                let skips = usize::try_from(postings.size_hint() / SKIP).is_ok_and(|blocks| blocks > rows.len());
+                for row in rows {
+                    let mut doc = postings.doc();
+                    if skips && doc < *row {
+                        doc = postings.seek(*row);
+                    }
+                    while doc < *row {
+                        doc = postings.advance();
+                    }
+                    if doc == *row {
+                        found(*row);
+                    }
                 }
             }
         }
+    }
+
+    /// What [`Lexicon::each_of`] reads, about.
+    pub fn cost_of(&self, word: u32, rows: &[u32]) -> u32 {
+        let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        self.tables.frequency(word).min(rows.saturating_mul(SKIP))
     }
 
     fn postings(&self, word: u32) -> Option<SegmentPostings> {
@@ -102,15 +127,17 @@ impl Lexicon {
                 return;
             };
             read += stream.value().doc_freq;
-            each(postings, &mut found);
+            each(postings, MOST_RAW, &mut found);
         }
     }
 }
 
-fn each(mut postings: SegmentPostings, mut found: impl FnMut(u32)) {
+fn each(mut postings: SegmentPostings, most: u32, mut found: impl FnMut(u32)) {
     let mut row = postings.doc();
-    while row != TERMINATED {
+    let mut read = 0;
+    while row != TERMINATED && read < most {
         found(row);
         row = postings.advance();
+        read += 1;
     }
 }

@@ -16,6 +16,7 @@ mod candidates;
 mod dictionary;
 mod edits;
 mod error;
+mod expansion;
 mod explain;
 mod index;
 mod lexicon;
@@ -51,9 +52,6 @@ pub const SURE: f32 = 0.9;
 
 /// The most matches that a search gives, the best ones.
 pub const MOST_HITS: usize = 1_000;
-
-/// The most candidates that are scored; where there are more, a rough estimate chooses among them.
-const MOST_SCORED: usize = 1_200;
 
 /// The most bytes of a query that are looked at; the rest is cut off at a letter.
 pub const LONGEST_QUERY: usize = 256;

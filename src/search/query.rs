@@ -84,6 +84,26 @@ impl Query {
     }
 }
 
+impl Query {
+    /// True for the last word where it may still be going on.
+    pub fn is_typing(&self, at: usize) -> bool {
+        at + 1 == self.words.len() && !self.ended
+    }
+
+    /// The word at a place joined with the one before it, and with the one after it.
+    pub fn pairs(&self, at: usize) -> Vec<String> {
+        let text = |at: usize| self.words.get(at).map(|word| word.text.as_str());
+        let before = at.checked_sub(1).and_then(text).zip(text(at));
+        let after = text(at).zip(text(at + 1));
+        before.into_iter().chain(after).map(|(left, right)| [left, right].concat()).collect()
+    }
+
+    /// True for one word of two to eight letters.
+    pub fn may_be_acronym(&self) -> bool {
+        self.words.len() == 1 && (2..=8).contains(&self.joined.len())
+    }
+}
+
 impl Word {
     fn new(text: &str, weights: &Weights) -> Self {
         Self {

@@ -173,8 +173,7 @@ fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut Strin
             tally.note(Way::Sorted, likeness(sorted.edits(other.as_bytes()).whole, sorted.len(), other.len()));
         }
     }
-    if query.words.len() == 1 && count > 1 && (2..=8).contains(&query.joined.len()) && is_acronym(&query.joined, words)
-    {
+    if query.may_be_acronym() && count > 1 && is_acronym(&query.joined, words) {
         tally.note(Way::Acronym, 1.0);
     }
 }

@@ -2,6 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
+/// The query words found in a row: a bit each.
+pub(super) const WORDS: u16 = (1 << super::MOST_WORDS) - 1;
+/// The row may have a word that a word of the query begins.
+pub(super) const HINTED: u16 = 1 << 10;
+/// A word was found as it was asked.
+pub(super) const SURELY: u16 = 1 << 11;
 /// The row may answer in another way than by its words.
 pub(super) const KEEP: u16 = 1 << 12;
 /// The row's name begins with what was asked.

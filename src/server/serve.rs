@@ -127,11 +127,22 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in beside {
         task.abort();
     }
-    let counted = off_runtime(move || access.flush(now())).await?;
+    let counted = off_runtime(move || last_flush(&access)).await?;
     if ending.cut > 0 {
         eprintln!("{} connections were still busy at the end and were cut", ending.cut);
     }
     counted.map(|_| ()).map_err(ServeError::Access)
+}
+
+/// Writes what was counted, the last time; a store that another process holds is waited for.
+fn last_flush(access: &Access) -> Result<usize, AccessError> {
+    let mut tries = 3;
+    loop {
+        match access.flush(now()) {
+            Err(AccessError::Busy) if tries > 1 => tries -= 1,
+            ended => return ended,
+        }
+    }
 }
 
 /// Unix seconds now.
@@ -183,7 +194,12 @@ fn greeting(live: &Live<Catalog>, base: &str, demo_key: Option<&str>) -> String 
     }
     text.push_str(&format!(
         "\n{} firms, {} startups, {} funding rounds, {} people, {} reviews, {} sectors\n\n",
-        counts.firms, counts.startups, counts.funding_rounds, counts.people, counts.reviews, counts.sectors
+        counts.firms,
+        counts.startups,
+        counts.funding_rounds,
+        counts.people,
+        catalog.totals().reviews,
+        counts.sectors
     ));
     text.push_str(&format!("  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key needed)\n"));
     if let Some(key) = demo_key {

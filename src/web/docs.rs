@@ -33,7 +33,7 @@ pub fn start(state: &State) -> String {
         startups = counts.startups,
         rounds = counts.funding_rounds,
         people = counts.people,
-        reviews = counts.reviews,
+        reviews = catalog.totals().reviews,
     )
 }
 

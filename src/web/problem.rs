@@ -229,6 +229,9 @@ impl Code {
     }
 }
 
+/// Errors that one answer lists.
+const MOST_ERRORS: usize = 20;
+
 /// One occurrence of an error.
 #[derive(Debug)]
 pub struct Problem {
@@ -284,7 +287,8 @@ impl Problem {
 
     /// An error of parameters; the first decides about the code.
     #[must_use]
-    pub fn of_parameters(errors: Vec<ParameterError>) -> Self {
+    pub fn of_parameters(mut errors: Vec<ParameterError>) -> Self {
+        errors.truncate(MOST_ERRORS);
         let code = errors.first().and_then(|error| Code::named(error.code)).unwrap_or(Code::InvalidParameter);
         let mut detail: Vec<String> = Vec::with_capacity(errors.len());
         for error in &errors {

@@ -443,3 +443,69 @@ fn a_search_that_finds_nothing_says_what_may_have_been_meant() {
     let nothing = client.list("/api/v3/vcs", &[("q", "zzqxj wvvkq")]).json();
     assert_eq!(nothing["pagination"]["total"], 0);
 }
+
+#[test]
+fn a_list_of_too_many_values_is_refused_before_any_is_looked_up() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let many: Vec<String> = (0..2_000).map(|number| format!("zqx{number}")).collect();
+    for (path, name) in [("people", "organization"), ("reviews", "vc"), ("vcs", "sector"), ("startups", "investor")] {
+        let reply = client.list(&format!("/api/v3/{path}"), &[(name, &many.join(","))]);
+        assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{path}");
+        assert!(reply.text.len() < 2_000, "{} bytes", reply.text.len());
+    }
+    let reply = client.list("/api/v3/vcs", &[("sector", &many[..100].join(","))]);
+    assert_eq!(reply.status, 400);
+    assert!(reply.json()["errors"].as_array().unwrap().len() <= 20);
+    assert_eq!(code(&client.list("/api/v3/vcs", &[("q", &"a".repeat(501))])), (400, "invalid_parameter".into()));
+}
+
+#[test]
+fn a_list_of_nothing_is_no_condition() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for query in ["stage=", "stage=,", "stage=%20,%20", "sector=,&q="] {
+        assert_eq!(client.get(&format!("/api/v3/vcs?{query}")).json()["pagination"]["total"], 400, "{query}");
+    }
+}
+
+#[test]
+fn a_firms_people_are_not_those_of_a_startup_with_its_slug() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    let mut shared = 0;
+    for row in 0..snapshot.rows(Table::Firms) {
+        let slug = snapshot.slug(Table::Firms, row);
+        if snapshot.find(Table::Startups, slug).is_some() {
+            shared += 1;
+            let json = client.get(&format!("/api/v3/vcs/{slug}/people")).json();
+            assert!(json["data"].as_array().unwrap().iter().all(|row| row["organization"]["kind"] == "firm"), "{slug}");
+        }
+    }
+    assert!(shared > 0, "the bundled data has such a slug");
+}
+
+#[test]
+fn a_default_that_is_spelt_out_agrees_with_a_cursor_only_where_it_is_the_same() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let go_on = |first: &str, then: &str| {
+        let page = client.get(first).json();
+        let cursor = page["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+        let path = first.split('?').next().unwrap();
+        client.get(&format!("{path}?cursor={cursor}&{then}")).status
+    };
+    assert_eq!(go_on("/api/v3/leaderboard?metric=fairness&limit=1", "metric=health_score"), 400);
+    assert_eq!(go_on("/api/v3/leaderboard?limit=1", "metric=health_score"), 200);
+    assert_eq!(go_on("/api/v3/vcs?sort=-name&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?limit=1", "sort=-health_score,-investment_count"), 200);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=relevance"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=approved"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=pending"), 400);
+    let page = client.get("/api/v3/vcs/alder-capital/reviews?limit=1").json();
+    let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
+    assert_eq!(client.get(&format!("/api/v3/vcs/Alder-Capital/reviews?cursor={cursor}")).status, 200);
+}

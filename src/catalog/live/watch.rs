@@ -68,13 +68,14 @@ struct Passed {
     last: u64,
 }
 
-/// Opens what is to be served: what the source names; if that cannot be served, the newest before it that can; else the
-/// bundled snapshot. Then opens those kept beside it: the newest others, and the bundled snapshot where there is room.
+/// Opens what is to be served: what the source names; if that cannot be served, the newest before it that can; the bundled
+/// snapshot where the source names nothing. Then opens those kept beside it: the newest others, and the bundled snapshot where there is room.
 ///
 /// Takes as long as checking these releases takes; to be called before the runtime serves, or off it.
 ///
 /// # Errors
-/// [`ReleaseError`] where not even the bundled snapshot opens.
+/// [`ReleaseError::NothingGood`] where a release is named, but neither it nor one before it can be served; else where not
+/// even the bundled snapshot opens.
 pub fn start<S: Source>(
     source: S,
     keep: usize,
@@ -108,6 +109,10 @@ pub fn start<S: Source>(
     // What was just said, or need not be said, is not for the watcher to say again.
     let settled = !refused.is_empty() || sight.is_none();
     let passed = settled.then_some(Passed { named: sight, stamp, last: stamp });
+    if first.is_none() && !matches!(named, Ok(None)) {
+        // Somebody published something here: invented data in its place would be a silent wrong answer.
+        return Err(ReleaseError::NothingGood { reasons: refused });
+    }
     let refusals = refused.len();
     refused.into_iter().for_each(|reason| report(Event::Refused { reason, served: None }));
     let current = match first {

@@ -58,6 +58,11 @@ pub enum ReleaseError {
         /// Why.
         error: SearchError,
     },
+    /// The index names a release, and nothing in it can be served.
+    NothingGood {
+        /// Why not, one for each release that was tried.
+        reasons: Vec<String>,
+    },
     /// The snapshot that is part of the program cannot be opened.
     Bundled(BundledError),
     /// The disk refuses.
@@ -88,6 +93,12 @@ impl fmt::Display for ReleaseError {
                 write!(f, "another indexer is working on {}: wait for its end and try again", index.display())
             }
             Self::Text { table, error } => write!(f, "{table}: {error}"),
+            Self::NothingGood { reasons } => write!(
+                f,
+                "nothing in it can be served ({}): build a release, activate a good one, or remove `current` to serve the \
+                 bundled snapshot",
+                reasons.join("; ")
+            ),
             Self::Bundled(error) => error.fmt(f),
             Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }

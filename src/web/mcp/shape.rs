@@ -24,7 +24,7 @@ pub(super) fn of(tool: Tool) -> Value {
     match tool {
         Tool::SearchVcs => search(FIRM, ""),
         Tool::SearchStartups => search(STARTUP, ""),
-        Tool::GetFundingRounds => search(ROUND, " sum_usd:i"),
+        Tool::GetFundingRounds => search(ROUND, " sum_usd:i?"),
         Tool::SearchPeople => search(PERSON, ""),
         Tool::GetVcProfile => {
             let mut properties = fields("reviews:[] portfolio:[] candidates:[] snapshot:s truncated:b");

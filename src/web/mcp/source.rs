@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalog::{Catalog, Live, Order, ParameterError, Place, Query, Request, Resource, Rules};
+use crate::dataset::RecordText;
 use crate::dataset::fold::fold;
-use crate::dataset::snapshot::RecordText;
 use crate::dataset::{Facet, ReviewStatus, Table, vocabulary::Vocabulary};
 
 use super::answer::{Answer, Release, Tools};
@@ -68,7 +68,7 @@ impl Served {
         let mut document = Document::new().list("items", items.iter().map(String::as_str));
         document = document.field("total", page.total.to_string());
         if resource == Resource::Rounds {
-            document = document.field("sum_usd", self.catalog.raised(&query.clauses).to_string());
+            document = document.field("sum_usd", json(&self.catalog.raised(&query.clauses)));
         }
         document = document.field("snapshot", json(&self.snapshot));
         if !page.did_you_mean.is_empty() {

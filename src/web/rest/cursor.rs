@@ -13,7 +13,7 @@ const FORM: u8 = 1;
 /// Bytes of the seal: half of HMAC-SHA-256, as RFC 2104 allows.
 const SEAL: usize = 16;
 /// Cursors are not read above this length.
-const LONGEST: usize = 8_192;
+const LONGEST: usize = 24_576;
 const NO_POSITION: u32 = u32::MAX;
 
 /// A place in a list.
@@ -21,6 +21,8 @@ const NO_POSITION: u32 = u32::MAX;
 pub struct Cursor {
     /// The release that is walked.
     pub snapshot: SnapshotVersion,
+    /// Its content, see `Snapshot::content`.
+    pub content: u64,
     /// The path below the version, such as `vcs`.
     pub path: String,
     /// The query in canonical names and values.
@@ -36,6 +38,7 @@ impl Cursor {
         let mut bytes = vec![FORM];
         bytes.extend_from_slice(&self.snapshot.date.days().to_le_bytes());
         bytes.extend_from_slice(&self.snapshot.counter.to_le_bytes());
+        bytes.extend_from_slice(&self.content.to_le_bytes());
         bytes.extend_from_slice(&self.place.offset.to_le_bytes());
         bytes.extend_from_slice(&self.place.position.unwrap_or(NO_POSITION).to_le_bytes());
         bytes.extend_from_slice(self.path.as_bytes());
@@ -62,6 +65,7 @@ impl Cursor {
         let (form, bytes) = bytes.split_first()?;
         let (days, bytes) = bytes.split_first_chunk()?;
         let (counter, bytes) = bytes.split_first_chunk()?;
+        let (content, bytes) = bytes.split_first_chunk()?;
         let (offset, bytes) = bytes.split_first_chunk()?;
         let (position, bytes) = bytes.split_first_chunk()?;
         let (path, query) = std::str::from_utf8(bytes).ok()?.split_once('?')?;
@@ -71,6 +75,7 @@ impl Cursor {
                 date: Date::from_days(i32::from_le_bytes(*days)),
                 counter: u32::from_le_bytes(*counter),
             },
+            content: u64::from_le_bytes(*content),
             path: path.to_owned(),
             query: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
             place: Place {
@@ -99,6 +104,7 @@ mod tests {
     fn cursor() -> Cursor {
         Cursor {
             snapshot: "2026-11-20.3".parse().unwrap(),
+            content: 0x0123_4567_89ab_cdef,
             path: "vcs".into(),
             query: vec![("q".into(), "a&b=c ü".into()), ("sort".into(), "-name".into())],
             place: Place { offset: 40, position: Some(77) },

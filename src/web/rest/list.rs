@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::catalog::{Asked, BoardPage, Catalog, Page, ParameterError, Place, Request, Resource, Rules};
-use crate::dataset::Table;
+use crate::dataset::vocabulary::Vocabulary;
+use crate::dataset::{Metric, Table};
 use crate::search::Explanation;
 use crate::web::problem::{Code, Problem};
 
@@ -99,7 +100,8 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     let next_cursor = match version {
         Version::V3 => rows.next().map(|place| {
             let query = asked.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-            let cursor = Cursor { snapshot: walk.catalog.version(), path: call.path.to_owned(), query, place };
+            let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
+            let cursor = Cursor { snapshot, content, path: call.path.to_owned(), query, place };
             cursor.seal(call.state.access.cursor_secret())
         }),
         Version::V1 | Version::V2 => None,
@@ -217,6 +219,7 @@ fn write_ranked(body: &mut Vec<u8>, catalog: &Catalog, page: &BoardPage, fields:
             }
             let value = match place {
                 0 => format!("\"rank\":{}", ranked.rank),
+                _ if ranked.value.fract() == 0.0 && page.whole => format!("\"rank_value\":{}", ranked.value as i64),
                 _ => format!("\"rank_value\":{}", serde_json::Value::from(ranked.value)),
             };
             body.extend_from_slice(value.as_bytes());
@@ -263,21 +266,24 @@ impl Walk {
             return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(window.offset()) });
         };
 
-        let cursor = Cursor::open(text, call.state.access.cursor_secret()).filter(|cursor| cursor.path == call.path);
+        let cursor = Cursor::open(text, call.state.access.cursor_secret())
+            .filter(|cursor| cursor.path.eq_ignore_ascii_case(call.path));
         let cursor = cursor.ok_or_else(|| {
             let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
             Problem::new(Code::InvalidCursor, detail)
         })?;
-        let catalog = call.state.live.held(cursor.snapshot).ok_or_else(|| {
+        let held = call.state.live.held(cursor.snapshot);
+        let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
             let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
             Problem::new(Code::CursorExpired, detail)
         })?;
         let beside: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
         let beside = catalog.ask(resource, &beside, rules).map_err(Problem::of_parameters)?;
         for (name, value) in &beside.canonical {
-            let agrees = cursor.query.iter().any(|(known, carried)| known == name && carried == value);
-            let is_default = is_default_sort(resource, name, value) && !carries(&cursor, name);
-            if !agrees && !is_default {
+            let carried = cursor.query.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.as_str());
+            let searches = cursor.query.iter().any(|(known, _)| known == "q");
+            let carried = carried.map(str::to_owned).or_else(|| default_of(call.version, resource, name, searches));
+            if carried.as_ref() != Some(value) {
                 let detail = format!("`{name}` is not what the cursor was made with: leave it out, or begin again");
                 return Err(Problem::new(Code::CursorMismatch, detail));
             }
@@ -287,10 +293,17 @@ impl Walk {
     }
 }
 
-fn carries(cursor: &Cursor, name: &str) -> bool {
-    cursor.query.iter().any(|(known, _)| known == name)
-}
-
-fn is_default_sort(resource: Resource, name: &str, value: &str) -> bool {
-    name == "sort" && value == resource.table().default_sort()
+/// What a parameter means where it is not given, in canonical words; `None`: no condition.
+fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
+    match name {
+        "sort" if searches => Some("relevance".to_owned()),
+        "sort" => Some(resource.table().default_sort().to_owned()),
+        "metric" => Some(Metric::HealthScore.name().to_owned()),
+        "status" if resource == Resource::Reviews => {
+            let mut names: Vec<&str> = version.review_statuses().iter().map(|status| status.name()).collect();
+            names.sort_unstable();
+            Some(names.join(","))
+        }
+        _ => None,
+    }
 }

@@ -205,17 +205,18 @@ fn admit(
     })?;
     let today = state.today();
     *quota = state.access.peek(&caller, today);
-    let path = split(arrival.path).1;
+    let (version, path) = split(arrival.path);
+    let is_usage = version == Some(Version::V3) && path == "usage";
     let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
-    if reads && path != "usage" {
-        let etag = etag(catalog.version(), arrival);
+    if reads && !is_usage {
+        let etag = etag(catalog, arrival);
         let given = arrival.headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let known = given.flat_map(|value| value.split(',')).map(str::trim);
         if known.into_iter().any(|known| known == etag || format!("W/{known}") == etag) {
             return Ok(Admitted::NotModified(etag));
         }
     }
-    if path == "usage" {
+    if is_usage {
         return Ok(Admitted::Caller(caller));
     }
     match state.access.take(&caller, today) {
@@ -253,6 +254,7 @@ fn route(call: &Call<'_>, method: &Method) -> Result<Answer, Problem> {
                 "reviews" => (Resource::Reviews, "vc"),
                 "portfolio" => (Resource::Startups, "investor"),
                 "rounds" => (Resource::Rounds, "investor"),
+                // A startup may have the firm's slug.
                 "people" => (Resource::People, "organization"),
                 _ => return Err(single::unknown_route(call)),
             };
@@ -260,7 +262,10 @@ fn route(call: &Call<'_>, method: &Method) -> Result<Answer, Problem> {
             Box::new(move || {
                 let row = single::find(&call.catalog, Table::Firms, &slug)?;
                 let slug = call.catalog.snapshot().slug(Table::Firms, row);
-                list::answer(call, resource, &[(parameter, slug)])
+                match resource {
+                    Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
+                    _ => list::answer(call, resource, &[(parameter, slug)]),
+                }
             })
         }
         ["startups"] if v3 => Box::new(|| list::answer(call, Resource::Startups, &[])),
@@ -295,11 +300,16 @@ fn decoded(segment: &str) -> String {
 }
 
 /// The weak validator of an answer: program, release, path and query (parameters in any order), never the key.
-fn etag(snapshot: SnapshotVersion, arrival: &Arrival<'_>) -> String {
-    let mut pairs: Vec<_> = form_urlencoded::parse(arrival.query.as_bytes()).collect();
+fn etag(catalog: &Catalog, arrival: &Arrival<'_>) -> String {
+    let (snapshot, content) = (catalog.version(), catalog.snapshot().content());
+    let pairs = form_urlencoded::parse(arrival.query.as_bytes());
+    let counts = |name: &str, value: &str| !value.is_empty() && name != "_" && !name.starts_with("utm_");
+    let mut pairs: Vec<_> = pairs.filter(|(name, value)| counts(name, value)).collect();
     pairs.sort();
+    let path = arrival.path.strip_prefix("/api").unwrap_or(arrival.path).trim_end_matches('/');
     let mut hash = Xxh3::new();
-    for part in [env!("CARGO_PKG_VERSION"), &snapshot.to_string(), arrival.path.trim_end_matches('/')] {
+    hash.update(&content.to_le_bytes());
+    for part in [env!("CARGO_PKG_VERSION"), &snapshot.to_string(), path] {
         hash.update(part.as_bytes());
         hash.update(&[0]);
     }
@@ -332,7 +342,7 @@ fn good(arrival: &Arrival<'_>, catalog: &Catalog, answer: Answer) -> Response<Ve
         set(headers, "content-encoding", "gzip");
     }
     if answer.cacheable {
-        set(headers, "etag", &etag(catalog.version(), arrival));
+        set(headers, "etag", &etag(catalog, arrival));
         cache(headers);
     } else {
         set(headers, "cache-control", "no-store");

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, ParameterError};
-use crate::dataset::Table;
+use crate::dataset::{Counts, Table};
 use crate::search::nearest;
 use crate::web::problem::{Code, Problem};
 
@@ -137,7 +137,7 @@ pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
             "source": snapshot.source(),
             "license": snapshot.license(),
             "serving": snapshot.version() == call.catalog.version(),
-            "counts": snapshot.counts(),
+            "counts": Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         });
         if let (Fields::Some(places), Some(entry)) = (&fields, entry.as_object_mut()) {
             entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));

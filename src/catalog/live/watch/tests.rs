@@ -191,11 +191,11 @@ fn a_damaged_release_at_start_is_passed_over_for_the_newest_good_one_before_it()
 }
 
 #[test]
-fn with_nothing_good_the_bundled_snapshot_is_served() {
+fn with_nothing_good_the_start_is_refused_and_invented_data_is_not_served() {
     for current in ["2026-11-02.1", "nonsense"] {
-        let watched = watch(Fake::with(Some(current), &[("2026-11-01.1", Refuses), ("2026-11-02.1", Refuses)]));
-        assert_eq!(watched.all(), [BUNDLED], "{current}");
-        assert!(watched.lines().contains(&"serving the bundled snapshot 2026-01-01.1".to_owned()));
+        let fake = Fake::with(Some(current), &[("2026-11-01.1", Refuses), ("2026-11-02.1", Refuses)]);
+        let started = start(fake, 3, |_| {});
+        assert!(matches!(started, Err(ReleaseError::NothingGood { .. })), "{current}");
     }
     let watched = watch(Fake::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Refuses)]));
     assert_eq!(watched.all(), ["2026-11-01.1", BUNDLED], "an unreadable `current` leaves the newest good release");
