@@ -21,6 +21,7 @@ pub mod catalog;
 pub mod config;
 pub mod dataset;
 pub mod generator;
+pub mod indexer;
 pub mod search;
 pub mod server;
 pub mod web;

@@ -1,1 +1,30 @@
-//! (being built)
+//! Who may ask, and how often: accounts, keys, tiers, the meter of daily quotas, and the store behind them.
+//!
+//! [`Access`] is what the web layer asks. It decides from memory: a table of key digests says who is calling, a [`Meter`]
+//! counts. The [`Store`] is read at start and whenever it changed, and usage is written behind, so that no request ever
+//! waits for a disk. The only user of dashmap and of the database.
+
+pub mod account;
+mod addresses;
+#[cfg(test)]
+mod conformance;
+mod desk;
+mod error;
+mod key;
+mod meter;
+pub mod network;
+mod quota;
+mod sqlite;
+mod store;
+mod table;
+mod tier;
+
+pub use addresses::AddressMeter;
+pub use desk::{Access, Caller, sends_key};
+pub use error::{AccessError, Refused};
+pub use key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, ShownKey};
+pub use meter::{Meter, Tally};
+pub use quota::Quota;
+pub use sqlite::SqliteStore;
+pub use store::{AddedUsage, Changes, KeyState, Store, Usage};
+pub use tier::{NotATier, Tier};

@@ -1,2 +1,9 @@
-//! The indexer.
-fn main() {}
+//! The indexer: checks datasets and publishes them as releases.
+
+use std::process::ExitCode;
+
+use time::OffsetDateTime;
+
+fn main() -> ExitCode {
+    ExitCode::from(venturedex::indexer::run(std::env::args_os(), OffsetDateTime::now_utc()) as u8)
+}

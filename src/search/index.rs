@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
@@ -14,6 +13,7 @@ use super::lexicon::Lexicon;
 use super::query::Query;
 use super::score::{Best, score_text, whisper};
 use super::scratch::{BEGINS, HINTED, KEEP, Pool, SCORED, SURELY, Scratch};
+use super::sealed::Sealed;
 use super::tables::Tables;
 use super::weights::Weights;
 use super::{CLOSE, FORMAT, MATCH, MOST_HITS, SURE, SearchError};
@@ -78,7 +78,7 @@ impl TextIndex {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
         let tables = Tables::read(&folder.join(build::TABLES_FILE), names.len())?;
-        let directory = MmapDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
+        let directory = Sealed::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
         Self::over(&Index::open(directory)?, tables, names)
     }
 

@@ -20,10 +20,12 @@ mod expansion;
 mod explain;
 mod index;
 mod lexicon;
+mod nearest;
 mod nickname;
 mod query;
 mod score;
 mod scratch;
+mod sealed;
 mod sound;
 mod tables;
 #[cfg(test)]
@@ -33,6 +35,7 @@ mod weights;
 pub use error::SearchError;
 pub use explain::{Explanation, Part};
 pub use index::{Found, Hit, TextIndex};
+pub use nearest::nearest;
 
 /// The version of the files that an index is written to.
 pub const FORMAT: u32 = 1;

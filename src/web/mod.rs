@@ -1,1 +1,15 @@
-//! (being built)
+//! The front doors: the only user of warp.
+
+pub mod arrival;
+pub mod callers;
+pub mod docs;
+pub mod headers;
+pub mod mcp;
+pub mod problem;
+pub mod rest;
+pub mod routes;
+pub mod state;
+
+pub use callers::Callers;
+pub use routes::routes;
+pub use state::State;

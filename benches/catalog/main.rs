@@ -1,0 +1,165 @@
+//! A catalog of any size: how long the compile and the opening take, how much memory, and how fast lists are.
+//!
+//! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists] [--slowest]`
+//!
+//! A tenth as many firms as startups, two rounds for each startup. `--at` keeps the dataset and the release in a folder;
+//! `--lists` goes straight to the lists of a release that lies there; `--slowest` tells the slowest question of each class. Times of a shared machine say little, so that each
+//! list is also held against two references of the same run: a naive scan of columns with a sort, whose rows must be the
+//! same, and the bare copy of as many numbers.
+
+mod lists;
+mod memory;
+mod naive;
+mod queries;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+use venturedex::catalog::release::{Release, Releases};
+use venturedex::catalog::{Catalog, Texts};
+use venturedex::dataset::{self, Progress, Table};
+use venturedex::generator::{self, Plan};
+use venturedex::search::TextIndex;
+
+const FIRMS_PER_STARTUP: u32 = 10;
+
+struct Options {
+    startups: u32,
+    at: Option<PathBuf>,
+    lists: bool,
+    slowest: bool,
+}
+
+fn options() -> Options {
+    let mut options = Options { startups: 100_000, at: None, lists: false, slowest: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--startups" => {
+                let number = arguments.next().and_then(|text| text.replace('_', "").parse().ok());
+                options.startups = number.expect("--startups needs a number");
+            }
+            "--at" => options.at = arguments.next().map(PathBuf::from),
+            "--lists" => options.lists = true,
+            "--slowest" => options.slowest = true,
+            _ => {}
+        }
+    }
+    options
+}
+
+fn main() {
+    let options = options();
+    let temporary = tempfile::tempdir().expect("a temporary folder");
+    let place = options.at.as_deref().unwrap_or(temporary.path());
+    let releases = Releases::at(place.join("index"));
+    if !options.lists {
+        build(&place.join("dataset"), &releases, options.startups);
+    }
+    let release = open(&releases);
+    sizes(&release);
+    lists::run(&release.catalog, options.slowest);
+}
+
+/// Remembers each step's time and peak of memory.
+#[derive(Default)]
+struct Steps {
+    running: Mutex<Option<(String, Instant)>>,
+    took: Mutex<Vec<(String, Duration)>>,
+}
+
+impl Progress for Steps {
+    fn step(&self, name: &str, _total: u64) {
+        self.done();
+        memory::forget_peak();
+        *self.running.lock().expect("no panic") = Some((name.to_owned(), Instant::now()));
+    }
+
+    fn advance(&self, _done: u64) {}
+
+    fn done(&self) {
+        let Some((name, since)) = self.running.lock().expect("no panic").take() else { return };
+        let took = since.elapsed();
+        line(&name, took, memory::peak());
+        self.took.lock().expect("no panic").push((name, took));
+    }
+}
+
+impl Steps {
+    fn of(&self, name: &str) -> Duration {
+        let took = self.took.lock().expect("no panic");
+        took.iter().filter(|(known, _)| known == name).map(|(_, took)| *took).sum()
+    }
+}
+
+fn line(name: &str, took: Duration, peak: Option<u64>) {
+    let peak = peak.map_or_else(String::new, |bytes| format!("{:>8} MB peak", bytes / 1_000_000));
+    println!("  {name:<24}{:>10.2} s{peak}", took.as_secs_f64());
+}
+
+fn build(dataset: &Path, releases: &Releases, startups: u32) {
+    println!("build");
+    let steps = Steps::default();
+    if !generator::is_generated(dataset).expect("a readable folder") {
+        steps.step("generate", 0);
+        generator::generate(&Plan::of(startups.div_ceil(FIRMS_PER_STARTUP), startups), dataset).expect("a dataset");
+        steps.done();
+    }
+    let building = releases.begin().expect("the lock of the index");
+    let began = Instant::now();
+    let Ok(compiled) = dataset::compile(dataset, &steps) else { panic!("the generated dataset is refused") };
+    let read = began.elapsed();
+    let publication = building.publish(compiled, OffsetDateTime::now_utc(), &steps).expect("a release");
+    let whole = began.elapsed();
+    line("= read, check, derive", read, None);
+    line("= with the archive", read + steps.of("tables.bin"), None);
+    line("= with text and sync", whole, None);
+    assert_eq!(publication.current, Some(publication.manifest.version));
+}
+
+/// Opens the release, and tells how long that takes with and without its checksums.
+fn open(releases: &Releases) -> Release {
+    println!("open");
+    let version = releases.current().expect("a readable index").expect("a release");
+    let steps = Steps::default();
+    let began = Instant::now();
+    let release = releases.open_telling(version, &steps).expect("a good release");
+    let verified = began.elapsed();
+    let trusted = verified.saturating_sub(steps.of("checksums"));
+    let began = Instant::now();
+    let text = releases.place(version).join("text");
+    for table in Texts::TABLES {
+        let names = release.catalog.snapshot().names(table);
+        TextIndex::open(&text.join(table.name()), &names).expect("a good text index");
+    }
+    line("verified", verified, memory::peak());
+    line("trusted", trusted, None);
+    line("  of it text indexes", began.elapsed(), None);
+    release
+}
+
+fn sizes(release: &Release) {
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    println!("size: tables {:.1} MB, text {:.1} MB", megabytes(release.manifest.bytes("tables.bin")), {
+        megabytes(release.manifest.bytes("text"))
+    });
+    let catalog: &Catalog = &release.catalog;
+    for table in Table::ALL {
+        let mut groups = [("records", 0_u64), ("names", 0), ("orders", 0), ("facets", 0), ("columns", 0)];
+        for (name, bytes) in catalog.snapshot().sections() {
+            let Some(inner) = name.strip_prefix(table.name()).and_then(|rest| rest.strip_prefix('/')) else { continue };
+            let group = match inner {
+                "text" | "starts" | "ends" => 0,
+                _ if inner.starts_with("sort/") || inner.starts_with("by_slug") || inner.starts_with("slug_rank") => 2,
+                _ if inner.starts_with("name") || inner.starts_with("slug") || inner.starts_with("aliases") => 1,
+                _ if inner.contains('.') => 3,
+                _ => 4,
+            };
+            groups[group].1 += bytes;
+        }
+        let groups = groups.map(|(name, bytes)| format!("{name} {:.1}", megabytes(bytes)));
+        println!("  {:<16}{:>10} rows   {} MB", table.name(), catalog.snapshot().rows(table), groups.join(", "));
+    }
+}

@@ -1,0 +1,108 @@
+//! The reference: plain columns, scanned row by row, and a sort of all that passes.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use venturedex::catalog::{Catalog, Clause, Order, Query};
+use venturedex::dataset::{Direction, Facet, Snapshot, Table};
+
+/// The values of a facet for each row, one list after the other.
+struct Values {
+    starts: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl Values {
+    fn of(snapshot: &Snapshot, table: Table, facet: Facet) -> Self {
+        let rows = snapshot.rows(table) as usize;
+        let mut starts = vec![0_u32; rows + 1];
+        let values = snapshot.facet_values(table, facet);
+        for value in 0..values {
+            snapshot.facet_rows(table, facet, value).iter().for_each(|row| starts[row as usize + 1] += 1);
+        }
+        for row in 0..rows {
+            starts[row + 1] += starts[row];
+        }
+        let mut next = starts.clone();
+        let mut all = vec![0; starts[rows] as usize];
+        for value in 0..values {
+            for row in snapshot.facet_rows(table, facet, value).iter() {
+                all[next[row as usize] as usize] = value;
+                next[row as usize] += 1;
+            }
+        }
+        Self { starts, values: all }
+    }
+
+    fn row(&self, row: u32) -> &[u32] {
+        &self.values[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+    }
+}
+
+/// A table as plain columns.
+pub struct Naive<'c> {
+    snapshot: &'c Snapshot,
+    table: Table,
+    facets: HashMap<&'static str, Values>,
+}
+
+impl<'c> Naive<'c> {
+    pub fn of(catalog: &'c Catalog, table: Table) -> Self {
+        let snapshot = catalog.snapshot();
+        let facets = table.facets().iter().map(|facet| (facet.name(), Values::of(snapshot, table, *facet)));
+        Self { snapshot, table, facets: facets.collect() }
+    }
+
+    /// All rows of a query, in order.
+    pub fn list(&self, query: &Query) -> Vec<u32> {
+        let mut rows: Vec<u32> = (0..self.snapshot.rows(self.table)).filter(|row| self.passes(*row, query)).collect();
+        if let Order::Keys(keys) = &query.order {
+            let slugs = self.snapshot.slug_ranks(self.table);
+            let keys: Vec<(&[u32], Direction)> =
+                keys.iter().map(|(key, direction)| (self.snapshot.ranks(self.table, *key), *direction)).collect();
+            rows.sort_unstable_by(|a, b| {
+                let (a, b) = (*a as usize, *b as usize);
+                let by_keys = keys.iter().map(|(ranks, direction)| compare(ranks[a], ranks[b], *direction));
+                by_keys.fold(Ordering::Equal, Ordering::then).then(slugs[a].cmp(&slugs[b]))
+            });
+        }
+        rows
+    }
+
+    fn passes(&self, row: u32, query: &Query) -> bool {
+        let at = row as usize;
+        let dates = match self.table {
+            Table::Rounds => self.snapshot.round_dates(),
+            _ => self.snapshot.last_investments(),
+        };
+        query.clauses.iter().all(|clause| match clause {
+            Clause::AnyOf(facet, wanted) => {
+                self.facets[facet.name()].row(row).iter().any(|value| wanted.contains(value))
+            }
+            Clause::MinHealthScore(least) => (*least..=100).contains(&self.snapshot.health_scores()[at]),
+            Clause::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
+            Clause::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
+            Clause::CheckUsd(usd) => {
+                let (min, max) = self.snapshot.checks();
+                let (min, max) = (known(min[at]), known(max[at]));
+                (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *usd && *usd <= max.unwrap_or(u64::MAX)
+            }
+            Clause::ActiveSince(date) | Clause::Since(date) => dates[at] >= date.days(),
+            Clause::Until(date) => dates[at] != i32::MIN && dates[at] <= date.days(),
+            Clause::MinAmountUsd(least) => known(self.snapshot.round_amounts()[at]).is_some_and(|usd| usd >= *least),
+            Clause::MemberOf { .. } => unreachable!("not among the queries of this bench"),
+        })
+    }
+}
+
+fn known(usd: u64) -> Option<u64> {
+    (usd != u64::MAX).then_some(usd)
+}
+
+fn compare(a: u32, b: u32, direction: Direction) -> Ordering {
+    match (a == u32::MAX, b == u32::MAX) {
+        (false, false) if direction == Direction::Descending => b.cmp(&a),
+        (false, false) => a.cmp(&b),
+        (a, b) => a.cmp(&b),
+    }
+}

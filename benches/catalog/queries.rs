@@ -1,0 +1,101 @@
+//! Random queries: what readers ask for, in every combination.
+
+use venturedex::catalog::{Catalog, Clause, Order, Query};
+use venturedex::dataset::{Date, Direction, Facet, Table};
+
+/// A stream of random numbers (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn chance(&mut self, one_in: u64) -> bool {
+        self.below(one_in) == 0
+    }
+}
+
+/// Makes queries over a catalog.
+pub struct Queries<'c> {
+    catalog: &'c Catalog,
+    pub random: Random,
+}
+
+impl<'c> Queries<'c> {
+    pub fn over(catalog: &'c Catalog, seed: u64) -> Self {
+        Self { catalog, random: Random(seed) }
+    }
+
+    /// A query on `table` with up to three filters, sorted by `keys` keys; 0: in the default order.
+    pub fn query(&mut self, table: Table, keys: usize) -> Query {
+        let mut clauses = Vec::new();
+        for _ in 0..self.random.below(4) {
+            let clause = self.clause(table);
+            let same_kind = |known: &Clause| match (known, &clause) {
+                (Clause::AnyOf(known, _), Clause::AnyOf(facet, _)) => known == facet,
+                (known, clause) => std::mem::discriminant(known) == std::mem::discriminant(clause),
+            };
+            if !clauses.iter().any(same_kind) {
+                clauses.push(clause);
+            }
+        }
+        Query { table, text: None, clauses, order: self.order(table, keys) }
+    }
+
+    fn order(&mut self, table: Table, keys: usize) -> Order {
+        let mut left: Vec<usize> = (0..table.sort_keys().len()).collect();
+        let mut order = Vec::new();
+        while order.len() < keys && !left.is_empty() {
+            let key = left.swap_remove(self.random.below(left.len() as u64) as usize);
+            order.push((key, if self.random.chance(2) { Direction::Ascending } else { Direction::Descending }));
+        }
+        if order.is_empty() { Order::Natural } else { Order::Keys(order) }
+    }
+
+    fn clause(&mut self, table: Table) -> Clause {
+        let kinds = table.facets().len() as u64;
+        match (table, self.random.below(kinds + 4)) {
+            (_, kind) if kind < kinds => self.facet(table, table.facets()[kind as usize]),
+            (Table::Rounds, 5 | 6) => Clause::Since(self.date()),
+            (Table::Rounds, 7) => Clause::Until(self.date()),
+            (Table::Rounds, _) => Clause::MinAmountUsd(10_u64.pow(5 + self.random.below(4) as u32)),
+            (Table::Firms, 5) => Clause::MinHealthScore(self.random.below(100) as u8),
+            (Table::Firms, 6) => Clause::MaxGhostingRate(self.random.below(1000) as u16),
+            (Table::Firms, 7) => Clause::CheckUsd(10_u64.pow(4 + self.random.below(4) as u32)),
+            (Table::Firms, _) => Clause::ActiveSince(self.date()),
+            _ => self.facet(table, Facet::Country),
+        }
+    }
+
+    /// A day of the twelve years before the release.
+    fn date(&mut self) -> Date {
+        Date::from_days(self.catalog.snapshot().released_on().days() - self.random.below(4_400) as i32)
+    }
+
+    /// One to three values of a facet that occur: half of the time of the most frequent, else any.
+    fn facet(&mut self, table: Table, facet: Facet) -> Clause {
+        let snapshot = self.catalog.snapshot();
+        let values = u64::from(snapshot.facet_values(table, facet).max(1));
+        let mut wanted = Vec::new();
+        let many = if self.random.chance(3) { 1 + self.random.below(3) } else { 1 };
+        for _ in 0..many {
+            // The best of many draws is a frequent one.
+            let draws = if self.random.chance(2) { 16 } else { 2 };
+            let drawn = (0..draws).map(|_| self.random.below(values) as u32);
+            wanted.extend(drawn.max_by_key(|value| snapshot.facet_count(table, facet, *value)));
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        Clause::AnyOf(facet, wanted)
+    }
+}

@@ -1,0 +1,349 @@
+//! Daily counters of callers without a key, by client address; in memory only, and bounded.
+//!
+//! An address (IPv4 /32, IPv6 /64) is kept as an HMAC under a key of the day, derived from a secret that never leaves the
+//! process: nothing links it to an address, nor to the same address on another day. The table has [`CAPACITY`] places, of which
+//! one network (IPv4 /16, IPv6 /32) may take [`NETWORK_SHARE`]. Where there is no place left, new addresses count
+//! together with all others of their network that found none: the service stays exact about a shared number and never
+//! admits without counting, and who rents a large network crowds out that network only.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use dashmap::DashMap;
+use dashmap::mapref::entry::Entry;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::dataset::Date;
+
+use super::network::masked;
+use super::quota::Quota;
+
+/// Addresses that are counted on their own; about 20 MB when full.
+pub const CAPACITY: usize = 1 << 18;
+
+/// How many of them one network may take.
+pub const NETWORK_SHARE: u32 = 1 << 12;
+
+/// Networks are told apart by a keyed hash of so many values; about 64 KB a day.
+const NETWORKS: usize = 1 << 13;
+
+/// Counts callers by client address.
+#[derive(Debug)]
+pub struct AddressMeter {
+    days: RwLock<Days>,
+    /// Makes the keys of the days.
+    secret: Hmac<Sha256>,
+    capacity: usize,
+    share: u32,
+}
+
+/// The day last begun, and the one before it: its last requests may still come.
+#[derive(Debug, Default)]
+struct Days {
+    current: Option<Arc<Day>>,
+    previous: Option<Arc<Day>>,
+}
+
+#[derive(Debug)]
+struct Day {
+    date: Date,
+    key: Hmac<Sha256>,
+    counts: DashMap<u128, u32>,
+    taken: AtomicUsize,
+    networks: Box<[NetworkCount]>,
+}
+
+#[derive(Debug, Default)]
+struct NetworkCount {
+    /// Addresses of this network that are counted on their own.
+    members: AtomicU32,
+    /// Requests of all others of it.
+    shared: AtomicU32,
+}
+
+impl AddressMeter {
+    /// An empty meter; `secret` is 32 bytes of the system's randomness.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        Self::with_capacity(secret, CAPACITY, NETWORK_SHARE)
+    }
+
+    fn with_capacity(secret: &[u8; 32], capacity: usize, share: u32) -> Self {
+        Self { days: RwLock::default(), secret: keyed(secret), capacity, share }
+    }
+
+    /// Takes one request of `address` from its `limit` of `today`.
+    ///
+    /// # Errors
+    /// The quota as it stands, where it is used up.
+    pub fn take(&self, address: IpAddr, limit: u32, today: Date) -> Result<Quota, Quota> {
+        let day = self.day(today);
+        let quota = |used| Quota::of(Some(limit), used, today);
+        let used = match day.place(address, self.capacity, self.share) {
+            Place::Own(mut count) => {
+                let used = *count;
+                if used < limit {
+                    *count += 1;
+                }
+                used
+            }
+            Place::Shared(count) => {
+                let more = |used| (used < limit).then_some(used + 1);
+                let update = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+                update.unwrap_or_else(|used| used)
+            }
+        };
+        if used < limit { Ok(quota(used + 1)) } else { Err(quota(used)) }
+    }
+
+    /// The quota of `address` as it stands; takes nothing, no place in the table either.
+    #[must_use]
+    pub fn peek(&self, address: IpAddr, limit: u32, today: Date) -> Quota {
+        let day = self.days().find(today);
+        Quota::of(Some(limit), day.map_or(0, |day| day.used(address, self.capacity, self.share)), today)
+    }
+
+    /// Gives back one request that was taken on `day`, and says how the quota stands then.
+    pub fn give_back(&self, address: IpAddr, limit: u32, date: Date) -> Quota {
+        if let Some(day) = self.days().find(date) {
+            match day.counts.get_mut(&day.hash(address)) {
+                Some(mut count) => *count = count.saturating_sub(1),
+                None => {
+                    let less = |used: u32| used.checked_sub(1);
+                    // Nothing taken, nothing to give back.
+                    let _ = day.network(address).shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+                }
+            }
+        }
+        self.peek(address, limit, date)
+    }
+
+    /// Number of addresses counted on their own today.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.days().current.as_ref().map_or(0, |day| day.counts.len())
+    }
+
+    /// True where no address was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn days(&self) -> std::sync::RwLockReadGuard<'_, Days> {
+        self.days.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn day(&self, date: Date) -> Arc<Day> {
+        if let Some(day) = self.days().find(date) {
+            return day;
+        }
+        let mut days = self.days.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(day) = days.find(date) {
+            return day;
+        }
+        let day = Arc::new(Day::begin(date, &self.secret));
+        // A clock that was set begins anew; one that is a little behind finds the day before.
+        let before = days.current.replace(day.clone());
+        days.previous = before.filter(|before| before.date.days().abs_diff(date.days()) == 1);
+        day
+    }
+}
+
+impl Days {
+    fn find(&self, date: Date) -> Option<Arc<Day>> {
+        self.current.iter().chain(&self.previous).find(|day| day.date == date).cloned()
+    }
+}
+
+enum Place<'d> {
+    Own(dashmap::mapref::one::RefMut<'d, u128, u32>),
+    Shared(&'d AtomicU32),
+}
+
+impl Day {
+    fn begin(date: Date, secret: &Hmac<Sha256>) -> Self {
+        let key = keyed(&secret.clone().chain_update(date.days().to_le_bytes()).finalize().into_bytes().into());
+        let networks = (0..NETWORKS).map(|_| NetworkCount::default()).collect();
+        Self { date, key, counts: DashMap::new(), taken: AtomicUsize::new(0), networks }
+    }
+
+    /// Where the requests of `address` are counted; a place of its own is taken for it while there is one.
+    fn place(&self, address: IpAddr, capacity: usize, share: u32) -> Place<'_> {
+        match self.counts.entry(self.hash(address)) {
+            Entry::Occupied(count) => Place::Own(count.into_ref()),
+            Entry::Vacant(place) => {
+                let network = self.network(address);
+                if !claim_share(&network.members, share) {
+                    return Place::Shared(&network.shared);
+                }
+                let more = |taken: usize| (taken < capacity).then(|| taken + 1);
+                if self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_err() {
+                    network.members.fetch_sub(1, Ordering::Relaxed);
+                    return Place::Shared(&network.shared);
+                }
+                Place::Own(place.insert(0))
+            }
+        }
+    }
+
+    fn used(&self, address: IpAddr, capacity: usize, share: u32) -> u32 {
+        if let Some(count) = self.counts.get(&self.hash(address)) {
+            return *count;
+        }
+        let network = self.network(address);
+        let full = network.members.load(Ordering::Relaxed) >= share || self.taken.load(Ordering::Relaxed) >= capacity;
+        if full { network.shared.load(Ordering::Relaxed) } else { 0 }
+    }
+
+    fn hash(&self, address: IpAddr) -> u128 {
+        self.keyed(b'a', address, 32, 64)
+    }
+
+    fn network(&self, address: IpAddr) -> &NetworkCount {
+        let hash = self.keyed(b'n', address, 16, 32);
+        &self.networks[(hash % NETWORKS as u128) as usize]
+    }
+
+    /// A hash of the first bits of `address`, so many as its family counts.
+    fn keyed(&self, purpose: u8, address: IpAddr, ipv4: u8, ipv6: u8) -> u128 {
+        let mac = self.key.clone().chain_update([purpose]);
+        let address = address.to_canonical();
+        let mac = match masked(address, if address.is_ipv4() { ipv4 } else { ipv6 }) {
+            IpAddr::V4(network) => mac.chain_update(network.octets()),
+            IpAddr::V6(network) => mac.chain_update(network.octets()),
+        };
+        mac.finalize().into_bytes().iter().take(16).fold(0, |hash, byte| hash << 8 | u128::from(*byte))
+    }
+}
+
+/// HMAC-SHA-256 under `secret`, filled up to the block length as the standard does.
+fn keyed(secret: &[u8; 32]) -> Hmac<Sha256> {
+    let mut block = [0; 64];
+    block[..32].copy_from_slice(secret);
+    <Hmac<Sha256> as KeyInit>::new(&block.into())
+}
+
+/// Takes one of `share` places.
+fn claim_share(members: &AtomicU32, share: u32) -> bool {
+    let more = |members: u32| (members < share).then(|| members + 1);
+    members.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: [u8; 32] = [9; 32];
+
+    fn date(text: &str) -> Date {
+        text.parse().unwrap()
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_keyed_hash_is_that_of_the_standard() {
+        let mut expected = <Hmac<Sha256> as KeyInit>::new_from_slice(&SECRET).unwrap();
+        expected.update(b"text");
+        assert_eq!(keyed(&SECRET).chain_update(b"text").finalize(), expected.finalize());
+    }
+
+    #[test]
+    fn an_address_gets_its_limit_and_another_its_own() {
+        let meter = AddressMeter::new(&SECRET);
+        let today = date("2026-11-21");
+        for used in 1..=3 {
+            assert_eq!(meter.take(ip("192.0.2.1"), 3, today).unwrap().used, used);
+        }
+        let refused = meter.take(ip("192.0.2.1"), 3, today).unwrap_err();
+        assert_eq!((refused.limit, refused.remaining, refused.tier), (Some(3), Some(0), None));
+        assert!(meter.take(ip("::ffff:192.0.2.1"), 3, today).is_err());
+        assert!(meter.take(ip("192.0.2.2"), 3, today).is_ok());
+        assert_eq!(meter.peek(ip("192.0.2.3"), 3, today).remaining, Some(3));
+        assert_eq!(meter.len(), 2);
+    }
+
+    #[test]
+    fn an_ipv6_caller_is_its_first_64_bits() {
+        let meter = AddressMeter::new(&SECRET);
+        let today = date("2026-11-21");
+        assert!(meter.take(ip("2001:db8:0:1::1"), 1, today).is_ok());
+        assert!(meter.take(ip("2001:db8:0:1:ffff::9"), 1, today).is_err());
+        assert!(meter.take(ip("2001:db8:0:2::1"), 1, today).is_ok());
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let meter = AddressMeter::new(&SECRET);
+        let today = date("2026-11-21");
+        assert!(meter.take(ip("192.0.2.1"), 1, today).is_ok());
+        assert_eq!(meter.give_back(ip("192.0.2.1"), 1, today).remaining, Some(1));
+        assert_eq!(meter.give_back(ip("192.0.2.1"), 1, today).remaining, Some(1));
+        assert!(meter.take(ip("192.0.2.1"), 1, today).is_ok());
+        assert!(meter.take(ip("192.0.2.1"), 1, today).is_err());
+    }
+
+    #[test]
+    fn each_day_begins_anew_under_another_hash_and_the_one_before_is_dropped_with_the_next() {
+        let meter = AddressMeter::new(&SECRET);
+        let days = [date("2026-11-21"), date("2026-11-22"), date("2026-11-23")];
+        assert!(meter.take(ip("192.0.2.1"), 1, days[0]).is_ok());
+        let hash = |meter: &AddressMeter| meter.days().current.as_ref().unwrap().hash(ip("192.0.2.1"));
+        let first = hash(&meter);
+        assert!(meter.take(ip("192.0.2.1"), 1, days[1]).is_ok());
+        assert_ne!(hash(&meter), first);
+        assert!(meter.take(ip("192.0.2.1"), 1, days[0]).is_err(), "a clock a little behind finds the day before");
+        assert!(meter.take(ip("192.0.2.1"), 1, days[2]).is_ok());
+        assert!(meter.days().find(days[0]).is_none());
+    }
+
+    #[test]
+    fn a_full_table_counts_new_addresses_of_a_network_together() {
+        let meter = AddressMeter::with_capacity(&SECRET, 4, 3);
+        let today = date("2026-11-21");
+        for host in 1..=3 {
+            assert_eq!(meter.take(ip(&format!("192.0.2.{host}")), 2, today).unwrap().used, 1);
+        }
+        // The network's share is taken: its further addresses share one count, those that have a place keep it.
+        assert_eq!(meter.take(ip("192.0.2.4"), 2, today).unwrap().used, 1);
+        assert_eq!(meter.peek(ip("192.0.2.5"), 2, today).used, 1);
+        assert_eq!(meter.take(ip("192.0.2.5"), 2, today).unwrap().used, 2);
+        assert!(meter.take(ip("192.0.2.6"), 2, today).is_err());
+        assert_eq!(meter.take(ip("192.0.2.1"), 2, today).unwrap().used, 2);
+        assert_eq!(meter.give_back(ip("192.0.2.6"), 2, today).used, 1);
+        // Another network still has a place, then the table is full for all.
+        assert_eq!(meter.take(ip("198.51.100.1"), 2, today).unwrap().used, 1);
+        assert_eq!(meter.take(ip("198.51.100.2"), 2, today).unwrap().used, 1);
+        assert_eq!(meter.take(ip("198.51.100.3"), 2, today).unwrap().used, 2);
+        assert_eq!(meter.len(), 4);
+        // Peeking takes no place.
+        assert_eq!(meter.peek(ip("203.0.113.1"), 2, today).used, 0);
+        assert_eq!(meter.len(), 4);
+    }
+
+    #[test]
+    fn concurrent_callers_of_one_address_get_exactly_its_limit() {
+        let meter = AddressMeter::with_capacity(&SECRET, 8, 8);
+        let today = date("2026-11-21");
+        let admitted = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for host in 0..40 {
+                        for _ in 0..3 {
+                            let address = IpAddr::from([192, 0, 2, host]);
+                            admitted.fetch_add(u32::from(meter.take(address, 5, today).is_ok()), Ordering::Relaxed);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(meter.len(), 8);
+        assert_eq!(admitted.into_inner(), 8 * 5 + 5, "eight addresses of their own and one shared count");
+    }
+}

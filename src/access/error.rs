@@ -1,0 +1,185 @@
+//! What can go wrong in this room.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::Tier;
+use super::account::{Email, KeyId};
+
+/// Why the store, or what stands before it, could not do as asked.
+#[derive(Debug)]
+pub enum AccessError {
+    /// No account has this address.
+    NoSuchAccount {
+        /// The address asked for.
+        email: Email,
+        /// The account with the most similar address, where one is near.
+        nearest: Option<Email>,
+    },
+    /// There is an account of this address already.
+    AccountExists(Email),
+    /// The tier's number of active keys is reached.
+    KeysUsedUp {
+        /// The account's address.
+        email: Email,
+        /// Its tier.
+        tier: Tier,
+        /// Active keys the tier allows.
+        allowed: u32,
+    },
+    /// The account has more active keys than the new tier allows.
+    TooManyKeys {
+        /// The account's address.
+        email: Email,
+        /// The tier asked for.
+        tier: Tier,
+        /// Active keys the tier allows.
+        allowed: u32,
+        /// Active keys the account has.
+        active: u32,
+    },
+    /// No key is named so.
+    NoSuchKey,
+    /// Several keys have this short form.
+    AmbiguousKey(Vec<KeyId>),
+    /// A file or folder of the data could not be made, opened or read.
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file is a database of another program.
+    NotOurs(PathBuf),
+    /// The database was written by a later version of this program.
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The latest version that is known here.
+        known: i64,
+    },
+    /// Another process held the database for too long.
+    Busy,
+    /// The database reported an error.
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// What the database said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The system gave no randomness.
+    NoRandomness(io::Error),
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchAccount { email, nearest: Some(nearest) } => {
+                write!(f, "no account has the e-mail `{email}`: did you mean `{nearest}`?")
+            }
+            Self::NoSuchAccount { email, nearest: None } => {
+                write!(f, "no account has the e-mail `{email}`: make it with `venturedex account create`")
+            }
+            Self::AccountExists(email) => write!(f, "there is an account with the e-mail `{email}` already"),
+            Self::KeysUsedUp { email, tier, allowed } => write!(
+                f,
+                "`{email}` has all {allowed} active keys of the {tier} tier: revoke one with `venturedex key revoke` or \
+                 raise the tier"
+            ),
+            Self::TooManyKeys { email, tier, allowed, active } => write!(
+                f,
+                "`{email}` has {active} active keys, and the {tier} tier allows {allowed}: revoke {} first",
+                active.saturating_sub(*allowed)
+            ),
+            Self::NoSuchKey => f.write_str("there is no such key: `venturedex key list` shows all"),
+            Self::AmbiguousKey(ids) => {
+                f.write_str("several keys have this short form, name one by its number:")?;
+                ids.iter().try_for_each(|id| write!(f, " {}", id.0))
+            }
+            Self::File { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::NotOurs(path) => {
+                write!(f, "{}: not a database of venturedex: choose another folder with --data", path.display())
+            }
+            Self::Newer { path, found, known } => write!(
+                f,
+                "{}: written by a later venturedex (store version {found}, this one knows {known}): run that one",
+                path.display()
+            ),
+            Self::Busy => f.write_str("the database is held by another process for too long: try again"),
+            Self::Database { doing, source } => write!(f, "could not {doing}: {source}"),
+            Self::NoRandomness(source) => write!(f, "the system gives no randomness: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for AccessError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { source, .. } | Self::NoRandomness(source) => Some(source),
+            Self::Database { source, .. } => Some(source.as_ref()),
+            _ => None,
+        }
+    }
+}
+
+impl AccessError {
+    /// A stable word for machines, such as `no_such_account`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchAccount { .. } => "no_such_account",
+            Self::AccountExists(_) => "account_exists",
+            Self::KeysUsedUp { .. } => "keys_used_up",
+            Self::TooManyKeys { .. } => "too_many_keys",
+            Self::NoSuchKey => "no_such_key",
+            Self::AmbiguousKey(_) => "ambiguous_key",
+            Self::File { .. } | Self::NotOurs(_) | Self::Newer { .. } => "data_unusable",
+            Self::Busy => "busy",
+            Self::Database { .. } | Self::NoRandomness(_) => "store_failed",
+        }
+    }
+}
+
+/// Why a request was not admitted as a caller. The key itself is never part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refused {
+    /// No `Authorization` header, or an empty one.
+    Missing,
+    /// Not `Bearer` and a well-formed key: mistyped or cut off.
+    Malformed,
+    /// Well-formed, but no such key was ever made.
+    Invalid,
+    /// The key was revoked.
+    Revoked,
+}
+
+impl Refused {
+    /// The problem code of the contract, such as `missing_api_key`.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Missing => "missing_api_key",
+            Self::Malformed => "malformed_api_key",
+            Self::Invalid => "invalid_api_key",
+            Self::Revoked => "revoked_api_key",
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "this address needs an API key: send `Authorization: Bearer <key>`",
+            Self::Malformed => {
+                "the Authorization header is not `Bearer` and a well-formed key: copy the key again, all 40 characters"
+            }
+            Self::Invalid => "no such API key was made here: check that the key belongs to this service",
+            Self::Revoked => "this API key was revoked: use another one",
+        })
+    }
+}
+
+impl std::error::Error for Refused {}

@@ -1,0 +1,32 @@
+//! The keys in memory, found by the digest of what a caller sends.
+
+use dashmap::DashMap;
+
+use super::store::KeyState;
+use super::{ApiKey, KeyDigest, Refused};
+
+/// All keys that are known, those that were revoked included.
+#[derive(Debug, Default)]
+pub struct KeyTable {
+    /// By the first half of the digest: a prefix of a SHA-256 says nothing about a key that one does not have, and the
+    /// whole is compared in constant time.
+    keys: DashMap<u128, KeyState>,
+}
+
+impl KeyTable {
+    /// Takes up a key, or its new state.
+    pub fn put(&self, state: KeyState) {
+        self.keys.insert(state.digest.handle(), state);
+    }
+
+    /// The state of a key that is not revoked.
+    pub fn find(&self, key: &ApiKey) -> Result<KeyState, Refused> {
+        let digest: KeyDigest = key.digest();
+        match self.keys.get(&digest.handle()) {
+            Some(state) if state.digest != digest => Err(Refused::Invalid),
+            Some(state) if state.revoked => Err(Refused::Revoked),
+            Some(state) => Ok(*state),
+            None => Err(Refused::Invalid),
+        }
+    }
+}

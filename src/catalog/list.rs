@@ -1,0 +1,59 @@
+//! Listing: one page of the rows that a query asks for, in its order.
+
+use crate::search::Found;
+
+use super::Catalog;
+use super::query::{Order, Page, Place, Query};
+use super::selection::Selection;
+use super::sorted::{Keys, Sorted};
+
+impl Catalog {
+    /// One page of a query's list, from `place` on, of at most `limit` rows.
+    #[must_use]
+    pub fn list(&self, query: &Query, place: Place, limit: usize) -> Page {
+        let selection = Selection::of(self.snapshot(), query.table, &query.clauses);
+        if let Some(text) = &query.text {
+            let found = self.search(query.table, text, &|row| selection.contains(row));
+            return self.page_of_matches(query, found, place, limit);
+        }
+        let total = self.count(query.table, &query.clauses, &selection);
+        if place.offset >= total {
+            return Page { total, ..Page::default() };
+        }
+        let (rows, position) = match &query.order {
+            Order::Keys(keys) if !keys.is_empty() => {
+                let keys = Keys::of(self.snapshot(), query.table, keys);
+                Sorted::new(&keys, &selection, total).page(place, limit)
+            }
+            _ => natural(&selection, place, limit),
+        };
+        let served = place.offset + rows.len() as u64;
+        let next = (served < total && !rows.is_empty()).then_some(Place { offset: served, position });
+        Page { rows, total, next, did_you_mean: Vec::new() }
+    }
+
+    fn page_of_matches(&self, query: &Query, found: Found, place: Place, limit: usize) -> Page {
+        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+        match &query.order {
+            Order::Relevance => {}
+            Order::Natural => rows.sort_unstable(),
+            Order::Keys(keys) => {
+                let keys = Keys::of(self.snapshot(), query.table, keys);
+                rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
+            }
+        }
+        let total = rows.len() as u64;
+        let start = place.offset.min(total) as usize;
+        let end = start.saturating_add(limit).min(rows.len());
+        let next = (end < rows.len() && end > start).then(|| Place::after(end as u64));
+        Page { rows: rows[start..end].to_vec(), total, next, did_you_mean: found.did_you_mean }
+    }
+}
+
+/// Rows in table order; the position is the row to go on from.
+fn natural(selection: &Selection<'_>, place: Place, limit: usize) -> (Vec<u32>, Option<u32>) {
+    let Some(first) = place.position.or_else(|| selection.nth(place.offset)) else { return (Vec::new(), None) };
+    let rows: Vec<u32> = selection.rows_from(first).take(limit).collect();
+    let position = rows.last().map(|last| last + 1);
+    (rows, position)
+}

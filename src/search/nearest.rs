@@ -1,0 +1,42 @@
+//! The nearest of a few known words: what was probably meant.
+
+use rapidfuzz::distance::osa;
+
+use crate::dataset::fold::fold;
+
+/// Similarity from which a word is worth suggesting, 0–1.
+const WORTH_SUGGESTING: f64 = 0.55;
+
+/// The candidate that comes nearest to `text` by edits (transpositions count one), where one is near enough; letter
+/// case, diacritics and punctuation do not count. The first of equally near ones wins.
+pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let text = fold(text);
+    let mut best: Option<(f64, &'a str)> = None;
+    for candidate in candidates {
+        let folded = fold(candidate);
+        let mut similarity = osa::normalized_similarity(text.chars(), folded.chars());
+        let begins = text.len() >= 3 && folded.starts_with(&text);
+        if begins {
+            similarity = similarity.max(0.9);
+        }
+        if similarity >= WORTH_SUGGESTING && best.is_none_or(|(known, _)| similarity > known) {
+            best = Some((similarity, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_that_was_probably_meant_is_found() {
+        let words = ["fintech", "biotech", "health", "enterprise-software"];
+        assert_eq!(nearest("fintec", words), Some("fintech"));
+        assert_eq!(nearest("Enterprise Softwar", words), Some("enterprise-software"));
+        assert_eq!(nearest("enter", words), Some("enterprise-software"));
+        assert_eq!(nearest("zzzz", words), None);
+        assert_eq!(nearest("", words), None);
+    }
+}

@@ -1,0 +1,227 @@
+//! One request on a connection: its id and peer, its body's deadline, and an answer whatever happens.
+
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER};
+use http::{Request, Response, StatusCode, Version};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::service::Service;
+use serde::Serialize;
+use tokio::time::Sleep;
+
+use super::stream::Phase;
+use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
+
+/// The header that names a request.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Whatever ends an answer's body early.
+pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// An answer's body.
+pub(super) type AnswerBody = BoxBody<Bytes, BodyError>;
+
+/// The routes as one connection sees them: every request of it gets an answer, also where a route panics.
+pub(super) struct Connection<S> {
+    pub(super) routes: S,
+    pub(super) peer: Peer,
+    pub(super) phase: Phase,
+    pub(super) ids: Arc<RequestIds>,
+    pub(super) body: Duration,
+}
+
+impl<S, B> Service<Request<Incoming>> for Connection<S>
+where
+    S: Service<Request<TimedBody<Incoming>>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + Sync + 'static,
+    B::Error: Into<BodyError>,
+{
+    type Response = Response<AnswerBody>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        self.phase.busy();
+        let id = self.ids.next();
+        let phase = self.phase.clone();
+        let (peer, patience, routes) = (self.peer, self.body, self.routes.clone());
+        Box::pin(async move {
+            let mut answer = match names_one_host(&request) {
+                false => missing_host(request.uri().path(), id),
+                true => answered(routes, request, peer, id, patience).await,
+            };
+            if let Ok(value) = HeaderValue::try_from(id.to_string()) {
+                answer.headers_mut().entry(REQUEST_ID).or_insert(value);
+            }
+            phase.idle();
+            Ok(answer)
+        })
+    }
+}
+
+/// RFC 9112: a request of HTTP/1.1 has exactly one `Host`; hyper does not look.
+fn names_one_host(request: &Request<Incoming>) -> bool {
+    match request.headers().get_all(HOST).iter().count() {
+        0 => request.version() < Version::HTTP_11,
+        count => count == 1,
+    }
+}
+
+async fn answered<S, B>(
+    routes: S,
+    request: Request<Incoming>,
+    peer: Peer,
+    id: RequestId,
+    patience: Duration,
+) -> Response<AnswerBody>
+where
+    S: Service<Request<TimedBody<Incoming>>, Response = Response<B>, Error = Infallible>,
+    B: Body<Data = Bytes> + Send + Sync + 'static,
+    B::Error: Into<BodyError>,
+{
+    let mut request = request.map(|body| TimedBody::new(body, patience));
+    request.extensions_mut().insert(peer);
+    request.extensions_mut().insert(id);
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    match AssertUnwindSafe(async move { routes.call(request).await }).catch_unwind().await {
+        Ok(Ok(answer)) => answer.map(|body| body.map_err(Into::into).boxed()),
+        Ok(Err(never)) => match never {},
+        Err(panic) => {
+            eprintln!("request {id}: {method} {path} panicked: {}", words_of(panic.as_ref()));
+            internal_error(&path, id)
+        }
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> &str {
+    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("")
+}
+
+/// An error of the server itself, in the shape of every other error (RFC 9457).
+#[derive(Serialize)]
+struct Problem<'a> {
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    detail: &'static str,
+    instance: &'a str,
+    code: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+}
+
+impl Problem<'_> {
+    fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn answer(&self) -> Response<AnswerBody> {
+        let body = Full::new(Bytes::from(self.text())).map_err(Into::into).boxed();
+        let mut answer = Response::new(body);
+        *answer.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        answer
+    }
+}
+
+fn internal_error(path: &str, id: RequestId) -> Response<AnswerBody> {
+    Problem {
+        r#type: "/docs/errors#internal_error",
+        title: "Internal error",
+        status: 500,
+        detail: "the request could not be answered; please report it with its request id",
+        instance: path,
+        code: "internal_error",
+        request_id: Some(id.to_string()),
+    }
+    .answer()
+}
+
+fn missing_host(path: &str, id: RequestId) -> Response<AnswerBody> {
+    Problem {
+        r#type: "/docs/errors#invalid_request",
+        title: "Invalid request",
+        status: 400,
+        detail: "a request of HTTP/1.1 needs exactly one `Host` header",
+        instance: path,
+        code: "invalid_request",
+        request_id: Some(id.to_string()),
+    }
+    .answer()
+}
+
+/// The whole answer, head and body, for a connection above the cap, written before anything is read.
+pub(super) fn overloaded() -> Bytes {
+    let body = Problem {
+        r#type: "/docs/errors#overloaded",
+        title: "Overloaded",
+        status: 503,
+        detail: "too many connections are open; try again in a second",
+        instance: "/",
+        code: "overloaded",
+        request_id: None,
+    }
+    .text();
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
+         {RETRY_AFTER}: 1\r\nconnection: close\r\n\r\n"
+    );
+    Bytes::from(head + &body)
+}
+
+/// A request body that ends with [`BodyTimeout`] where it takes too long as a whole.
+///
+/// The time begins when the body is first waited for, so that a request without one costs no timer.
+pub(super) struct TimedBody<B> {
+    inner: B,
+    patience: Duration,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl<B> TimedBody<B> {
+    fn new(inner: B, patience: Duration) -> Self {
+        Self { inner, patience, timer: None }
+    }
+}
+
+impl<B> Body for TimedBody<B>
+where
+    B: Body + Unpin,
+    B::Error: Into<BodyError>,
+{
+    type Data = B::Data;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) {
+            return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
+        }
+        let patience = this.patience;
+        let timer = this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+        timer.as_mut().poll(cx).map(|()| Some(Err(BodyTimeout.into())))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}

@@ -1,0 +1,134 @@
+//! Who calls the tool endpoint, and what they have left: by key where one is sent, else by client address.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderMap, StatusCode, header};
+use serde_json::json;
+
+use crate::access::network::{Network, client};
+use crate::access::{Caller, KEY_PREFIX, Quota};
+use crate::dataset::Date;
+
+use super::State;
+use super::arrival::Peer;
+use super::headers::{instant, set, write_quota};
+use super::mcp::{Admission, Admitting, Fault, Gate};
+
+/// The gate of the tool endpoint.
+pub struct Callers {
+    /// What all routes share.
+    pub state: Arc<State>,
+    /// Calls a day of a caller without a key.
+    pub daily_limit: u32,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+}
+
+/// Whose quota a request is counted on.
+#[derive(Clone, Copy)]
+enum Counted {
+    Key(Caller),
+    Address(IpAddr),
+}
+
+impl Callers {
+    async fn caller(&self, request: &Parts) -> Result<Counted, Fault> {
+        let query = request.uri.query().unwrap_or_default();
+        if form_urlencoded::parse(query.as_bytes()).any(|(_, value)| value.starts_with(KEY_PREFIX)) {
+            let message = "the address holds an API key, which logs and histories keep: revoke it, and send keys in \
+                           the `Authorization` header only";
+            let data = json!({ "code": "key_in_url" });
+            return Err(Fault::refused(StatusCode::BAD_REQUEST, message.to_owned(), data));
+        }
+        let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        match self.state.access.authenticate_optional(authorization).await {
+            Ok(Some(caller)) => return Ok(Counted::Key(caller)),
+            Ok(None) => {}
+            Err(refused) => {
+                let data = json!({ "code": refused.code() });
+                return Err(Fault::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data));
+            }
+        }
+        let peer = request.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+        let forwarded: Vec<&str> =
+            request.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        Ok(Counted::Address(client(peer, forwarded.into_iter(), &self.trusted_proxies)))
+    }
+
+    fn peek(&self, counted: Counted, today: Date) -> Quota {
+        match counted {
+            Counted::Key(caller) => self.state.access.peek(&caller, today),
+            Counted::Address(address) => self.state.access.peek_address(address, self.daily_limit, today),
+        }
+    }
+
+    fn take(&self, counted: Counted, today: Date) -> Result<Quota, Quota> {
+        match counted {
+            Counted::Key(caller) => self.state.access.take(&caller, today),
+            Counted::Address(address) => self.state.access.take_address(address, self.daily_limit, today),
+        }
+    }
+
+    fn headers(&self, quota: &Quota) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        write_quota(&mut headers, quota, self.state.now());
+        headers
+    }
+
+    fn used_up(&self, quota: &Quota) -> Admission {
+        let resets_at = instant(quota.resets_at);
+        let limit = quota.limit.unwrap_or(0);
+        let message = format!("all {limit} tool calls of this day are used; it starts anew at {resets_at}");
+        let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at });
+        let mut headers = self.headers(quota);
+        set(&mut headers, "retry-after", &quota.seconds_left(self.state.now()).max(1).to_string());
+        let refusal = Some(Fault::refused(StatusCode::TOO_MANY_REQUESTS, message, data));
+        Admission { headers, refusal, refund: None }
+    }
+}
+
+impl Gate for Callers {
+    fn admit<'a>(&'a self, request: &'a Parts, charged: bool) -> Admitting<'a> {
+        Box::pin(async move {
+            let today = self.state.today();
+            let counted = match self.caller(request).await {
+                Ok(counted) => counted,
+                Err(refusal) => {
+                    let mut headers = self.headers(&Quota::none(today));
+                    if refusal.status == StatusCode::UNAUTHORIZED {
+                        set(&mut headers, "www-authenticate", "Bearer");
+                    }
+                    return Admission { headers, refusal: Some(refusal), refund: None };
+                }
+            };
+            if !charged {
+                return Admission { headers: self.headers(&self.peek(counted, today)), refusal: None, refund: None };
+            }
+            match self.take(counted, today) {
+                Ok(quota) => Admission {
+                    headers: self.headers(&quota),
+                    refusal: None,
+                    refund: Some(self.refund(counted, quota)),
+                },
+                Err(quota) => self.used_up(&quota),
+            }
+        })
+    }
+}
+
+impl Callers {
+    fn refund(&self, counted: Counted, taken: Quota) -> Box<dyn FnOnce() -> HeaderMap + Send> {
+        let (state, limit) = (Arc::clone(&self.state), self.daily_limit);
+        Box::new(move || {
+            let quota = match counted {
+                Counted::Key(caller) => state.access.give_back(&caller, taken.day),
+                Counted::Address(address) => state.access.give_back_address(address, limit, taken.day),
+            };
+            let mut headers = HeaderMap::new();
+            write_quota(&mut headers, &quota, state.now());
+            headers
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! The headers that every answer of the API carries.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::access::Quota;
+
+/// Headers of ours that scripts of other origins may read.
+pub const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
+                           X-Request-Id, X-Snapshot, X-API-Version, Retry-After, ETag, Link";
+/// Headers that a preflight permits.
+pub const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
+                           Mcp-Name, Last-Event-ID";
+
+/// Sets a header whose value was made here; one that cannot be a header value is left out.
+pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// Writes a quota: `X-RateLimit-*` always, the IETF pair where there is a limit. `now` is Unix seconds.
+pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
+    let number = |value: Option<u32>| value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
+    set(headers, "x-ratelimit-limit", &number(quota.limit));
+    set(headers, "x-ratelimit-remaining", &number(quota.remaining));
+    set(headers, "x-ratelimit-reset", &quota.resets_at.to_string());
+    if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {
+        set(headers, "ratelimit-policy", &format!("\"daily\";q={limit};w=86400"));
+        set(headers, "ratelimit", &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
+    }
+}
+
+/// Lets scripts of any origin read the answer.
+pub fn write_cors(headers: &mut HeaderMap) {
+    set(headers, "access-control-allow-origin", "*");
+    set(headers, "access-control-expose-headers", EXPOSED);
+}
+
+/// An instant of Unix seconds as RFC 3339 UTC.
+#[must_use]
+pub fn instant(unix: i64) -> String {
+    let date = crate::dataset::Date::from_unix(unix);
+    let second = unix.rem_euclid(86_400);
+    format!("{date}T{:02}:{:02}:{:02}Z", second / 3_600, second / 60 % 60, second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_rfc_3339() {
+        assert_eq!(instant(1_795_305_600), "2026-11-22T00:00:00Z");
+        assert_eq!(instant(1_795_305_600 - 1), "2026-11-21T23:59:59Z");
+    }
+
+    #[test]
+    fn every_quota_has_its_headers() {
+        let day = "2026-11-21".parse().unwrap();
+        let mut headers = HeaderMap::new();
+        write_quota(&mut headers, &Quota::of(Some(100), 43, day), 1_795_305_590);
+        assert_eq!(headers["x-ratelimit-limit"], "100");
+        assert_eq!(headers["x-ratelimit-remaining"], "57");
+        assert_eq!(headers["x-ratelimit-reset"], "1795305600");
+        assert_eq!(headers["ratelimit-policy"], "\"daily\";q=100;w=86400");
+        assert_eq!(headers["ratelimit"], "\"daily\";r=57;t=10");
+        let mut headers = HeaderMap::new();
+        write_quota(&mut headers, &Quota::of(None, 43, day), 0);
+        assert_eq!(headers["x-ratelimit-limit"], "unlimited");
+        assert!(!headers.contains_key("ratelimit"));
+    }
+}

@@ -1,0 +1,309 @@
+//! Lists: a window of rows with the pagination that the version writes.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::catalog::{Asked, BoardPage, Catalog, Page, ParameterError, Place, Request, Resource, Rules};
+use crate::dataset::vocabulary::Vocabulary;
+use crate::dataset::{Metric, Table};
+use crate::search::Explanation;
+use crate::web::problem::{Code, Problem};
+
+use super::cursor::Cursor;
+use super::fields::Fields;
+use super::records;
+use super::version::{Start, Version, Window, single};
+use super::{Answer, Call};
+
+/// A list's pagination, in the shape of each version.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Pagination {
+    V1 { total: u64, limit: u64, offset: u64 },
+    V2 { page: u64, total_pages: u64, total: u64, limit: u64 },
+    V3 { next_cursor: Option<String>, has_more: bool, total: u64, limit: u64 },
+}
+
+/// What stands beside the data.
+#[derive(Serialize)]
+pub(super) struct Meta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub warnings: &'a [ParameterError],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub did_you_mean: &'a [Reference],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub explain: &'a [Explained],
+}
+
+/// Why a row answers a search.
+#[derive(Serialize)]
+pub(super) struct Explained {
+    slug: String,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
+
+/// A record that was probably meant.
+#[derive(Serialize)]
+pub(super) struct Reference {
+    slug: String,
+    name: String,
+}
+
+/// The names of the fields that rows of the leaderboard have besides the firm's.
+const RANK_FIELDS: [&str; 2] = ["rank", "rank_value"];
+
+/// The rows of a page, from a table or the leaderboard.
+enum Rows {
+    Plain(Page),
+    Ranked(BoardPage),
+}
+
+impl Rows {
+    fn total(&self) -> u64 {
+        match self {
+            Self::Plain(page) => page.total,
+            Self::Ranked(page) => page.total,
+        }
+    }
+
+    fn next(&self) -> Option<Place> {
+        match self {
+            Self::Plain(page) => page.next,
+            Self::Ranked(page) => page.next,
+        }
+    }
+}
+
+/// Answers a list of `resource`. `given` are further conditions that the path makes (`vcs/acme/rounds`).
+pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]) -> Result<Answer, Problem> {
+    let version = call.version;
+    let mut warnings = Vec::new();
+    let window = Window::read(version, &call.values, &mut warnings).map_err(Problem::of_parameters)?;
+    let known = known_fields(resource);
+    let fields = match version {
+        Version::V3 => Fields::read(&call.values, &known).map_err(Problem::of_parameters)?,
+        Version::V1 | Version::V2 => Fields::Default,
+    };
+    let explains = explains(call)?;
+    let walk = Walk::begin(call, resource, given, &window)?;
+    let asked = walk.asked;
+    let rows = match &asked.request {
+        Request::List(query) => Rows::Plain(walk.catalog.list(query, walk.place, window.limit as usize)),
+        Request::Board(query) => Rows::Ranked(walk.catalog.leaderboard(query, walk.place, window.limit as usize)),
+    };
+    warnings.extend(asked.warnings);
+
+    let next_cursor = match version {
+        Version::V3 => rows.next().map(|place| {
+            let query = asked.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
+            let cursor = Cursor { snapshot, content, path: call.path.to_owned(), query, place };
+            cursor.seal(call.state.access.cursor_secret())
+        }),
+        Version::V1 | Version::V2 => None,
+    };
+    let next_link = next_cursor.as_ref().map(|cursor| next_link(call, cursor));
+    let (total, limit) = (rows.total(), window.limit);
+    let pagination = match &window.start {
+        Start::Offset(offset) => Pagination::V1 { total, limit, offset: *offset },
+        Start::Page(page) => Pagination::V2 { page: *page, total_pages: total.div_ceil(limit), total, limit },
+        Start::Cursor(_) => Pagination::V3 { has_more: next_cursor.is_some(), next_cursor, total, limit },
+    };
+
+    let table = resource.table();
+    let mut body = Vec::with_capacity(16 * 1024);
+    body.extend_from_slice(b"{\"data\":[");
+    let mut meant = Vec::new();
+    let mut explained = Vec::new();
+    match &rows {
+        Rows::Plain(page) => {
+            for (index, row) in page.rows.iter().enumerate() {
+                if index > 0 {
+                    body.push(b',');
+                }
+                records::write(&mut body, &walk.catalog, table, *row, &fields, false);
+            }
+            let snapshot = walk.catalog.snapshot();
+            if explains {
+                explained = explain(&walk.catalog, &asked.request, &page.rows);
+            }
+            meant.extend(page.did_you_mean.iter().take(5).map(|row| Reference {
+                slug: snapshot.slug(table, *row).to_owned(),
+                name: snapshot.name(table, *row).to_owned(),
+            }));
+        }
+        Rows::Ranked(page) => write_ranked(&mut body, &walk.catalog, page, &fields),
+    }
+    body.extend_from_slice(b"],\"pagination\":");
+    append(&mut body, &pagination)?;
+    let snapshot = (version == Version::V3).then(|| walk.catalog.version().to_string());
+    if version == Version::V1 || version == Version::V2 {
+        meant.clear();
+    }
+    if snapshot.is_some() || !warnings.is_empty() {
+        body.extend_from_slice(b",\"meta\":");
+        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &meant, explain: &explained })?;
+    }
+    body.push(b'}');
+    Ok(Answer { body, snapshot: walk.catalog.version(), next_link, cacheable: true })
+}
+
+/// Whether a search is to explain its matches (`explain=1`).
+fn explains(call: &Call<'_>) -> Result<bool, Problem> {
+    let mut errors = Vec::new();
+    let given = if call.version == Version::V3 { single(&call.values, "explain", &mut errors) } else { None };
+    let explains = match given {
+        None | Some("0" | "false") => false,
+        Some("1" | "true") => true,
+        Some(other) => {
+            errors.push(ParameterError::invalid("explain", format!("`{other}` is neither `1` nor `0`")));
+            false
+        }
+    };
+    if errors.is_empty() { Ok(explains) } else { Err(Problem::of_parameters(errors)) }
+}
+
+/// The parts of the rows' scores, where they answer a search.
+fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<Explained> {
+    let Request::List(query) = request else { return Vec::new() };
+    let Some((text, index)) = query.text.as_deref().zip(catalog.text_index(query.table)) else { return Vec::new() };
+    let snapshot = catalog.snapshot();
+    let names = snapshot.names(query.table);
+    let explained = rows.iter().map(|row| Explained {
+        slug: snapshot.slug(query.table, *row).to_owned(),
+        explanation: index.explain(&names, text, *row),
+    });
+    explained.collect()
+}
+
+fn known_fields(resource: Resource) -> Vec<&'static str> {
+    let mut known = Fields::known(resource.table());
+    if resource == Resource::Leaderboard {
+        known.extend(RANK_FIELDS);
+    }
+    known
+}
+
+pub(super) fn append(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Problem> {
+    serde_json::to_writer(body, value).map_err(|_| Problem::new(Code::InternalError, "the answer could not be written"))
+}
+
+/// Firms with their ranks: the firm's fields, then `rank` and `rank_value`.
+fn write_ranked(body: &mut Vec<u8>, catalog: &Catalog, page: &BoardPage, fields: &Fields) {
+    let own = Table::Firms.fields().len();
+    let (firm_fields, ranks) = match fields {
+        Fields::Some(places) => {
+            let (firm, rank): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| **place < own);
+            (Fields::Some(firm), rank.into_iter().map(|place| place - own).collect())
+        }
+        other => (other.clone(), vec![0, 1]),
+    };
+    for (index, ranked) in page.ranked.iter().enumerate() {
+        if index > 0 {
+            body.push(b',');
+        }
+        let start = body.len();
+        if firm_fields == Fields::Some(Vec::new()) {
+            body.extend_from_slice(b"{}");
+        } else {
+            records::write(body, catalog, Table::Firms, ranked.row, &firm_fields, false);
+        }
+        body.pop();
+        for place in &ranks {
+            if body.len() > start + 1 {
+                body.push(b',');
+            }
+            let value = match place {
+                0 => format!("\"rank\":{}", ranked.rank),
+                _ if ranked.value.fract() == 0.0 && page.whole => format!("\"rank_value\":{}", ranked.value as i64),
+                _ => format!("\"rank_value\":{}", serde_json::Value::from(ranked.value)),
+            };
+            body.extend_from_slice(value.as_bytes());
+        }
+        body.push(b'}');
+    }
+}
+
+/// The address of the next page: this request with another cursor.
+fn next_link(call: &Call<'_>, cursor: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in call.values.iter().filter(|(name, _)| name == "limit" || name == "fields") {
+        query.append_pair(name, value);
+    }
+    query.append_pair("cursor", cursor);
+    format!("{}/api/v3/{}?{}", call.state.public_url, call.path, query.finish())
+}
+
+/// A request for a list, on the release that it walks.
+struct Walk {
+    catalog: Arc<Catalog>,
+    asked: Asked,
+    place: Place,
+}
+
+impl Walk {
+    fn begin(call: &Call<'_>, resource: Resource, given: &[(&str, &str)], window: &Window) -> Result<Self, Problem> {
+        let searches = resource.parameter("q").is_some();
+        let rules = Rules {
+            strict: call.version.is_strict(),
+            review_statuses: call.version.review_statuses(),
+            others: call.version.window_parameters(searches),
+        };
+        let fixed = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        for (name, _) in given {
+            if call.values.iter().any(|(known, _)| known == name) {
+                let detail = format!("the path already says which `{name}`");
+                return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
+            }
+        }
+        let Start::Cursor(Some(text)) = &window.start else {
+            let values: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
+            let asked = call.catalog.ask(resource, &values, rules).map_err(Problem::of_parameters)?;
+            return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(window.offset()) });
+        };
+
+        let cursor = Cursor::open(text, call.state.access.cursor_secret())
+            .filter(|cursor| cursor.path.eq_ignore_ascii_case(call.path));
+        let cursor = cursor.ok_or_else(|| {
+            let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
+            Problem::new(Code::InvalidCursor, detail)
+        })?;
+        let held = call.state.live.held(cursor.snapshot);
+        let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
+            let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
+            Problem::new(Code::CursorExpired, detail)
+        })?;
+        let beside: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
+        let beside = catalog.ask(resource, &beside, rules).map_err(Problem::of_parameters)?;
+        for (name, value) in &beside.canonical {
+            let carried = cursor.query.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.as_str());
+            let searches = cursor.query.iter().any(|(known, _)| known == "q");
+            let carried = carried.map(str::to_owned).or_else(|| default_of(call.version, resource, name, searches));
+            if carried.as_ref() != Some(value) {
+                let detail = format!("`{name}` is not what the cursor was made with: leave it out, or begin again");
+                return Err(Problem::new(Code::CursorMismatch, detail));
+            }
+        }
+        let asked = catalog.ask(resource, &cursor.query, rules).map_err(Problem::of_parameters)?;
+        Ok(Self { catalog, asked, place: cursor.place })
+    }
+}
+
+/// What a parameter means where it is not given, in canonical words; `None`: no condition.
+fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
+    match name {
+        "sort" if searches => Some("relevance".to_owned()),
+        "sort" => Some(resource.table().default_sort().to_owned()),
+        "metric" => Some(Metric::HealthScore.name().to_owned()),
+        "status" if resource == Resource::Reviews => {
+            let mut names: Vec<&str> = version.review_statuses().iter().map(|status| status.name()).collect();
+            names.sort_unstable();
+            Some(names.join(","))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,172 @@
+//! Single records, and the answers about the service itself.
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{Catalog, ParameterError};
+use crate::dataset::{Counts, Table};
+use crate::search::nearest;
+use crate::web::problem::{Code, Problem};
+
+use super::fields::Fields;
+use super::list::{Meta, append};
+use super::records;
+use super::version::{Version, Window, single};
+use super::{Answer, Call};
+
+/// Finds the record of a slug, or tells the nearest slugs.
+pub(super) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, Problem> {
+    catalog.find(table, slug).ok_or_else(|| {
+        let noun = table.noun();
+        let did_you_mean = catalog.nearest_slugs(table, slug, 3);
+        let detail = match did_you_mean.first() {
+            Some(nearest) => format!("no {noun} has the slug `{slug}`; did you mean `{nearest}`?"),
+            None => format!("no {noun} has the slug `{slug}`"),
+        };
+        Problem { did_you_mean, ..Problem::new(Code::NotFound, detail) }
+    })
+}
+
+/// Complains of parameters that a path does not have: an error under v3, else a warning.
+fn check_parameters(call: &Call<'_>, accepted: &[&str]) -> Result<Vec<ParameterError>, Problem> {
+    let ignored = |name: &str| name == "_" || name.starts_with("utm_") || accepted.contains(&name);
+    let unknown: Vec<ParameterError> = call
+        .values
+        .iter()
+        .filter(|(name, _)| !ignored(name))
+        .map(|(name, _)| ParameterError::unknown_parameter(name, accepted))
+        .collect();
+    if call.version.is_strict() && !unknown.is_empty() { Err(Problem::of_parameters(unknown)) } else { Ok(unknown) }
+}
+
+/// Answers one record.
+pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer, Problem> {
+    let v3 = call.version == Version::V3;
+    let row = find(&call.catalog, table, slug)?;
+    let warnings = check_parameters(call, if v3 { &["fields"] } else { &[] })?;
+    let fields = match v3 {
+        true => Fields::read(&call.values, &Fields::known(table)).map_err(Problem::of_parameters)?,
+        false => Fields::Default,
+    };
+    let mut body = Vec::with_capacity(4 * 1024);
+    body.extend_from_slice(b"{\"data\":");
+    records::write(&mut body, &call.catalog, table, row, &fields, true);
+    let snapshot = v3.then(|| call.catalog.version().to_string());
+    if v3 || !warnings.is_empty() {
+        body.extend_from_slice(b",\"meta\":");
+        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[], explain: &[] })?;
+    }
+    body.push(b'}');
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
+}
+
+/// Answers an object made for this request, cut to the top-level keys that `fields` names.
+fn object(call: &Call<'_>, mut data: Map<String, Value>, cacheable: bool) -> Result<Answer, Problem> {
+    check_parameters(call, &["fields"])?;
+    let known: Vec<&str> = data.keys().map(String::as_str).collect();
+    if let Fields::Some(places) = Fields::read(&call.values, &known).map_err(Problem::of_parameters)? {
+        let kept: Vec<String> =
+            places.iter().filter_map(|place| known.get(*place)).map(|key| (*key).to_owned()).collect();
+        data.retain(|key, _| kept.contains(key));
+    }
+    let mut body = Vec::new();
+    let meta = json!({ "snapshot": call.catalog.version().to_string() });
+    append(&mut body, &json!({ "data": data, "meta": meta }))?;
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable })
+}
+
+/// `GET /stats`: totals of the snapshot.
+pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
+    let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
+    object(call, totals.as_object().cloned().unwrap_or_default(), true)
+}
+
+/// Names suggested where no `limit` is asked for.
+const SUGGESTIONS: u64 = 10;
+
+/// `GET /suggest?q=`: names over all kinds that a text being typed may become, the best first.
+pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
+    check_parameters(call, &["q", "limit", "fields"])?;
+    const KNOWN: [&str; 4] = ["kind", "slug", "name", "score"];
+    let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
+    let mut errors = Vec::new();
+    let text = single(&call.values, "q", &mut errors).unwrap_or("");
+    if text.is_empty() && errors.is_empty() {
+        errors.push(ParameterError::invalid("q", "`q` is missing: give what has been typed so far"));
+    }
+    if !errors.is_empty() {
+        return Err(Problem::of_parameters(errors));
+    }
+    let limit = match call.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
+        true => Window::read(Version::V1, &call.values, &mut Vec::new()).map_err(Problem::of_parameters)?.limit,
+        false => SUGGESTIONS,
+    };
+    let data: Vec<Value> = call
+        .catalog
+        .suggest(text, limit as usize)
+        .into_iter()
+        .map(|(table, row, score)| {
+            let snapshot = call.catalog.snapshot();
+            let mut entry = Map::new();
+            entry.insert("kind".to_owned(), table.noun().into());
+            entry.insert("slug".to_owned(), snapshot.slug(table, row).into());
+            entry.insert("name".to_owned(), snapshot.name(table, row).into());
+            entry.insert("score".to_owned(), ((f64::from(score) * 1_000.0).round() / 1_000.0).into());
+            if let Fields::Some(places) = &fields {
+                entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
+            }
+            Value::Object(entry)
+        })
+        .collect();
+    let mut body = Vec::new();
+    append(&mut body, &json!({ "data": data, "meta": { "snapshot": call.catalog.version().to_string() } }))?;
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
+}
+
+/// `GET /snapshots`: the releases that are held, newest first.
+pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
+    check_parameters(call, &["fields"])?;
+    const KNOWN: [&str; 7] = ["version", "released_on", "title", "source", "license", "serving", "counts"];
+    let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
+    let mut data = Vec::new();
+    for catalog in call.state.live.all() {
+        let snapshot = catalog.snapshot();
+        let mut entry = json!({
+            "version": snapshot.version().to_string(),
+            "released_on": snapshot.released_on().to_string(),
+            "title": snapshot.title(),
+            "source": snapshot.source(),
+            "license": snapshot.license(),
+            "serving": snapshot.version() == call.catalog.version(),
+            "counts": Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
+        });
+        if let (Fields::Some(places), Some(entry)) = (&fields, entry.as_object_mut()) {
+            entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
+        }
+        data.push(entry);
+    }
+    let mut body = Vec::new();
+    append(&mut body, &json!({ "data": data, "meta": { "snapshot": call.catalog.version().to_string() } }))?;
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: false })
+}
+
+/// `GET /usage`: the caller's quota; costs nothing.
+pub(super) fn usage(call: &Call<'_>) -> Result<Answer, Problem> {
+    let quota = &call.quota;
+    let mut data = Map::new();
+    data.insert("tier".to_owned(), quota.tier.map(|tier| tier.name()).into());
+    data.insert("limit".to_owned(), quota.limit.into());
+    data.insert("used".to_owned(), quota.used.into());
+    data.insert("remaining".to_owned(), quota.remaining.into());
+    data.insert("resets_at".to_owned(), crate::web::headers::instant(quota.resets_at).into());
+    object(call, data, false)
+}
+
+/// A path that the version does not have.
+pub(super) fn unknown_route(call: &Call<'_>) -> Problem {
+    let routes = super::routes(call.version);
+    let detail = match nearest(call.path, routes.iter().copied()) {
+        Some(meant) => format!("v{} has no path `/{}`; did you mean `/{meant}`?", call.version.number(), call.path),
+        None => format!("v{} has no path `/{}`: it has {}", call.version.number(), call.path, routes.join(", ")),
+    };
+    Problem::new(Code::UnknownRoute, detail)
+}

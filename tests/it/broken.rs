@@ -1,0 +1,257 @@
+//! Broken datasets: each with one fault, each refused with the place and the words that mend it, while the release
+//! before is still the one to serve.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+use venturedex::catalog::release::Releases;
+use venturedex::dataset::{Quiet, Report, Severity, check, compile};
+use venturedex::indexer::Code;
+
+use crate::faults::{Edit, FAULTS, WARNINGS};
+
+/// A small dataset without a fault. The first firm takes two lines, so that a line is not a row; nothing refers to the
+/// last sector, firm and startup, so that what is wrong with their slugs breaks nothing else.
+const SOUND: [(&str, &str); 7] = [
+    (
+        "snapshot.toml",
+        "version = \"2026-01-31.1\"\n\
+         released_on = \"2026-01-31\"\n\
+         title = \"A small dataset\"\n\
+         source = \"Made by a test\"\n\
+         license = \"CC0-1.0\"\n",
+    ),
+    (
+        "sectors.csv",
+        "slug,name,parent,description\n\
+         fintech,Fintech,,Money\n\
+         payments,Payments,fintech,\n\
+         cards,Cards,payments,Plastic\n\
+         health,Health,,Care\n\
+         pets,Pets,,Animals\n",
+    ),
+    (
+        "firms.csv",
+        "slug,name,aliases,kind,website,description,country,city,founded_year,stages,sectors,check_min_usd,check_max_usd,aum_usd\n\
+         alder-capital,Alder Capital,AC|Alder,vc,https://alder.example,\"A fund,\n\
+         of \"\"people\"\"\",DE,Berlin,2010,seed|series-a,fintech|health,100000,500000,90000000\n\
+         birch-fund,Birch Fund,,angel-network,,,FR,,1999,,,,,\n\
+         cedar-bank,Cedar Bank,,bank,,,,,,debt,cards,,,\n\
+         dunlin-club,Dunlin Club,,angel-network,,,PT,Lisboa,,,,,,\n",
+    ),
+    (
+        "startups.csv",
+        "slug,name,aliases,website,description,country,city,founded_year,stage,sectors,status\n\
+         tidewick,Tidewick,,https://tidewick.example,Tills,GB,London,2018,series-a,payments|cards,operating\n\
+         lomar,Lomar,Lo,,,,,,,health,closed\n\
+         oxbow,Oxbow,,,Boats,,,,,,\n",
+    ),
+    (
+        "funding_rounds.csv",
+        "id,startup,stage,amount_usd,announced_on,lead_investors,investors\n\
+         r-1,tidewick,seed,750000,2019-05-04,alder-capital,birch-fund\n\
+         r-2,tidewick,series-a,6000000,2021-02-28,,alder-capital|cedar-bank\n\
+         r-3,lomar,grant,,,,\n",
+    ),
+    (
+        "people.csv",
+        "slug,name,title,organization_kind,organization,country\n\
+         ada-birchden,Ada Birchden,Partner,firm,birch-fund,FR\n\
+         olu-tanner,Olu Tanner,CEO,startup,lomar,\n",
+    ),
+    (
+        "reviews.csv",
+        "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on\n\
+         v-1,alder-capital,seed,5,4,3,2,false,Fine,Quick and fair,approved,2025-10-01\n\
+         v-2,birch-fund,,1,,,,true,,,pending,2025-11-30\n",
+    ),
+];
+
+/// The files of a dataset.
+type Files = BTreeMap<&'static str, Vec<u8>>;
+
+fn sound() -> Files {
+    SOUND.iter().map(|(file, text)| (*file, text.as_bytes().to_vec())).collect()
+}
+
+/// Puts `to` in the place of `from`, which stands in the file once.
+fn swap(files: &mut Files, file: &'static str, from: &str, to: &[u8]) {
+    let text = std::str::from_utf8(&files[file]).unwrap();
+    assert_eq!(text.matches(from).count(), 1, "{file} holds {from:?} not just once");
+    let (before, after) = text.split_once(from).unwrap();
+    let changed = [before.as_bytes(), to, after.as_bytes()].concat();
+    files.insert(file, changed);
+}
+
+fn edited(edit: &Edit) -> Files {
+    let mut files = sound();
+    match *edit {
+        Edit::Swap(file, from, to) => swap(&mut files, file, from, to.as_bytes()),
+        Edit::Bytes(file, from, to) => swap(&mut files, file, from, to),
+        Edit::Whole(file, text) => {
+            files.insert(file, text.as_bytes().to_vec());
+        }
+        Edit::Remove(file) => {
+            files.remove(file);
+        }
+    }
+    files
+}
+
+fn written(files: &Files) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, bytes) in files {
+        fs::write(folder.path().join(file), bytes).unwrap();
+    }
+    folder
+}
+
+fn told(report: &Report, severity: Severity) -> Vec<String> {
+    report.problems.iter().filter(|problem| problem.severity == severity).map(ToString::to_string).collect()
+}
+
+/// Runs `indexer build`: its exit code, and what it reports.
+fn build(dataset: &Path, index: &Path) -> (Option<i32>, String) {
+    let mut indexer = Command::new(env!("CARGO_BIN_EXE_indexer"));
+    indexer.arg("build").arg("--dataset").arg(dataset).arg("--index").arg(index);
+    let output = indexer.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// Every file of an index with its bytes, but for the lock.
+fn index_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if !path.file_name().is_some_and(|name| name.to_string_lossy().contains("lock")) {
+                found.insert(path.display().to_string(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_sound_dataset_has_no_problem() {
+    let report = check(written(&sound()).path(), &Quiet);
+    assert_eq!(report.problems, []);
+    // Windows line ends and a byte order mark are no fault.
+    let mut files = sound();
+    for (file, bytes) in files.iter_mut().filter(|(file, _)| file.ends_with(".csv")) {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        *bytes = format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes();
+        assert!(bytes.len() > text.len(), "{file}");
+    }
+    let report = check(written(&files).path(), &Quiet);
+    assert_eq!(report.problems, []);
+}
+
+#[test]
+fn every_fault_is_refused_with_its_place_and_words() {
+    let mut wrong = Vec::new();
+    for fault in FAULTS {
+        let folder = written(&edited(&fault.edit));
+        let report = check(folder.path(), &Quiet);
+        let errors = told(&report, Severity::Error);
+        if errors != fault.told {
+            wrong.push(format!("{}:\n  told     {errors:#?}\n  expected {:#?}", fault.what, fault.told));
+        }
+        assert!(compile(folder.path(), &Quiet).is_err(), "{} compiles", fault.what);
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), FAULTS.len(), wrong.join("\n"));
+    assert!(FAULTS.len() >= 50);
+}
+
+#[test]
+fn every_column_that_is_missing_is_told() {
+    for (file, text) in SOUND.iter().filter(|(file, _)| file.ends_with(".csv")) {
+        let header = text.lines().next().unwrap();
+        for column in header.split(',') {
+            let renamed: Vec<&str> =
+                header.split(',').map(|name| if name == column { "other" } else { name }).collect();
+            let mut files = sound();
+            swap(&mut files, file, header, renamed.join(",").as_bytes());
+            let report = check(written(&files).path(), &Quiet);
+            assert_eq!(told(&report, Severity::Error), [format!("{file}:1: {column}: column is missing")]);
+            assert_eq!(told(&report, Severity::Warning), [format!("{file}:1: unknown column \"other\"")]);
+        }
+    }
+}
+
+#[test]
+fn all_faults_of_a_dataset_are_told_at_once() {
+    let mut files = sound();
+    swap(&mut files, "snapshot.toml", "2026-01-31.1", b"soon");
+    swap(&mut files, "firms.csv", "100000,500000", b"5m,lots");
+    swap(&mut files, "firms.csv", ",bank,", b",banc,");
+    swap(&mut files, "reviews.csv", ",1,,,,true", b",7,,,,maybe");
+    let report = check(written(&files).path(), &Quiet);
+    let places: Vec<_> = report
+        .problems
+        .iter()
+        .map(|problem| (problem.file.as_str(), problem.line, problem.column.as_deref().unwrap_or("")))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("snapshot.toml", Some(1), "version"),
+            ("firms.csv", Some(2), "check_min_usd"),
+            ("firms.csv", Some(2), "check_max_usd"),
+            ("firms.csv", Some(5), "kind"),
+            ("reviews.csv", Some(3), "rating"),
+            ("reviews.csv", Some(3), "ghosted"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_only_odd_is_told_and_not_refused() {
+    let mut wrong = Vec::new();
+    for fault in WARNINGS {
+        let folder = written(&edited(&fault.edit));
+        let report = check(folder.path(), &Quiet);
+        assert!(!report.is_refused(), "{}: {:?}", fault.what, told(&report, Severity::Error));
+        let warnings = told(&report, Severity::Warning);
+        if warnings != fault.told {
+            wrong.push(format!("{}:\n  told     {warnings:#?}\n  expected {:#?}", fault.what, fault.told));
+        }
+        assert!(compile(folder.path(), &Quiet).is_ok(), "{} does not compile", fault.what);
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), WARNINGS.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_release_before_is_still_served_after_every_fault() {
+    let index = tempfile::tempdir().unwrap();
+    assert_eq!(build(written(&sound()).path(), index.path()).0, Some(Code::Done as i32));
+    let releases = Releases::at(index.path());
+    let served = releases.current().unwrap();
+    assert_eq!(served.map(|version| version.to_string()).as_deref(), Some("2026-01-31.1"));
+    let before = index_files(index.path());
+    for fault in FAULTS {
+        let mut files = edited(&fault.edit);
+        // A later release, so that only its fault can stop it.
+        if let Some(snapshot) = files.get_mut("snapshot.toml") {
+            let text = String::from_utf8_lossy(snapshot).replace("2026-01-31.1", "2026-01-31.2");
+            if std::str::from_utf8(snapshot).is_ok() {
+                *snapshot = text.into_bytes();
+            }
+        }
+        let (code, report) = build(written(&files).path(), index.path());
+        assert_eq!(code, Some(Code::Refused as i32), "{}", fault.what);
+        for told in fault.told.iter().filter(|told| !told.contains("2026-01-31.1")) {
+            assert!(report.contains(told), "{}: {report}", fault.what);
+        }
+        assert_eq!(releases.current().unwrap(), served, "{}", fault.what);
+        assert!(index_files(index.path()) == before, "{} left something behind", fault.what);
+    }
+    let open = releases.open(served.unwrap()).unwrap();
+    assert_eq!(open.trial(), Ok(()));
+}

@@ -1,0 +1,73 @@
+//! The bundled dataset is what the generator makes, byte for byte.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use venturedex::dataset::fold::fold;
+use venturedex::generator::{Plan, generate};
+
+use crate::stage::real_data;
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap())
+        .map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap()))
+        .filter(|(name, _)| name.ends_with(".csv") || name.ends_with(".toml"))
+        .collect()
+}
+
+/// `VENTUREDEX_BLESS=1 cargo test --test it bundled` makes the folder anew.
+#[test]
+fn the_bundled_dataset_is_what_the_generator_makes() {
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset");
+    if std::env::var_os("VENTUREDEX_BLESS").is_some() {
+        generate(&Plan::bundled(), &bundled).unwrap();
+    }
+    let made = tempfile::tempdir().unwrap();
+    generate(&Plan::bundled(), made.path()).unwrap();
+    let (made, bundled) = (files(made.path()), files(&bundled));
+    assert_eq!(made.keys().collect::<Vec<_>>(), bundled.keys().collect::<Vec<_>>());
+    for (name, bytes) in &made {
+        let line = bytes
+            .split(|byte| *byte == b'\n')
+            .zip(bundled[name].split(|byte| *byte == b'\n'))
+            .position(|(a, b)| a != b);
+        assert!(
+            *bytes == bundled[name],
+            "dataset/{name} differs from line {line:?} on: make it anew with VENTUREDEX_BLESS=1"
+        );
+    }
+}
+
+/// Names and long aliases of a file, without case, marks and gaps.
+fn names(folder: &Path, file: &str) -> Vec<String> {
+    let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
+    let columns = reader.headers().unwrap().clone();
+    let place = |column: &str| columns.iter().position(|name| name == column);
+    let (name, aliases) = (place("name").unwrap(), place("aliases"));
+    let mut names = Vec::new();
+    for row in reader.records() {
+        let row = row.unwrap();
+        names.push(row[name].to_owned());
+        let aliases = aliases.map(|place| row[place].to_owned()).unwrap_or_default();
+        names.extend(aliases.split('|').filter(|alias| alias.chars().count() > 4).map(str::to_owned));
+    }
+    names.into_iter().map(|name| fold(&name).replace(' ', "")).filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn no_bundled_name_is_that_of_a_real_firm_startup_or_person() {
+    let Some(real) = real_data() else { return };
+    let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset");
+    let organizations: HashSet<_> = names(&real, "firms.csv").into_iter().chain(names(&real, "startups.csv")).collect();
+    let people: HashSet<_> = names(&real, "people.csv").into_iter().collect();
+    assert!(organizations.len() > 1_000, "{} holds no real data", real.display());
+    for file in ["firms.csv", "startups.csv"] {
+        let met: Vec<_> = names(&bundled, file).into_iter().filter(|name| organizations.contains(name)).collect();
+        assert!(met.is_empty(), "{file}: {met:?}");
+    }
+    let met: Vec<_> = names(&bundled, "people.csv").into_iter().filter(|name| people.contains(name)).collect();
+    assert!(met.is_empty(), "people.csv: {met:?}");
+}

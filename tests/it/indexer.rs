@@ -1,0 +1,342 @@
+//! The indexer as its operators run it: words, exit codes, JSON, and a `kill -9` at every moment.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Instant;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use venturedex::catalog::release::Releases;
+use venturedex::dataset::SnapshotVersion;
+
+use crate::stage::{bundled_folder, copy_as, real_data};
+
+fn small() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
+}
+
+fn version(text: &str) -> SnapshotVersion {
+    text.parse().unwrap()
+}
+
+/// An index folder and the indexer that works on it.
+struct Index {
+    folder: TempDir,
+}
+
+impl Index {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("index")
+    }
+
+    fn releases(&self) -> Releases {
+        Releases::at(self.path())
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
+        command.args(words).env_remove("VENTUREDEX_DATASET").env("VENTUREDEX_INDEX", self.path());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Ended {
+        Ended(self.command(words).output().unwrap())
+    }
+
+    fn build(&self, dataset: &Path) -> Ended {
+        self.run(&["build", "--dataset", dataset.to_str().unwrap()])
+    }
+
+    fn build_json(&self, dataset: &Path) -> Value {
+        self.run(&["build", "--json", "--dataset", dataset.to_str().unwrap()]).json(0)
+    }
+}
+
+struct Ended(Output);
+
+impl Ended {
+    fn out(&self) -> String {
+        String::from_utf8(self.0.stdout.clone()).unwrap()
+    }
+
+    fn err(&self) -> String {
+        String::from_utf8(self.0.stderr.clone()).unwrap()
+    }
+
+    #[track_caller]
+    fn code(self, code: i32) -> Self {
+        assert_eq!(self.0.status.code(), Some(code), "{}{}", self.out(), self.err());
+        self
+    }
+
+    /// The one JSON object on standard output, beside which nothing is said.
+    #[track_caller]
+    fn json(self, code: i32) -> Value {
+        let ended = self.code(code);
+        assert_eq!(ended.err(), "");
+        serde_json::from_str(&ended.out()).unwrap()
+    }
+}
+
+/// A copy of the small dataset in which `from` became `to`.
+fn changed(version: &str, file: &str, from: &str, to: &str) -> TempDir {
+    let folder = copy_as(&small(), version);
+    let path = folder.path().join(file);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(from));
+    fs::write(path, text.replace(from, to)).unwrap();
+    folder
+}
+
+#[test]
+fn check_says_what_is_wrong_and_writes_nothing() {
+    let index = Index::new();
+    let good = index.run(&["check", "--dataset", small().to_str().unwrap()]).code(0);
+    assert!(good.out().ends_with("small: good, 0 errors, 0 warnings\n"), "{}", good.out());
+
+    let bad = changed("2026-11-20.1", "firms.csv", "100000,", "5m,");
+    fs::write(bad.path().join("people.csv"), "slug,name,title,organization_kind,organization,country,age\n").unwrap();
+    let bad_path = bad.path().to_str().unwrap();
+    let told = index.run(&["check", "--dataset", bad_path]).code(1).out();
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!(lines[0], "error: firms.csv:2: check_min_usd: \"5m\" is not a whole number of US dollars");
+    assert!(lines[1].ends_with(": refused, 1 error, 1 warning (--verbose lists them)"), "{told}");
+    let verbose = index.run(&["check", "--verbose", "--dataset", bad_path]).code(1).out();
+    assert!(verbose.contains("warning: people.csv:1: unknown column \"age\"\n"), "{verbose}");
+
+    let json = index.run(&["check", "--json", "--dataset", bad_path]).json(1);
+    assert_eq!((&json["ok"], &json["code"]), (&Value::Bool(false), &Value::from("dataset_refused")));
+    assert_eq!(json["errors"][0]["file"], "firms.csv");
+    assert_eq!(json["errors"][0]["line"], 2);
+    assert_eq!(json["errors"][0]["column"], "check_min_usd");
+    assert_eq!((json["warning_count"].as_u64(), json.get("warnings")), (Some(1), None));
+    assert!(!index.path().exists());
+}
+
+#[test]
+fn build_ends_with_counts_sizes_times_and_the_difference() {
+    let index = Index::new();
+    let first = index.build(&small()).code(0);
+    for line in ["  firms                      3\n", "  reviews                    4\n", "  current: 2026-11-20.1\n"] {
+        assert!(first.out().contains(line), "{line:?} in {}", first.out());
+    }
+    assert!(first.out().starts_with("published 2026-11-20.1 in "));
+    // Elsewhere than on a terminal each step is a line.
+    let steps: Vec<String> = first.err().lines().map(|line| line.split_whitespace().next().unwrap().into()).collect();
+    for step in ["firms.csv", "tables.bin", "text/startups", "sync", "publish"] {
+        assert!(steps.iter().any(|told| told == step), "{step} in {steps:?}");
+    }
+
+    let dataset = changed("2026-11-27.1", "people.csv", "li-na-moss,Li Na Moss", "li-moss,Li Moss");
+    let second = index.build_json(dataset.path());
+    assert_eq!((&second["outcome"], &second["before"]), (&"published".into(), &"2026-11-20.1".into()));
+    assert_eq!(second["difference"]["people"], serde_json::json!({ "added": 1, "removed": 1, "changed": 0 }));
+    assert_eq!(second["difference"]["startups"], serde_json::json!({ "added": 0, "removed": 0, "changed": 0 }));
+    let bytes = |part: &str| second["bytes"][part].as_u64().unwrap();
+    assert!(bytes("tables") > 0 && bytes("text") > 0 && bytes("total") == bytes("tables") + bytes("text"));
+    assert!(second["steps"].as_array().unwrap().iter().any(|step| step["name"] == "derive"));
+
+    let third = changed("2026-11-28.1", "startups.csv", "kettlepay,KettlePay", "kettlepay,Kettle Pay");
+    let told = index.build(third.path()).code(0).out();
+    assert!(told.contains("  startups                   3   0 added, 0 removed, 1 changed\n"), "{told}");
+    assert!(told.contains("  compared with: 2026-11-27.1\n"), "{told}");
+}
+
+#[test]
+fn the_same_version_again_ends_well_or_names_the_next_free_one() {
+    let index = Index::new();
+    index.build(&small()).code(0);
+    let again = index.build(&small()).code(0).out();
+    assert!(again.starts_with("2026-11-20.1 is published already with the same content"), "{again}");
+    assert_eq!(index.build_json(&small())["outcome"], "unchanged");
+    let other = changed("2026-11-20.1", "firms.csv", "Ostrava Ventures", "Ostrava Capital");
+    let path = other.path().to_str().unwrap();
+    let words = index.run(&["build", "--dataset", path]).code(1).err();
+    assert!(words.contains("error: release 2026-11-20.1 is published already with other content"), "{words}");
+    let json = index.run(&["build", "--json", "--dataset", path]).json(1);
+    assert_eq!((&json["code"], &json["next_free"]), (&"version_taken".into(), &"2026-11-20.2".into()));
+}
+
+#[test]
+fn a_refused_dataset_leaves_the_release_before_as_the_one_to_serve() {
+    let index = Index::new();
+    index.build(&small()).code(0);
+    let bad = changed("2026-11-27.1", "funding_rounds.csv", "kettlepay", "kettlepa");
+    let refused = index.build(bad.path()).code(1);
+    let line = "error: funding_rounds.csv:2: startup: ";
+    assert!(refused.out().contains(line), "{}", refused.out());
+    assert_eq!(index.releases().versions().unwrap(), [version("2026-11-20.1")]);
+    index.releases().open(version("2026-11-20.1")).unwrap();
+}
+
+#[test]
+fn releases_are_listed_switched_verified_and_pruned() {
+    let index = Index::new();
+    for day in ["2026-11-20.1", "2026-11-21.1", "2026-11-22.1"] {
+        index.build(copy_as(&small(), day).path()).code(0);
+    }
+    let list = index.run(&["list"]).code(0).out();
+    let lines: Vec<&str> = list.lines().collect();
+    assert!(lines.len() == 3 && lines[0].starts_with("* 2026-11-22.1 ") && lines[1].starts_with("  2026-11-21.1 "));
+
+    let back = index.run(&["activate", "2026-11-20.1"]).code(0).out();
+    assert_eq!(back, "current: 2026-11-20.1, before: 2026-11-22.1\n");
+    let again = index.run(&["activate", "--json", "2026-11-20"]).json(0);
+    assert_eq!((&again["current"], &again["changed"]), (&"2026-11-20.1".into(), &Value::Bool(false)));
+    let listed = index.run(&["list", "--json"]).json(0);
+    assert_eq!(listed["current"], "2026-11-20.1");
+    assert_eq!(listed["releases"][2]["current"], true);
+    assert_eq!(listed["releases"][2]["counts"]["firms"], 3);
+
+    index.run(&["verify"]).code(0);
+    let tables = index.releases().place(version("2026-11-21.1")).join("tables.bin");
+    let mut bytes = fs::read(&tables).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&tables, bytes).unwrap();
+    let told = index.run(&["verify"]).code(1).out();
+    assert!(told.contains("2026-11-21.1: refused: release 2026-11-21.1 is damaged: tables.bin has"), "{told}");
+    assert!(told.contains("2026-11-22.1: good, "), "{told}");
+    index.run(&["verify", "2026-11-22.1"]).code(0);
+    let json = index.run(&["verify", "--json", "2026-11-21.1"]).json(1);
+    assert_eq!(json["releases"][0]["code"], "damaged");
+    index.run(&["activate", "2026-11-21.1"]).code(1);
+    assert_eq!(index.releases().current().unwrap(), Some(version("2026-11-20.1")));
+
+    let pruned = index.run(&["prune", "--keep", "1", "--json"]).json(0);
+    assert_eq!(pruned["removed"], serde_json::json!(["2026-11-21.1"]));
+    assert_eq!(pruned["kept"], serde_json::json!(["2026-11-22.1", "2026-11-20.1"]));
+    assert!(pruned["freed_bytes"].as_u64().unwrap() > 1000);
+
+    fs::write(index.path().join("current"), "2026-12-01.1\n").unwrap();
+    let list = index.run(&["list"]).code(1);
+    assert!(list.err().contains("holds no release 2026-12-01.1"), "{}", list.err());
+    assert!(index.run(&["verify"]).code(1).out().contains("holds no release 2026-12-01.1"));
+}
+
+#[test]
+fn each_way_to_fail_has_its_exit_code() {
+    let index = Index::new();
+    for words in [
+        &[][..],
+        &["build", "--nonsense"],
+        &["prune"],
+        &["prune", "--keep", "-1"],
+        &["activate"],
+        &["activate", "../2026-11-20.1"],
+        &["activate", "2026-11-20.1/../x"],
+        &["verify", "latest"],
+    ] {
+        index.run(words).code(2);
+    }
+    for words in [&["list"][..], &["verify"], &["prune", "--keep", "1"]] {
+        let ended = index.run(words).code(3);
+        assert!(ended.err().contains("index: No such file"), "{}", ended.err());
+    }
+    assert_eq!(index.run(&["activate", "--json", "2026-11-20.1"]).json(1)["code"], "missing");
+    assert!(!index.path().exists(), "only a build makes the folder");
+    index.run(&["--help"]).code(0);
+    assert!(index.run(&["--help"]).out().contains("Exit codes:"));
+
+    fs::write(index.path(), "a file where the folder should be").unwrap();
+    index.build(&small()).code(3);
+    fs::remove_file(index.path()).unwrap();
+
+    index.build(&small()).code(0);
+    let lock = fs::File::open(index.path().join(".build.lock")).unwrap();
+    lock.lock().unwrap();
+    let busy = index.build(&small()).code(4);
+    assert!(busy.err().contains("another indexer is working on"), "{}", busy.err());
+    assert_eq!(index.run(&["prune", "--keep", "1", "--json"]).json(4)["code"], "busy");
+    index.run(&["activate", "2026-11-20.1"]).code(0);
+    drop(lock);
+    index.build(&small()).code(0);
+}
+
+#[test]
+fn of_two_builds_at_once_one_ends_well_and_one_is_told_to_wait() {
+    let index = Index::new();
+    let start = |version: &str| {
+        let dataset = copy_as(&bundled_folder(), version);
+        let words = ["build", "--dataset", dataset.path().to_str().unwrap()];
+        let child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        (dataset, child)
+    };
+    let (mut ended, mut all) = (Vec::new(), vec![start("2026-11-20.7"), start("2026-11-20.8"), start("2026-11-20.9")]);
+    for (_, child) in &mut all {
+        ended.push(child.wait().unwrap().code().unwrap());
+    }
+    assert!(ended.contains(&0) && ended.iter().all(|code| [0, 4].contains(code)), "{ended:?}");
+    let done = ended.iter().filter(|code| **code == 0).count();
+    assert_eq!(index.releases().versions().unwrap().len(), done);
+    index.run(&["verify"]).code(0);
+}
+
+/// Whatever the moment, the index serves the old release or the new one, whole, and the next build ends well.
+#[test]
+fn a_kill_at_any_moment_leaves_the_old_release_or_the_new() {
+    const MOMENTS: u32 = 24;
+    let index = Index::new();
+    let (old, new) = (copy_as(&bundled_folder(), "2026-11-20.1"), copy_as(&bundled_folder(), "2026-11-27.1"));
+    index.build(old.path()).code(0);
+    let began = Instant::now();
+    index.build(new.path()).code(0);
+    let whole = began.elapsed();
+    let releases = index.releases();
+    let (mut served_old, mut killed) = (0, 0);
+    for moment in 0..MOMENTS {
+        index.run(&["activate", "2026-11-20.1"]).code(0);
+        index.run(&["prune", "--keep", "0"]).code(0);
+        assert_eq!(releases.versions().unwrap(), [version("2026-11-20.1")]);
+        let words = ["build", "--dataset", new.path().to_str().unwrap()];
+        let mut child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(whole * moment / MOMENTS);
+        child.kill().unwrap();
+        killed += u32::from(child.wait().unwrap().code().is_none());
+        let current = releases.current().unwrap().unwrap();
+        served_old += u32::from(current == version("2026-11-20.1"));
+        let release = releases.open(current).unwrap_or_else(|error| panic!("moment {moment}: {error}"));
+        release.trial().unwrap();
+        let next = index.build_json(new.path());
+        assert_eq!(next["current"], "2026-11-27.1", "moment {moment}: {next}");
+        let left: Vec<String> = fs::read_dir(index.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.starts_with('.') && !name.ends_with(".lock"))
+            .collect();
+        assert!(left.is_empty(), "moment {moment}: {left:?}");
+    }
+    assert!(killed >= MOMENTS / 2 && served_old >= MOMENTS / 2, "{killed} killed, {served_old} before the switch");
+}
+
+#[test]
+fn the_real_data_compiles_without_an_error() {
+    let Some(folder) = real_data() else { return };
+    let index = Index::new();
+    let built = index.build_json(&folder);
+    let counts = serde_json::json!({
+        "firms": 8_229, "startups": 87_269, "funding_rounds": 119_893, "people": 4_793, "reviews": 0, "sectors": 1_246
+    });
+    assert_eq!(built["counts"], counts);
+    index.run(&["verify"]).code(0);
+}
+
+#[test]
+fn a_search_shows_the_parts_of_each_score() {
+    let index = Index::new();
+    let (status, _) = index.build(&bundled_folder()).0.status.code().zip(Some(())).unwrap();
+    assert_eq!(status, 0);
+    let found = index.run(&["search", "--json", "aldr captial", "--limit", "2"]).json(0);
+    assert_eq!(found["matches"][0]["slug"], "alder-capital");
+    assert_eq!(found["matches"].as_array().unwrap().len(), 2);
+    assert!(!found["matches"][0]["parts"].as_array().unwrap().is_empty());
+    let one = index.run(&["search", "--json", "aldr captial", "--slug", "aldern-ventures"]).json(0);
+    assert_eq!(one["matches"][0]["name"], "Aldern Ventures");
+    assert_eq!(index.run(&["search", "x", "--slug", "aldern-venture"]).0.status.code(), Some(1));
+}

@@ -1,0 +1,149 @@
+//! Requests as the clients of each protocol revision write them.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request};
+use http_body_util::{BodyExt, Full};
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+use warp::filters::BoxedFilter;
+use warp::reply::Response;
+
+/// A protocol revision, as its clients write requests.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Era {
+    /// Nothing but a content type.
+    Bare,
+    March2025,
+    June2025,
+    November2025,
+    July2026,
+}
+
+/// All of them.
+pub const ERAS: [Era; 5] = [Era::Bare, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
+
+impl Era {
+    pub fn version(self) -> &'static str {
+        match self {
+            Self::Bare | Self::March2025 => "2025-03-26",
+            Self::June2025 => "2025-06-18",
+            Self::November2025 => "2025-11-25",
+            Self::July2026 => "2026-07-28",
+        }
+    }
+}
+
+/// A request to be made, with faults put in.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    pub method: &'static str,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: String,
+}
+
+pub fn ask(era: Era, method: &str, mut params: Value) -> Ask {
+    let mut headers = vec![("host", "localhost:8080".to_owned()), ("content-type", "application/json".to_owned())];
+    if era != Era::Bare {
+        headers.push(("accept", "application/json, text/event-stream".to_owned()));
+    }
+    if !matches!(era, Era::Bare | Era::March2025) && method != "initialize" {
+        headers.push(("mcp-protocol-version", era.version().to_owned()));
+    }
+    if era == Era::July2026 {
+        headers.push(("mcp-method", method.to_owned()));
+        if let Some(name) = params.get("name").and_then(Value::as_str) {
+            headers.push(("mcp-name", name.to_owned()));
+        }
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        });
+    }
+    let mut body = json!({ "jsonrpc": "2.0", "id": 7, "method": method });
+    if params.as_object().is_some_and(|params| !params.is_empty()) {
+        body["params"] = params;
+    }
+    Ask { method: "POST", headers, body: body.to_string() }
+}
+
+pub fn initialize(version: &str) -> Value {
+    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } })
+}
+
+pub fn call(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": arguments })
+}
+
+impl Ask {
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.retain(|(header, _)| *header != name);
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(header, _)| *header != name);
+        self
+    }
+
+    pub fn body(mut self, body: &str) -> Self {
+        body.clone_into(&mut self.body);
+        self
+    }
+
+    pub fn replaced(mut self, from: &str, to: &str) -> Self {
+        assert!(self.body.contains(from), "{} has no {from}", self.body);
+        self.body = self.body.replace(from, to);
+        self
+    }
+
+    pub fn by(mut self, method: &'static str) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub async fn send(&self, endpoint: &BoxedFilter<(Response,)>) -> Reply {
+        self.send_to("/api/mcp", endpoint).await
+    }
+
+    pub async fn send_to(&self, path: &str, endpoint: &BoxedFilter<(Response,)>) -> Reply {
+        let mut request = Request::builder().method(self.method).uri(path);
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        let request = request.body(Full::new(Bytes::from(self.body.clone()))).unwrap();
+        Self::exchange(request, endpoint).await
+    }
+
+    /// Sends a request with whatever body.
+    pub async fn exchange<B>(request: Request<B>, endpoint: &BoxedFilter<(Response,)>) -> Reply
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + Sync + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let routes = TowerToHyperService::new(warp::service(endpoint.clone()));
+        let Ok(answer) = routes.call(request).await;
+        let (head, body) = answer.into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        Reply { status: head.status.as_u16(), headers: head.headers, body }
+    }
+}
+
+#[derive(Debug)]
+pub struct Reply {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl Reply {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.body))
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}

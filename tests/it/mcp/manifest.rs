@@ -1,0 +1,49 @@
+//! What can be read before connecting.
+
+use serde_json::json;
+
+use super::ask::{Era, ask};
+use super::sample::endpoint;
+
+#[tokio::test]
+async fn the_manifest_is_one_value_at_each_of_its_addresses() {
+    let (endpoint, _) = endpoint();
+    let get = ask(Era::Bare, "", json!({})).by("GET").body("");
+    let manifest = get.send_to("/api/mcp/.well-known", &endpoint).await;
+    assert_eq!((manifest.status, manifest.header("content-type")), (200, "application/json"));
+    assert_eq!(manifest.header("access-control-allow-origin"), "*");
+    assert_eq!(manifest.header("x-ratelimit-limit"), "100");
+    let card = manifest.json();
+    assert_eq!(card["endpoint"], "http://127.0.0.1:8080/api/mcp");
+    assert_eq!(card["protocolVersions"], json!(["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"]));
+    assert_eq!(card["name"], "127.0.0.1/venturedex");
+    assert!(card["description"].as_str().unwrap().len() <= 100);
+    assert_eq!(card["limits"]["toolCallsPerDay"], 100);
+    let listed = ask(Era::Bare, "tools/list", json!({})).send(&endpoint).await.json();
+    assert_eq!(card["tools"], listed["result"]["tools"]);
+    for path in ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] {
+        assert_eq!(get.send_to(path, &endpoint).await.body, manifest.body, "{path}");
+    }
+    let index = get.send_to("/.well-known/ai-catalog.json", &endpoint).await.json();
+    assert_eq!(index["entries"][0]["url"], "http://127.0.0.1:8080/api/mcp/server-card");
+    let as_card = get.clone().with("accept", "application/mcp-server-card+json");
+    let as_card = as_card.send_to("/api/mcp/server-card", &endpoint).await;
+    assert_eq!(as_card.header("content-type"), "application/mcp-server-card+json");
+    let known = get.clone().with("if-none-match", manifest.header("etag"));
+    let known = known.send_to("/api/mcp/server-card", &endpoint).await;
+    assert_eq!((known.status, known.body.len()), (304, 0));
+    assert_eq!(known.header("etag"), manifest.header("etag"));
+    let posted = get.clone().by("POST").send_to("/api/mcp/.well-known", &endpoint).await;
+    assert_eq!((posted.status, posted.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    assert_eq!(get.send_to("/api/mcp/nothing", &endpoint).await.status, 404);
+}
+
+#[tokio::test]
+async fn browsers_may_ask_before_they_call() {
+    let (endpoint, _) = endpoint();
+    let preflight = ask(Era::Bare, "", json!({})).by("OPTIONS").body("").with("origin", "https://inspector.test");
+    let reply = preflight.send(&endpoint).await;
+    assert_eq!((reply.status, reply.header("allow")), (204, "POST, OPTIONS"));
+    assert!(reply.header("access-control-allow-headers").contains("MCP-Protocol-Version"));
+    assert!(reply.header("access-control-expose-headers").contains("X-RateLimit-Remaining"));
+}

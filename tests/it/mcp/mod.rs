@@ -1,0 +1,9 @@
+//! The tool endpoint: its protocol on a sample, its tools on the bundled release.
+
+mod ask;
+mod manifest;
+mod protocol;
+mod quota;
+mod sample;
+mod schema;
+mod tools;

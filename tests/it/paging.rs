@@ -1,0 +1,211 @@
+//! Walking lists by cursor: every record exactly once, in order, whatever happens meanwhile.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use venturedex::access::Tier;
+
+use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+
+/// Walks a list to its end; `between` runs after each page.
+fn walk(
+    client: &Client,
+    path: &str,
+    parameters: &[(&str, &str)],
+    mut between: impl FnMut(usize),
+) -> (Vec<String>, u64) {
+    let mut slugs = Vec::new();
+    let mut page = client.list(path, parameters);
+    let mut pages = 0;
+    loop {
+        assert_eq!(page.status, 200, "{}", page.text);
+        slugs.extend(page.slugs());
+        let json = page.json();
+        let total = json["pagination"]["total"].as_u64().unwrap();
+        pages += 1;
+        between(pages);
+        let Some(cursor) = json["pagination"]["next_cursor"].as_str() else {
+            assert_eq!(json["pagination"]["has_more"], false);
+            return (slugs, total);
+        };
+        assert_eq!(json["pagination"]["has_more"], true);
+        page = client.list(
+            path,
+            &[
+                ("cursor", cursor),
+                ("limit", parameters.iter().find(|(name, _)| *name == "limit").map_or("20", |(_, limit)| limit)),
+            ],
+        );
+    }
+}
+
+fn is_walked_once(slugs: &[String], total: u64) {
+    assert_eq!(slugs.len() as u64, total);
+    assert_eq!(slugs.iter().collect::<HashSet<_>>().len(), slugs.len(), "a record came twice");
+}
+
+const SORTS: [&str; 9] = [
+    "name",
+    "health_score",
+    "ghosting_rate",
+    "review_count",
+    "portfolio_count",
+    "investment_count",
+    "last_investment_on",
+    "check_min_usd",
+    "founded_year",
+];
+
+#[test]
+fn a_walk_gives_every_record_once_in_the_order_of_one_big_page() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let mut queries: Vec<Vec<(&str, &str)>> = vec![
+        vec![],
+        vec![("stage", "seed")],
+        vec![("stage", "seed,series-a"), ("country", "US,GB,DE")],
+        vec![("q", "capital")],
+        vec![("q", "capital"), ("sort", "name")],
+        vec![("sort", "-health_score,name")],
+        vec![("sort", "kind")],
+    ];
+    queries.pop();
+    let descending: Vec<String> = SORTS.iter().map(|key| format!("-{key}")).collect();
+    for key in SORTS.iter().copied().chain(descending.iter().map(String::as_str)) {
+        queries.push(vec![("sort", key)]);
+        queries.push(vec![("sort", key), ("stage", "growth")]);
+    }
+    for query in &queries {
+        let mut whole = Vec::new();
+        for offset in (0..).step_by(100) {
+            let mut parameters = query.clone();
+            let offset = offset.to_string();
+            parameters.extend([("limit", "100"), ("offset", offset.as_str())]);
+            let page = client.list("/api/v1/vcs", &parameters).slugs();
+            if page.is_empty() {
+                break;
+            }
+            whole.extend(page);
+        }
+        for limit in ["7", "100"] {
+            let mut parameters = query.clone();
+            parameters.push(("limit", limit));
+            let (slugs, total) = walk(&client, "/api/v3/vcs", &parameters, |_| {});
+            is_walked_once(&slugs, total);
+            assert_eq!(slugs, whole, "{query:?} by {limit}");
+        }
+        let second = client.list("/api/v2/vcs", &[query.clone(), vec![("limit", "7"), ("page", "2")]].concat()).slugs();
+        assert_eq!(second, whole.iter().skip(7).take(7).cloned().collect::<Vec<_>>(), "{query:?}");
+    }
+}
+
+#[test]
+fn other_lists_are_walked_once_too() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (path, parameters) in [
+        ("/api/v3/reviews", vec![("limit", "100")]),
+        ("/api/v3/reviews", vec![("limit", "100"), ("sort", "rating"), ("ghosted", "true")]),
+        ("/api/v3/sectors", vec![("limit", "9")]),
+        ("/api/v3/leaderboard", vec![("limit", "9"), ("metric", "activity")]),
+        ("/api/v3/startups", vec![("limit", "100"), ("sort", "founded_year")]),
+        ("/api/v3/funding-rounds", vec![("limit", "100"), ("stage", "seed")]),
+        ("/api/v3/people", vec![("limit", "100"), ("kind", "firm")]),
+    ] {
+        let (slugs, total) = walk(&client, path, &parameters, |_| {});
+        assert!(total > 20, "{path}");
+        is_walked_once(&slugs, total);
+    }
+}
+
+#[test]
+fn a_release_swapped_in_half_way_does_not_disturb_a_walk() {
+    let folder = bundled_folder();
+    let server = Server::of(catalog_of(&folder));
+    let client = server.client(Tier::Enterprise);
+    let (before, _) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |_| {});
+    // Three more releases, each without the first half of the firms' reviews, so that scores and orders differ.
+    let mut releases: Vec<_> = (2..5)
+        .map(|counter| {
+            let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
+            let place = copy.path().join("reviews.csv");
+            let header = std::fs::read_to_string(&place).unwrap().lines().next().unwrap().to_owned();
+            std::fs::write(place, format!("{header}\n")).unwrap();
+            Arc::new(catalog_of(copy.path()))
+        })
+        .collect();
+    let live = Arc::clone(&server.state.live);
+    let (walked, total) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |page| {
+        if page % 3 == 0
+            && let Some(next) = releases.pop()
+        {
+            live.replace(next);
+        }
+    });
+    assert!(releases.is_empty(), "all were swapped in while the walk went on");
+    is_walked_once(&walked, total);
+    assert_eq!(walked, before);
+
+    // A fourth one pushes the first out of the three that are kept.
+    let first = client.get("/api/v3/vcs?limit=5").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    for counter in 6..11 {
+        let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
+        live.replace(Arc::new(catalog_of(copy.path())));
+    }
+    let expired = client.list("/api/v3/vcs", &[("cursor", &first)]);
+    assert_eq!((expired.status, expired.json()["code"].as_str().unwrap()), (410, "cursor_expired"));
+}
+
+#[test]
+fn a_cursor_keeps_to_its_query() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let page = client.get("/api/v3/vcs?stage=seed&sort=-name&limit=5").json();
+    let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
+    let code = |parameters: &[(&str, &str)]| {
+        let reply = client.list("/api/v3/vcs", &[&[("cursor", cursor)], parameters].concat());
+        let json = reply.json();
+        (reply.status, json["code"].as_str().unwrap_or("").to_owned())
+    };
+    let good = (200, String::new());
+    assert_eq!(code(&[]), good);
+    assert_eq!(code(&[("stage", "Seed"), ("sort", "-name")]), good);
+    assert_eq!(code(&[("limit", "9"), ("fields", "slug")]), good);
+    let mismatch = (400, "cursor_mismatch".to_owned());
+    assert_eq!(code(&[("stage", "growth")]), mismatch);
+    assert_eq!(code(&[("sort", "name")]), mismatch);
+    assert_eq!(code(&[("country", "DE")]), mismatch);
+    let elsewhere = client.list("/api/v3/startups", &[("cursor", cursor)]);
+    assert_eq!(elsewhere.json()["code"], "invalid_cursor");
+    let garbled = client.list("/api/v3/vcs", &[("cursor", &format!("{cursor}x"))]);
+    assert_eq!(garbled.json()["code"], "invalid_cursor");
+}
+
+#[test]
+fn the_whole_real_release_is_walked_once_while_another_is_swapped_in() {
+    let Some(folder) = real_data() else { return };
+    let server = Server::of(catalog_of(&folder));
+    let client = server.client(Tier::Enterprise);
+    let copy = copy_as(&folder, "2026-11-21.2");
+    let other = Arc::new(catalog_of(copy.path()));
+    let live = Arc::clone(&server.state.live);
+    let mut swapped = false;
+    for parameters in [
+        vec![("limit", "100")],
+        vec![("limit", "100"), ("sort", "name")],
+        vec![("limit", "100"), ("sort", "-last_investment_on"), ("stage", "seed")],
+        vec![("limit", "100"), ("sort", "-portfolio_count"), ("sector", "software"), ("country", "US")],
+    ] {
+        let (slugs, total) = walk(&client, "/api/v3/vcs", &parameters, |page| {
+            if page == 10 && !swapped {
+                live.replace(Arc::clone(&other));
+                swapped = true;
+            }
+        });
+        is_walked_once(&slugs, total);
+        if parameters.len() == 1 {
+            assert_eq!(total, 8_229);
+        }
+    }
+    assert!(swapped);
+}

@@ -1,0 +1,96 @@
+//! Keys and their daily quotas, under concurrency.
+
+use std::sync::Barrier;
+
+use venturedex::access::Tier;
+
+use crate::stage::Server;
+
+#[test]
+fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    let start = Barrier::new(64);
+    let replies: Vec<(u16, String, String)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..64)
+            .map(|number| {
+                let (client, start) = (client.clone(), &start);
+                scope.spawn(move || {
+                    start.wait();
+                    let path = ["/api/v1/vcs?limit=1", "/api/v2/sectors", "/api/v3/reviews"][number % 3];
+                    (0..4)
+                        .map(|_| client.get(path))
+                        .map(|reply| {
+                            let remaining = reply.header("x-ratelimit-remaining").to_owned();
+                            (reply.status, remaining, reply.header("retry-after").to_owned())
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(replies.len(), 256);
+    assert_eq!(replies.iter().filter(|(status, ..)| *status == 200).count(), 100);
+    assert_eq!(replies.iter().filter(|(status, ..)| *status == 429).count(), 156);
+    // Each admitted request tells another number of those left, down to nothing.
+    let mut left: Vec<u32> =
+        replies.iter().filter(|(status, ..)| *status == 200).map(|(_, left, _)| left.parse().unwrap()).collect();
+    left.sort_unstable();
+    assert_eq!(left, (0..100).collect::<Vec<u32>>());
+    assert!(
+        replies.iter().filter(|(status, ..)| *status == 429).all(|(_, left, retry)| left == "0" && !retry.is_empty())
+    );
+}
+
+#[test]
+fn what_costs_nothing_is_answered_when_the_quota_is_used_up() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    let first = client.get("/api/v3/vcs?limit=1");
+    let etag = first.header("etag").to_owned();
+    for _ in 0..99 {
+        assert_eq!(client.get("/api/v3/nowhere").status, 404);
+    }
+    let refused = client.get("/api/v3/vcs?limit=1");
+    assert_eq!(refused.status, 429);
+    let problem = refused.json();
+    assert_eq!(problem["code"], "quota_exceeded");
+    assert_eq!(problem["limit"], 100);
+    assert_eq!(problem["tier"], "free");
+    assert!(problem["resets_at"].as_str().unwrap().ends_with("T00:00:00Z"));
+    assert_eq!(client.send("GET", "/api/v3/vcs?limit=1", &[("if-none-match", &etag)]).status, 304);
+    assert_eq!(client.get("/api/v3/usage").status, 200);
+    assert_eq!(client.send("OPTIONS", "/api/v3/vcs", &[]).status, 204);
+    // Another key has a counter of its own.
+    assert_eq!(server.client(Tier::Free).get("/api/v3/vcs?limit=1").status, 200);
+}
+
+#[test]
+fn an_unlimited_key_says_so() {
+    let server = Server::bundled();
+    let reply = server.client(Tier::Enterprise).get("/api/v3/vcs?limit=1");
+    assert_eq!(reply.header("x-ratelimit-limit"), "unlimited");
+    assert!(reply.header("ratelimit").is_empty());
+}
+
+#[test]
+fn tool_calls_without_a_key_are_counted_by_address() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let call =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats","arguments":{}}}"#;
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for number in 0..100 {
+        assert_eq!(client.post("/api/mcp", call).status, 200, "call {number}");
+    }
+    let refused = client.post("/api/mcp", call);
+    assert_eq!(refused.status, 429);
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("100"));
+    assert_eq!(refused.header("x-ratelimit-remaining"), "0");
+    assert_eq!(client.post("/api/mcp", list).status, 200);
+    // A key has the counter that it has on REST.
+    let keyed = server.client(Tier::Free);
+    assert_eq!(keyed.post("/api/mcp", call).header("x-ratelimit-remaining"), "99");
+    assert_eq!(keyed.get("/api/v3/vcs?limit=1").header("x-ratelimit-remaining"), "98");
+}

@@ -1,0 +1,511 @@
+//! REST as its users see it: envelopes, errors, headers, fields, in all three versions.
+
+use serde_json::{Value, json};
+use venturedex::access::Tier;
+use venturedex::catalog::Resource;
+use venturedex::dataset::{Facet, Table};
+
+use crate::stage::{Client, Reply, Server};
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect()
+}
+
+fn code(reply: &Reply) -> (u16, String) {
+    (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
+}
+
+#[test]
+fn each_version_has_its_envelope() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for path in ["vcs", "reviews", "sectors", "leaderboard"] {
+        let v1 = client.get(&format!("/api/v1/{path}?limit=3&offset=2")).json();
+        assert_eq!(keys(&v1), ["data", "pagination"], "{path}");
+        let total = v1["pagination"]["total"].as_u64().unwrap();
+        assert_eq!(v1["pagination"], json!({ "total": total, "limit": 3, "offset": 2 }));
+        let v2 = client.get(&format!("/api/v2/{path}?limit=3&page=2")).json();
+        assert_eq!(keys(&v2), ["data", "pagination"]);
+        let pages = total.div_ceil(3);
+        assert_eq!(v2["pagination"], json!({ "page": 2, "total_pages": pages, "total": total, "limit": 3 }));
+        let v3 = client.get(&format!("/api/v3/{path}?limit=3")).json();
+        assert_eq!(keys(&v3), ["data", "meta", "pagination"]);
+        assert_eq!(keys(&v3["pagination"]), ["has_more", "limit", "next_cursor", "total"]);
+        assert_eq!(v3["meta"], json!({ "snapshot": "2026-11-20.1" }));
+        assert_eq!(v3["data"][2], v1["data"][0], "the same rows in the same order");
+        // The same without `/api`, as older clients write it.
+        assert_eq!(client.get(&format!("/v1/{path}?limit=3&offset=2")).json(), v1);
+    }
+}
+
+#[test]
+fn a_single_record_has_all_its_fields_in_every_version() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let slug = client.get("/api/v3/vcs?limit=1").slugs().remove(0);
+    let record = client.get(&format!("/api/v3/vcs/{slug}")).json();
+    let mut names = Table::Firms.fields().to_vec();
+    names.sort_unstable();
+    assert_eq!(keys(&record["data"]), names);
+    for version in ["v1", "v2"] {
+        let reply = client.get(&format!("/api/{version}/vcs/{}", slug.to_uppercase()));
+        assert_eq!(reply.json(), json!({ "data": record["data"] }));
+    }
+    let score = &record["data"]["score"];
+    let points: u64 = score["components"].as_array().unwrap().iter().map(|part| part["points"].as_u64().unwrap()).sum();
+    assert_eq!(score["value"], points);
+    assert_eq!(score["value"], record["data"]["health_score"]);
+    let only = client.get(&format!("/api/v3/vcs/{slug}?fields=name,healthScore")).json();
+    assert_eq!(keys(&only["data"]), ["health_score", "name"]);
+}
+
+#[test]
+fn fields_are_exactly_those_asked_for() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let row = |path: &str| client.get(path).json()["data"][0].clone();
+    assert_eq!(keys(&row("/api/v3/vcs?fields=name,slug,healthScore&limit=1")), ["health_score", "name", "slug"]);
+    assert_eq!(keys(&row("/api/v3/leaderboard?fields=rank,slug&limit=1")), ["rank", "slug"]);
+    assert_eq!(keys(&row("/api/v3/leaderboard?fields=rankValue&limit=1")), ["rank_value"]);
+    assert_eq!(keys(&row("/api/v3/vcs?limit=1")).len(), Table::Firms.default_fields());
+    assert_eq!(keys(&row("/api/v3/vcs?limit=1&fields=*")).len(), Table::Firms.fields().len());
+    let startup = row("/api/v3/startups?limit=1&fields=slug,rounds,people");
+    assert_eq!(keys(&startup), ["people", "rounds", "slug"]);
+    assert!(!startup["rounds"].as_array().unwrap().is_empty());
+    let stats = client.get("/api/v3/stats?fields=firms,startups").json();
+    assert_eq!(stats["data"], json!({ "firms": 400, "startups": 2_000 }));
+    let wrong = client.get("/api/v3/vcs?fields=name,helthScore");
+    assert_eq!(code(&wrong), (400, "unknown_field".to_owned()));
+    assert_eq!(wrong.json()["errors"][0]["did_you_mean"], "health_score");
+    // Field selection came with v3.
+    let warned = client.get("/api/v2/vcs?fields=name&limit=1").json();
+    assert_eq!(warned["meta"]["warnings"][0]["code"], "unknown_parameter");
+}
+
+/// A value that each parameter takes, and one that is none of its type (`None`: any text is one).
+fn sample(server: &Server, resource: Resource, name: &str) -> (String, Option<&'static str>) {
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    let city = snapshot.cities().next().unwrap().to_owned();
+    let text = |good: &str| (good.to_owned(), None);
+    match name {
+        "q" => text("capital"),
+        "stage" => text("Series A"),
+        "sector" | "parent" => text(snapshot.slug(Table::Sectors, 0)),
+        "country" => text("germany"),
+        "city" => (city, None),
+        "kind" if resource == Resource::People => text("firm"),
+        "kind" => text("vc"),
+        "status" if resource == Resource::Reviews => text("approved"),
+        "status" => text("operating"),
+        "vc" | "investor" | "organization" => text(snapshot.slug(Table::Firms, 0)),
+        "startup" => text(snapshot.slug(Table::Startups, 0)),
+        "metric" => text("activity"),
+        "sort" => text(resource.table().sort_keys()[0]),
+        "min_health_score" => ("50".into(), Some("101")),
+        "max_ghosting_rate" => ("12.5".into(), Some("lots")),
+        "min_reviews" | "check_usd" | "min_amount_usd" => ("3".into(), Some("5m")),
+        "min_rating" => ("4".into(), Some("6")),
+        "active_since" | "since" | "until" => ("2024-01-31".into(), Some("31.01.2024")),
+        "ghosted" => ("true".into(), Some("maybe")),
+        other => panic!("say here what `{other}` takes"),
+    }
+}
+
+#[test]
+fn every_parameter_takes_what_is_good_and_tells_what_is_not() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for resource in Resource::ALL {
+        let versions: &[&str] = match resource {
+            Resource::Startups | Resource::Rounds | Resource::People => &["v3"],
+            _ => &["v1", "v2", "v3"],
+        };
+        for version in versions {
+            let path = format!("/api/{version}/{}", resource.path());
+            for parameter in resource.parameters() {
+                let (good, bad) = sample(&server, resource, parameter.name);
+                for name in parameter.aliases.iter().chain([&parameter.name]) {
+                    let reply = client.list(&path, &[(name, &good)]);
+                    assert_eq!(reply.status, 200, "{path} {name}={good}: {}", reply.text);
+                    assert!(reply.json()["meta"].get("warnings").is_none(), "{path} {name}={good}: {}", reply.text);
+                }
+                if let Some(bad) = bad {
+                    let reply = client.list(&path, &[(parameter.name, bad)]);
+                    assert_eq!(code(&reply), (400, "invalid_parameter".to_owned()), "{path} {}={bad}", parameter.name);
+                    assert_eq!(reply.json()["errors"][0]["parameter"], parameter.name);
+                } else if parameter.name != "q" {
+                    let reply = client.list(&path, &[(parameter.name, "zzqx")]);
+                    unknown_is_told(&reply, version, "unknown_value", &format!("{path} {}", parameter.name));
+                }
+            }
+            let reply = client.list(&path, &[("stge", "seed")]);
+            unknown_is_told(&reply, version, "unknown_parameter", &path);
+            assert_eq!(client.list(&path, &[("utm_source", "x"), ("_", "1")]).status, 200);
+        }
+    }
+}
+
+fn unknown_is_told(reply: &Reply, version: &str, wanted: &str, what: &str) {
+    if version == "v3" {
+        assert_eq!(code(reply), (400, wanted.to_owned()), "{what}: {}", reply.text);
+    } else {
+        assert_eq!(reply.status, 200, "{what}: {}", reply.text);
+        assert_eq!(reply.json()["meta"]["warnings"][0]["code"], wanted, "{what}: {}", reply.text);
+    }
+}
+
+#[test]
+fn a_mistyped_value_names_the_nearest() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for (query, meant) in [
+        ("sector=fintec", "fintech"),
+        ("stage=sereis-a", "series-a"),
+        ("country=Germny", "DE"),
+        ("sort=-helth_score", "-health_score"),
+    ] {
+        let reply = client.get(&format!("/api/v3/vcs?{query}"));
+        assert_eq!(code(&reply), (400, "unknown_value".to_owned()), "{query}");
+        assert_eq!(reply.json()["errors"][0]["did_you_mean"], meant, "{query}");
+    }
+    let reply = client.get("/api/v3/vcs?secter=fintech");
+    assert_eq!(reply.json()["errors"][0]["did_you_mean"], "sector");
+    // v1 lets the good values of a list apply, and is empty where none is good.
+    let good = client.get("/api/v1/vcs?country=DE").json()["pagination"]["total"].clone();
+    assert_eq!(client.get("/api/v1/vcs?country=DE,Atlantis").json()["pagination"]["total"], good);
+    assert_eq!(client.get("/api/v1/vcs?country=Atlantis").json()["pagination"]["total"], 0);
+}
+
+#[test]
+fn a_sector_can_be_named_by_its_name_even_with_a_comma() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    for row in 0..snapshot.rows(Table::Sectors) {
+        let (slug, name) = (snapshot.slug(Table::Sectors, row), snapshot.name(Table::Sectors, row));
+        let total =
+            |value: &str| client.list("/api/v3/vcs", &[("sector", value)]).json()["pagination"]["total"].clone();
+        assert_eq!(total(slug), total(name), "{name}");
+        assert_eq!(total(slug), snapshot.facet_count(Table::Firms, Facet::Sector, row));
+    }
+}
+
+#[test]
+fn the_checks_run_in_their_order() {
+    let server = Server::bundled();
+    let (client, nobody) = (server.client(Tier::Free), server.anonymous());
+    let key = client.key.clone().unwrap();
+    let with = |text: &str| Client { key: Some(text.to_owned()), ..nobody.clone() };
+    assert_eq!(code(&nobody.get(&format!("/api/v3/vcs?api_key={key}"))), (400, "key_in_url".into()));
+    assert_eq!(code(&nobody.get("/api/v3/vcs")), (401, "missing_api_key".into()));
+    assert_eq!(code(&nobody.get("/api/v3/nowhere?foo=1")), (401, "missing_api_key".into()));
+    assert_eq!(code(&with(&key[..39]).get("/api/v1/vcs")), (401, "malformed_api_key".into()));
+    let unknown = "vdx_000000000000000000000000000000";
+    let digits = crc_suffix(unknown);
+    assert_eq!(code(&with(&format!("{unknown}{digits}")).get("/api/v2/vcs")), (401, "invalid_api_key".into()));
+    assert_eq!(code(&client.get("/api/v3/nowhere?foo=1")), (404, "unknown_route".into()));
+    assert_eq!(code(&client.get("/api/v1/startups")), (404, "unknown_route".into()));
+    assert_eq!(code(&client.get("/api/v4/vcs")), (404, "unknown_route".into()));
+    let post = client.send("POST", "/api/v3/vcs", &[]);
+    assert_eq!((code(&post), post.header("allow")), ((405, "method_not_allowed".into()), "GET, HEAD, OPTIONS"));
+    let missing = client.get("/api/v3/vcs/no-such-firm-anywhere");
+    assert_eq!(code(&missing), (404, "not_found".into()));
+    let refused = nobody.get("/api/v3/vcs");
+    assert_eq!(refused.header("www-authenticate"), "Bearer");
+    assert_eq!((refused.header("x-ratelimit-limit"), refused.header("x-ratelimit-remaining")), ("0", "0"));
+    assert!(!refused.text.contains(&key));
+}
+
+/// The checksum of a key's 30 random characters, worked out apart from the program: CRC-32 in six base62 digits.
+fn crc_suffix(key: &str) -> String {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let mut crc = u32::MAX;
+    for byte in key.trim_start_matches("vdx_").bytes() {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    let mut rest = !crc;
+    let mut digits = [b'0'; 6];
+    for digit in digits.iter_mut().rev() {
+        *digit = DIGITS[rest as usize % 62];
+        rest /= 62;
+    }
+    String::from_utf8(digits.to_vec()).unwrap()
+}
+
+#[test]
+fn every_answer_carries_the_headers() {
+    let server = Server::bundled();
+    let (client, nobody) = (server.client(Tier::Pro), server.anonymous());
+    let etag = client.get("/api/v3/vcs").header("etag").to_owned();
+    let replies = [
+        client.get("/api/v3/vcs"),
+        client.get("/api/v3/vcs?foo=1"),
+        client.get("/api/v3/nowhere"),
+        client.send("DELETE", "/api/v3/vcs", &[]),
+        client.send("HEAD", "/api/v3/vcs", &[]),
+        client.send("OPTIONS", "/api/v3/vcs", &[]),
+        client.send("GET", "/api/v3/vcs", &[("if-none-match", &etag)]),
+        client.get("/api/v3/usage"),
+        nobody.get("/api/v3/vcs"),
+        nobody.get("/api/v3/vcs?key=vdx_x"),
+    ];
+    for reply in replies {
+        for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id", "x-snapshot"] {
+            assert!(!reply.header(name).is_empty(), "{} without {name}", reply.status);
+        }
+        assert_eq!(reply.header("x-api-version"), "3");
+        assert_eq!(reply.header("access-control-allow-origin"), "*");
+        if reply.status >= 400 {
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            assert_eq!(reply.json()["request_id"], reply.header("x-request-id"));
+        }
+    }
+    let old = client.get("/api/v1/vcs?stage=seed");
+    assert!(old.header("link").ends_with("/api/v3/vcs>; rel=\"successor-version\""), "{}", old.header("link"));
+    let new = client.get("/api/v3/vcs?limit=2");
+    assert!(new.header("link").ends_with("rel=\"next\""));
+    let next = new.header("link").split(['<', '>']).nth(1).unwrap();
+    let path = &next[client.base.len()..];
+    assert_eq!(client.get(path).slugs(), client.get("/api/v3/vcs?limit=4").slugs()[2..]);
+}
+
+#[test]
+fn a_known_answer_is_not_sent_again() {
+    let server = Server::bundled();
+    let (one, other) = (server.client(Tier::Free), server.client(Tier::Pro));
+    let first = one.get("/api/v3/vcs?stage=seed&limit=3");
+    let etag = first.header("etag");
+    assert!(etag.starts_with("W/\""));
+    assert_eq!(other.get("/api/v3/vcs?limit=3&stage=seed").header("etag"), etag, "the same for two keys");
+    let again = one.send("GET", "/api/v3/vcs?stage=seed&limit=3", &[("if-none-match", etag)]);
+    assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", etag));
+    assert_eq!(again.header("x-ratelimit-remaining"), "99", "a 304 costs nothing");
+    assert_ne!(one.get("/api/v3/vcs?stage=growth&limit=3").header("etag"), etag);
+}
+
+#[test]
+fn large_answers_are_compressed_for_those_who_ask() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let plain = client.send("GET", "/api/v3/vcs?limit=100", &[("accept-encoding", "identity")]);
+    assert!(plain.header("content-encoding").is_empty());
+    let packed = client.send("GET", "/api/v3/vcs?limit=100", &[("accept-encoding", "br, gzip;q=0.8")]);
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    assert_eq!(packed.header("vary"), "Accept-Encoding");
+    assert_eq!(packed.text, plain.text);
+    let small = client.send("GET", "/api/v3/usage", &[("accept-encoding", "gzip")]);
+    assert!(small.header("content-encoding").is_empty());
+}
+
+#[test]
+fn v3_lists_approved_reviews_only_unless_it_is_asked() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let total = |path: &str| client.get(path).json()["pagination"]["total"].as_u64().unwrap();
+    let (old, new) = (total("/api/v1/reviews"), total("/api/v3/reviews"));
+    let pending = total("/api/v3/reviews?status=pending");
+    assert!(pending > 0 && new > 0);
+    assert_eq!(old, new + pending);
+    assert_eq!(total("/api/v2/reviews?status=approved"), new);
+    assert_eq!(total("/api/v3/reviews?status=rejected"), 0);
+    let row = client.get("/api/v1/reviews?status=pending&limit=1").json()["data"][0].clone();
+    assert_eq!((&row["title"], &row["body"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn ties_on_the_leaderboard_share_a_rank() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for metric in ["health_score", "responsiveness", "fairness", "value_add", "ghosting_rate", "activity"] {
+        let mut rows: Vec<(u64, f64, String)> = Vec::new();
+        for page in 1.. {
+            let json = client.get(&format!("/api/v2/leaderboard?metric={metric}&limit=100&page={page}")).json();
+            let data = json["data"].as_array().unwrap();
+            if data.is_empty() {
+                break;
+            }
+            rows.extend(data.iter().map(|row| {
+                let slug = row["slug"].as_str().unwrap().to_owned();
+                (row["rank"].as_u64().unwrap(), row["rank_value"].as_f64().unwrap(), slug)
+            }));
+        }
+        assert!(rows.len() > 50, "{metric}");
+        for (place, row) in rows.iter().enumerate() {
+            let better = rows.iter().filter(|other| match metric {
+                "ghosting_rate" => other.1 < row.1,
+                _ => other.1 > row.1,
+            });
+            assert_eq!(row.0, better.count() as u64 + 1, "{metric} {place}");
+        }
+        let tied = rows.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        assert!(tied.clone().all(|pair| pair[0].2 < pair[1].2), "ties go by slug");
+        if metric == "activity" {
+            assert!(tied.count() > 0);
+        }
+    }
+    // The rank is that within the filtered set.
+    let filtered = client.get("/api/v3/leaderboard?country=DE&limit=1").json();
+    assert_eq!(filtered["data"][0]["rank"], 1);
+}
+
+#[test]
+fn a_firms_own_lists_are_those_of_the_filters() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let slug = client.get("/api/v3/vcs?sort=-portfolio_count&limit=1").slugs().remove(0);
+    for (part, list) in [
+        ("reviews", format!("/api/v3/reviews?vc={slug}")),
+        ("portfolio", format!("/api/v3/startups?investor={slug}")),
+        ("rounds", format!("/api/v3/funding-rounds?investor={slug}")),
+        ("people", format!("/api/v3/people?organization={slug}")),
+    ] {
+        let (own, other) = (client.get(&format!("/api/v3/vcs/{slug}/{part}")).json(), client.get(&list).json());
+        assert_eq!(own["data"], other["data"], "{part}");
+        assert_eq!(own["pagination"]["total"], other["pagination"]["total"]);
+    }
+    let record = client.get(&format!("/api/v3/vcs/{slug}")).json()["data"].clone();
+    let total = |part: &str| client.get(&format!("/api/v3/vcs/{slug}/{part}")).json()["pagination"]["total"].clone();
+    assert_eq!(record["portfolio_count"], total("portfolio"));
+    assert_eq!(record["investment_count"], total("rounds"));
+    assert_eq!(record["review_count"], total("reviews"));
+}
+
+#[test]
+fn every_problem_type_leads_to_its_place_in_the_docs() {
+    let server = Server::bundled();
+    let nobody = server.anonymous();
+    let docs = nobody.get("/docs/errors");
+    assert_eq!(docs.status, 200);
+    for path in ["/api/v3/vcs", "/nowhere", "/api/v3/vcs?k=vdx_1"] {
+        let kind = nobody.get(path).json()["type"].as_str().unwrap().to_owned();
+        let (page, anchor) = kind.split_once('#').unwrap();
+        assert_eq!(page, format!("{}/docs/errors", nobody.base));
+        assert!(docs.text.contains(&format!("id=\"{anchor}\"")), "{anchor}");
+    }
+}
+
+#[test]
+fn the_service_tells_that_it_is_well() {
+    let server = Server::bundled();
+    let nobody = server.anonymous();
+    assert_eq!(nobody.get("/healthz").text, "ok\n");
+    assert_eq!(nobody.get("/readyz").json()["snapshot"], "2026-11-20.1");
+    assert!(nobody.get("/").text.contains("/api/mcp"));
+    assert_eq!(nobody.send("POST", "/healthz", &[]).status, 405);
+}
+
+#[test]
+fn names_of_all_kinds_are_suggested_while_one_types() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let reply = client.list("/api/v3/suggest", &[("q", "alder cap")]);
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let json = reply.json();
+    assert_eq!(json["data"][0]["name"], "Alder Capital");
+    assert_eq!(keys(&json["data"][0]), ["kind", "name", "score", "slug"]);
+    let few = client.list("/api/v3/suggest", &[("q", "an"), ("limit", "30"), ("fields", "kind,name")]).json();
+    let rows = few["data"].as_array().unwrap();
+    assert_eq!(keys(&rows[0]), ["kind", "name"]);
+    let kinds: std::collections::BTreeSet<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert!(kinds.len() >= 2, "{kinds:?}");
+    assert_eq!(code(&client.get("/api/v3/suggest")), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.get("/api/v1/suggest?q=a")), (404, "unknown_route".into()));
+}
+
+#[test]
+fn a_search_explains_its_scores_when_it_is_asked() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let json = client.list("/api/v3/vcs", &[("q", "aldr captial"), ("explain", "1"), ("limit", "3")]).json();
+    let explained = json["meta"]["explain"].as_array().unwrap();
+    assert_eq!(explained.len(), json["data"].as_array().unwrap().len());
+    assert_eq!(explained[0]["slug"], json["data"][0]["slug"]);
+    assert!(!explained[0]["parts"].as_array().unwrap().is_empty());
+    let scores: Vec<f64> = explained.iter().map(|part| part["score"].as_f64().unwrap()).collect();
+    assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]), "{scores:?}");
+    assert!(client.list("/api/v3/vcs", &[("q", "alder")]).json()["meta"].get("explain").is_none());
+    assert_eq!(code(&client.get("/api/v3/vcs?q=alder&explain=perhaps")), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.get("/api/v3/reviews?explain=1")), (400, "unknown_parameter".into()));
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_what_may_have_been_meant() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let json = client.list("/api/v3/vcs", &[("q", "aldxr kapitul partnas")]).json();
+    let found = !json["data"].as_array().unwrap().is_empty();
+    assert!(found || json["meta"]["did_you_mean"][0]["slug"].is_string(), "{json}");
+    let nothing = client.list("/api/v3/vcs", &[("q", "zzqxj wvvkq")]).json();
+    assert_eq!(nothing["pagination"]["total"], 0);
+}
+
+#[test]
+fn a_list_of_too_many_values_is_refused_before_any_is_looked_up() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let many: Vec<String> = (0..2_000).map(|number| format!("zqx{number}")).collect();
+    for (path, name) in [("people", "organization"), ("reviews", "vc"), ("vcs", "sector"), ("startups", "investor")] {
+        let reply = client.list(&format!("/api/v3/{path}"), &[(name, &many.join(","))]);
+        assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{path}");
+        assert!(reply.text.len() < 2_000, "{} bytes", reply.text.len());
+    }
+    let reply = client.list("/api/v3/vcs", &[("sector", &many[..100].join(","))]);
+    assert_eq!(reply.status, 400);
+    assert!(reply.json()["errors"].as_array().unwrap().len() <= 20);
+    assert_eq!(code(&client.list("/api/v3/vcs", &[("q", &"a".repeat(501))])), (400, "invalid_parameter".into()));
+}
+
+#[test]
+fn a_list_of_nothing_is_no_condition() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for query in ["stage=", "stage=,", "stage=%20,%20", "sector=,&q="] {
+        assert_eq!(client.get(&format!("/api/v3/vcs?{query}")).json()["pagination"]["total"], 400, "{query}");
+    }
+}
+
+#[test]
+fn a_firms_people_are_not_those_of_a_startup_with_its_slug() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    let mut shared = 0;
+    for row in 0..snapshot.rows(Table::Firms) {
+        let slug = snapshot.slug(Table::Firms, row);
+        if snapshot.find(Table::Startups, slug).is_some() {
+            shared += 1;
+            let json = client.get(&format!("/api/v3/vcs/{slug}/people")).json();
+            assert!(json["data"].as_array().unwrap().iter().all(|row| row["organization"]["kind"] == "firm"), "{slug}");
+        }
+    }
+    assert!(shared > 0, "the bundled data has such a slug");
+}
+
+#[test]
+fn a_default_that_is_spelt_out_agrees_with_a_cursor_only_where_it_is_the_same() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let go_on = |first: &str, then: &str| {
+        let page = client.get(first).json();
+        let cursor = page["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+        let path = first.split('?').next().unwrap();
+        client.get(&format!("{path}?cursor={cursor}&{then}")).status
+    };
+    assert_eq!(go_on("/api/v3/leaderboard?metric=fairness&limit=1", "metric=health_score"), 400);
+    assert_eq!(go_on("/api/v3/leaderboard?limit=1", "metric=health_score"), 200);
+    assert_eq!(go_on("/api/v3/vcs?sort=-name&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?limit=1", "sort=-health_score,-investment_count"), 200);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=relevance"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=approved"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=pending"), 400);
+    let page = client.get("/api/v3/vcs/alder-capital/reviews?limit=1").json();
+    let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
+    assert_eq!(client.get(&format!("/api/v3/vcs/Alder-Capital/reviews?cursor={cursor}")).status, 200);
+}

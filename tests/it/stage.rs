@@ -1,0 +1,219 @@
+//! What tests are played on: catalogs made from folders, servers on free ports, and a client.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use venturedex::access::{Access, Tier};
+use venturedex::catalog::{Catalog, Live, Texts};
+use venturedex::dataset::archive::Aligned;
+use venturedex::dataset::{Checksums, Quiet, Snapshot, compile};
+use venturedex::server::{Limits, RequestIds};
+use venturedex::web::{Callers, State, mcp, routes};
+
+/// The real data's folder, where it is there; `None` skips a test, and fails it where all tests must run.
+pub fn real_data() -> Option<PathBuf> {
+    let folder = std::env::var_os("VENTUREDEX_REAL_DATA").map(PathBuf::from).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        let all = std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1");
+        assert!(!all, "VENTUREDEX_REAL_DATA names no folder, and VENTUREDEX_TEST_ALL=1 wants it");
+        eprintln!("skipped: VENTUREDEX_REAL_DATA names no folder of real data");
+    }
+    folder
+}
+
+/// The folder of the bundled dataset.
+pub fn bundled_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset")
+}
+
+/// Compiles a dataset and opens it in memory.
+pub fn catalog_of(folder: &Path) -> Catalog {
+    let compiled = match compile(folder, &Quiet) {
+        Ok(compiled) => compiled,
+        Err(report) => panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+    };
+    let mut bytes = Vec::new();
+    compiled.write(&mut bytes).unwrap();
+    let snapshot = Snapshot::open(Arc::new(Aligned::copy(&bytes)), Checksums::Verify).unwrap();
+    let texts = Texts::in_memory(&snapshot).unwrap();
+    Catalog::new(snapshot, texts)
+}
+
+/// Copies a dataset to a temporary folder with another version.
+pub fn copy_as(folder: &Path, version: &str) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    let place = copy.path().join("snapshot.toml");
+    let text = fs::read_to_string(&place).unwrap();
+    let changed: Vec<String> = text
+        .lines()
+        .map(|line| if line.starts_with("version") { format!("version = \"{version}\"") } else { line.to_owned() })
+        .collect();
+    fs::write(place, changed.join("\n")).unwrap();
+    copy
+}
+
+/// A running server; it ends when this is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    pub state: Arc<State>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    _data: TempDir,
+}
+
+impl Server {
+    /// Serves a catalog on a free port.
+    pub fn of(catalog: Catalog) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let access = Access::open(data.path(), now()).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(State {
+            live: Arc::new(Live::new(Arc::new(catalog), 3)),
+            access,
+            public_url: format!("http://{address}"),
+            ids: RequestIds::new(1),
+            clock: now,
+        });
+        let callers = Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new() };
+        let settings = mcp::Settings::new(state.public_url.clone());
+        let routes = routes(&state, callers, &settings).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let ended = async {
+                let _ = stopped.await;
+            };
+            runtime
+                .block_on(venturedex::server::run(listener, routes, ended, Limits::default(), RequestIds::new(2)))
+                .unwrap();
+        });
+        Self { address, state, stop: Some(stop), thread: Some(thread), _data: data }
+    }
+
+    /// Serves the bundled snapshot.
+    pub fn bundled() -> Self {
+        Self::of(venturedex::catalog::bundled().unwrap())
+    }
+
+    /// A client with a fresh key of `tier`.
+    pub fn client(&self, tier: Tier) -> Client {
+        let key = self.state.access.add_demo_key(tier).unwrap().reveal().to_owned();
+        Client { base: format!("http://{}", self.address), key: Some(key), agent: agent() }
+    }
+
+    /// A client without a key.
+    pub fn anonymous(&self) -> Client {
+        Client { base: format!("http://{}", self.address), key: None, agent: agent() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn now() -> i64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
+
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes), &mut text).unwrap();
+    text
+}
+
+pub fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).build().new_agent()
+}
+
+/// Asks a server as its users do.
+#[derive(Clone)]
+pub struct Client {
+    pub base: String,
+    pub key: Option<String>,
+    pub agent: ureq::Agent,
+}
+
+/// What came back.
+pub struct Reply {
+    pub status: u16,
+    pub headers: http::HeaderMap,
+    pub text: String,
+}
+
+impl Reply {
+    /// The body as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// A header's text; empty where it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The slugs (or ids) of a list.
+    pub fn slugs(&self) -> Vec<String> {
+        let json = self.json();
+        let rows = json["data"].as_array().unwrap_or_else(|| panic!("no list: {}", self.text)).clone();
+        let key = |row: &serde_json::Value| row.get("slug").or(row.get("id")).unwrap().as_str().unwrap().to_owned();
+        rows.iter().map(key).collect()
+    }
+}
+
+impl Client {
+    /// `GET`s a path with its query.
+    pub fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[])
+    }
+
+    /// Sends a request without a body.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(()).unwrap();
+        let mut response = self.agent.run(request).unwrap();
+        let bytes = response.body_mut().read_to_vec().unwrap();
+        let packed = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
+        let text = if packed { unpacked(&bytes) } else { String::from_utf8(bytes).unwrap() };
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    /// `POST`s JSON.
+    pub fn post(&self, path: &str, json: &str) -> Reply {
+        let mut request = self.agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(json).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    /// `GET`s a list with parameters that need encoding.
+    pub fn list(&self, path: &str, parameters: &[(&str, &str)]) -> Reply {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters);
+        self.get(&format!("{path}?{}", query.finish()))
+    }
+}
