@@ -10,7 +10,6 @@ use super::expansion::Expansion;
 use super::lexicon::Lexicon;
 use super::query::Query;
 use super::scratch::{BEGINS, HINTED, KEEP, SURELY, Scratch, WORDS};
-use super::tables::{FIRST, Rows};
 use super::weights::Weights;
 
 /// How far a search goes.
@@ -160,7 +159,11 @@ impl<'a> Candidates<'a> {
             rows.sort();
             rows.dedup();
             let marks = first.mark | second.mark;
-            second.each_of(lexicon, &rows, budget, |row, sure| scratch.touch(row, marks | sure, *passes));
+            second.each_of(lexicon, &rows, budget, |row, sure| {
+                if rows.binary_search(&row).is_ok() {
+                    scratch.touch(row, marks | sure, *passes);
+                }
+            });
             self.told = true;
         } else {
             let mut weight = 0.0;
@@ -195,22 +198,13 @@ impl<'a> Candidates<'a> {
         let sure = if reach == Reach::Near { SURELY } else { 0 };
         let mut inner = Vec::new();
         for range in &expansion.fresh_ranges {
-            for word in range.clone() {
-                match lexicon.tables.rows(word) {
-                    Rows::One(row) if row & FIRST == 0 => inner.push(row),
-                    Rows::One(row) => scratch.touch(row & !FIRST, mark | sure | BEGINS, passes),
-                    Rows::Few(rows) => {
-                        for row in rows {
-                            if row & FIRST == 0 {
-                                inner.push(*row);
-                            } else {
-                                scratch.touch(row & !FIRST, mark | sure | BEGINS, passes);
-                            }
-                        }
-                    }
-                    Rows::Many => {}
+            lexicon.each_rare(range, |row, is_first| {
+                if is_first {
+                    scratch.touch(row, mark | sure | BEGINS, passes);
+                } else {
+                    inner.push(row);
                 }
-            }
+            });
             for word in lexicon.tables.common_in(range) {
                 for row in lexicon.tables.firsts(word) {
                     scratch.touch(*row, mark | sure | BEGINS, passes);

@@ -161,8 +161,12 @@ impl Expansion {
         let meant = self.mistaken.iter().filter(|_| !self.is_read && self.is_mistyped());
         let known = self.known.iter().filter(|_| !self.is_read);
         let known_ranges = self.known_ranges.iter().filter(|_| !self.is_read);
-        let in_ranges = known_ranges.chain(&self.fresh_ranges).flat_map(|range| range.clone());
-        for word in known.chain(&self.fresh).chain(meant).copied().chain(in_ranges) {
+        let ranges: Vec<&Range<u32>> = known_ranges.chain(&self.fresh_ranges).collect();
+        for range in &ranges {
+            lexicon.each_rare(range, |row, _| found(row, 0));
+        }
+        let common = ranges.iter().flat_map(|range| lexicon.tables.common_in(range));
+        for word in known.chain(&self.fresh).chain(meant).copied().chain(common) {
             let marks = if self.exact.contains(&word) { SURELY } else { 0 };
             lexicon.each_row(word, *budget, |row, _| found(row, marks));
             *budget = budget.saturating_sub(lexicon.tables.frequency(word));
@@ -175,13 +179,19 @@ impl Expansion {
         !self.fresh.is_empty() || !self.fresh_ranges.is_empty()
     }
 
-    /// Calls `found` with those of the ascending rows that hold what the word stands for. Takes what it reads from the
-    /// budget, and leaves out common words that would exceed it.
+    /// Calls `found` with those of the ascending rows that hold what the word stands for, and with other rows that do.
+    /// Takes what it reads from the budget, and leaves out common words that would exceed it.
     pub fn each_of(&self, lexicon: &Lexicon, rows: &[u32], budget: &mut u32, mut found: impl FnMut(u32, u16)) {
-        let in_ranges = self.known_ranges.iter().chain(&self.fresh_ranges).flat_map(|range| range.clone());
-        for word in self.known.iter().chain(&self.fresh).chain(&self.mistaken).copied().chain(in_ranges) {
+        let ranges = || self.known_ranges.iter().chain(&self.fresh_ranges);
+        for range in ranges() {
+            lexicon.each_rare(range, |row, _| found(row, 0));
+        }
+        let words = self.known.iter().chain(&self.fresh).chain(&self.mistaken).copied();
+        for word in words.chain(ranges().flat_map(|range| lexicon.tables.common_in(range))) {
             let marks = if self.exact.contains(&word) { SURELY } else { 0 };
-            if let Some(left) = budget.checked_sub(lexicon.cost_of(word, rows)) {
+            if !lexicon.is_common(word) {
+                lexicon.each_row(word, u32::MAX, |row, _| found(row, marks));
+            } else if let Some(left) = budget.checked_sub(lexicon.cost_of(word, rows)) {
                 *budget = left;
                 lexicon.each_of(word, rows, |row| found(row, marks));
             }
@@ -190,12 +200,9 @@ impl Expansion {
 
     /// Calls `found` with rows that may have a word that the optional word begins.
     pub fn each_hint(&self, lexicon: &Lexicon, mut found: impl FnMut(u32)) {
-        for word in self.hints.clone() {
-            if lexicon.is_common(word) {
-                lexicon.tables.firsts(word).iter().for_each(|row| found(*row));
-            } else {
-                lexicon.each_row(word, u32::MAX, |row, _| found(row));
-            }
+        lexicon.each_rare(&self.hints, |row, _| found(row));
+        for word in lexicon.tables.common_in(&self.hints) {
+            lexicon.tables.firsts(word).iter().for_each(|row| found(*row));
         }
     }
 

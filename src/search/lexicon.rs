@@ -3,6 +3,7 @@
 //! Tantivy has the postings of common words, compressed and with skips; the side tables have the rows of all others, in
 //! one piece, so that a prefix of thousands of words is one scan.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tantivy::postings::{SegmentPostings, TermInfo};
@@ -73,36 +74,31 @@ impl Lexicon {
         }
     }
 
-    /// Calls `found` with each of the ascending `rows` that holds the word.
+    /// Calls `found` with each row that holds a word of a range that is not common, and whether its name begins with it.
+    pub fn each_rare(&self, range: &Range<u32>, mut found: impl FnMut(u32, bool)) {
+        for word in range.clone() {
+            match self.tables.rows(word) {
+                Rows::One(row) => found(row & !FIRST, row & FIRST != 0),
+                Rows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
+                Rows::Many => {}
+            }
+        }
+    }
+
+    /// Calls `found` with each of the ascending `rows` that holds a common word.
     pub fn each_of(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
-        match self.tables.rows(word) {
-            Rows::One(row) => {
-                if rows.binary_search(&(row & !FIRST)).is_ok() {
-                    found(row & !FIRST);
-                }
+        let Some(mut postings) = self.postings(word) else { return };
+        let skips = usize::try_from(postings.size_hint() / SKIP).is_ok_and(|blocks| blocks > rows.len());
+        for row in rows {
+            let mut doc = postings.doc();
+            if skips && doc < *row {
+                doc = postings.seek(*row);
             }
-            Rows::Few(few) => {
-                for row in few.iter().map(|row| row & !FIRST) {
-                    if rows.binary_search(&row).is_ok() {
-                        found(row);
-                    }
-                }
+            while doc < *row {
+                doc = postings.advance();
             }
-            Rows::Many => {
-                let Some(mut postings) = self.postings(word) else { return };
-                let skips = usize::try_from(postings.size_hint() / SKIP).is_ok_and(|blocks| blocks > rows.len());
-                for row in rows {
-                    let mut doc = postings.doc();
-                    if skips && doc < *row {
-                        doc = postings.seek(*row);
-                    }
-                    while doc < *row {
-                        doc = postings.advance();
-                    }
-                    if doc == *row {
-                        found(*row);
-                    }
-                }
+            if doc == *row {
+                found(*row);
             }
         }
     }
