@@ -214,9 +214,9 @@ pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String
     let command = Cli::command();
     let args = command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments));
     let known: Vec<&str> = args.filter_map(|arg| arg.get_env()?.to_str()).collect();
-    let for_tests = ["VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
+    let of_others = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
     let unknown = |name: &String| {
-        name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !for_tests.contains(&name.as_str())
+        name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !of_others.contains(&name.as_str())
     };
     let nearest = |name: &String| {
         let distance = |known: &&str| rapidfuzz::distance::damerau_levenshtein::distance(known.chars(), name.chars());

@@ -26,7 +26,6 @@ const HOMES: &[(&str, &[&str])] = &[
     ("unicode_normalization", &["dataset"]),
     ("toml", &["dataset"]),
     ("tantivy", &["search"]),
-    ("levenshtein_automata", &["search"]),
     ("rapidfuzz", &["search", "access", "config"]),
     ("dashmap", &["access"]),
     ("rusqlite", &["access"]),

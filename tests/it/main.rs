@@ -7,6 +7,7 @@ mod indexer;
 mod layers;
 mod lists;
 mod mcp;
+mod names;
 mod paging;
 mod quota;
 mod real;

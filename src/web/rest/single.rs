@@ -125,7 +125,7 @@ pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
 /// `GET /snapshots`: the releases that are held, newest first.
 pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
     check_parameters(call, &["fields"])?;
-    const KNOWN: [&str; 7] = ["version", "released_on", "title", "source", "license", "serving", "counts"];
+    const KNOWN: [&str; 8] = ["version", "released_on", "title", "source", "license", "serving", "checksum", "counts"];
     let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
     let mut data = Vec::new();
     for catalog in call.state.live.all() {
@@ -137,6 +137,7 @@ pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
             "source": snapshot.source(),
             "license": snapshot.license(),
             "serving": snapshot.version() == call.catalog.version(),
+            "checksum": format!("{:016x}", snapshot.content()),
             "counts": Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         });
         if let (Fields::Some(places), Some(entry)) = (&fields, entry.as_object_mut()) {
