@@ -4,8 +4,8 @@
 //! `cargo bench --bench search_speed -- [--names 1000000 | --from startups.csv] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT] [--folder DIR]`
 //!
 //! CPU time of one thread, so that what else the machine does stays out; each query is asked twice and the second time
-//! counts. The
-//! names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
+//! counts, and a slow one is asked again, since a cache that another program has emptied costs as much as the search.
+//! The names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
 //! distribution, so that the dictionary grows with the names as that of real ones does.
 
 use std::collections::{BTreeMap, HashMap};
@@ -342,6 +342,9 @@ fn measure(name: &str, table: &Table, queries: &[Asked], times_asked: usize, sea
             found = search(&asked.text);
             least = start.elapsed();
         }
+        if times_asked > 1 && least > SLOW {
+            least = least.min(again(|| search(&asked.text)));
+        }
         slowest.push((least, asked));
         let class = classes.entry(asked.class).or_default();
         class.0.push(least);
@@ -367,6 +370,19 @@ fn measure(name: &str, table: &Table, queries: &[Asked], times_asked: usize, sea
         println!("  slow: {} {:?} {:.0} µs", asked.class, asked.text, took.as_secs_f64() * 1e6);
     }
     p50
+}
+
+/// A query that took longer is asked again.
+const SLOW: Duration = Duration::from_micros(500);
+
+/// The least of three times.
+fn again<T>(search: impl Fn() -> T) -> Duration {
+    let time = |_| {
+        let start = Moment::now();
+        std::hint::black_box(search());
+        start.elapsed()
+    };
+    (0..3).map(time).min().unwrap_or_default()
 }
 
 fn times(times: &mut [Duration]) -> (f64, f64, f64) {
@@ -457,7 +473,10 @@ fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) 
         };
         let start = Moment::now();
         std::hint::black_box(index.search(table, &text, &|_| true));
-        let least = start.elapsed();
+        let mut least = start.elapsed();
+        if least > SLOW {
+            least = least.min(again(|| index.search(table, &text, &|_| true)));
+        }
         if least > worst.0 {
             worst = (least, text);
         }

@@ -47,8 +47,13 @@ fn schema() -> (Schema, Fields) {
 
 /// The names of a row: its name, then its aliases.
 pub(super) fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
-    let aliases = names.aliases(row).split('|').map(str::trim).filter(|alias| !alias.is_empty());
-    std::iter::once(names.name(row)).chain(aliases)
+    split(names.name(row), names.aliases(row))
+}
+
+/// A name, and the aliases that are given in one text.
+pub(super) fn split<'a>(name: &'a str, aliases: &'a str) -> impl Iterator<Item = &'a str> {
+    let aliases = aliases.split('|').map(str::trim).filter(|alias| !alias.is_empty());
+    std::iter::once(name).chain(aliases)
 }
 
 /// A raw name that folds to nothing, as a term.

@@ -146,7 +146,8 @@ impl Walk<'_> {
             self.go_straight(node, place, at);
             return;
         }
-        let Some(steps) = self.steps.checked_sub(1) else { return };
+        // Down each branch it may go straight, which costs most.
+        let Some(steps) = self.steps.checked_sub(1 + u32::try_from(node.len()).unwrap_or(u32::MAX)) else { return };
         self.steps = steps;
         let Some(letter) = self.pattern.get(at).copied() else {
             self.arrive(node, place);

@@ -19,6 +19,8 @@ pub(super) struct Expansion {
     pub weight: f32,
     /// True where the word itself is in the dictionary.
     is_word: bool,
+    /// True for the last word, which may be going on.
+    is_typed: bool,
     /// True where many rows hold the word itself: it is taken for what was meant.
     is_common: bool,
     /// True for a word that a row may answer without holding what is looked up: an initial, a short beginning.
@@ -34,6 +36,8 @@ pub(super) struct Expansion {
     pub fresh_ranges: Vec<Range<u32>>,
     /// Common words that it may be a typo of; they are only read where it is no word itself.
     pub mistaken: Vec<u32>,
+    /// True where the step found more of them.
+    is_mistaken_anew: bool,
     /// The words that an optional word may be the beginning of.
     pub hints: Range<u32>,
     /// True once all known rows were touched.
@@ -62,6 +66,7 @@ impl Expansion {
         let length = word.text.len();
         let itself = words.get(&word.text);
         self.is_word = itself.is_some();
+        self.is_typed = is_last;
         self.is_common = itself.is_some_and(|itself| lexicon.is_common(itself));
         self.exact.extend(itself);
         self.exact.extend(word.nicknames.iter().filter_map(|form| words.get(form)));
@@ -122,7 +127,9 @@ impl Expansion {
     /// Two edits, of what is no word.
     pub fn stretch(&mut self, query: &Query, lexicon: &Lexicon, steps: &mut u32) {
         let Some(word) = query.words.get(self.at) else { return };
-        if word.text.len() > 4 && !self.is_word {
+        // Of a short word all would be within two edits of some other, so that others must tell which.
+        let shortest = if query.words.len() == 1 { 5 } else { 4 };
+        if word.text.len() >= shortest && !self.is_word {
             let mut near = Vec::new();
             lexicon.tables.dictionary.within(&word.text, 2, steps, &mut near);
             self.add(near, lexicon);
@@ -135,6 +142,7 @@ impl Expansion {
         near.retain(|word| self.known.binary_search(word).is_err() && !self.exact.contains(word));
         let (common, rare): (Vec<u32>, Vec<u32>) = near.into_iter().partition(|word| lexicon.is_common(*word));
         self.fresh.extend(rare);
+        self.is_mistaken_anew |= common.iter().any(|word| !self.mistaken.contains(word));
         self.mistaken.extend(common);
         self.mistaken.sort_unstable_by_key(|word| (std::cmp::Reverse(lexicon.tables.frequency(*word)), *word));
         self.mistaken.dedup();
@@ -145,6 +153,12 @@ impl Expansion {
     pub fn is_mistyped(&self) -> bool {
         let is_beginning = |ranges: &[Range<u32>]| ranges.iter().any(|range| !range.is_empty());
         self.exact.is_empty() && !is_beginning(&self.known_ranges) && !is_beginning(&self.fresh_ranges)
+    }
+
+    /// True where the query's word is a word, or the beginning of one that may be going on.
+    pub fn is_known(&self) -> bool {
+        let is_beginning = || self.known_ranges.first().is_some_and(|range| !range.is_empty());
+        self.optional || self.is_word || (self.is_typed && is_beginning())
     }
 
     /// How many rows hold what the word stands for, about.
@@ -179,15 +193,36 @@ impl Expansion {
         !self.fresh.is_empty() || !self.fresh_ranges.is_empty()
     }
 
-    /// Calls `found` with those of the ascending rows that hold what the word stands for, and with other rows that do.
-    /// Takes what it reads from the budget, and leaves out common words that would exceed it.
-    pub fn each_of(&self, lexicon: &Lexicon, rows: &[u32], budget: &mut u32, mut found: impl FnMut(u32, u16)) {
-        let ranges = || self.known_ranges.iter().chain(&self.fresh_ranges);
-        for range in ranges() {
+    /// Calls `found` with those of the ascending rows that hold what was known of the word before this step, and with other
+    /// rows that do. Takes what it reads from the budget, and leaves out common words that would exceed it.
+    pub fn each_known(&self, lexicon: &Lexicon, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+        let mistaken = if self.is_mistaken_anew { &[] } else { self.mistaken.as_slice() };
+        self.each_of(lexicon, [&self.known, mistaken], &self.known_ranges, rows, budget, found);
+    }
+
+    /// As [`Expansion::each_known`] for what was found in this step.
+    pub fn each_fresh(&self, lexicon: &Lexicon, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+        let mistaken = if self.is_mistaken_anew { self.mistaken.as_slice() } else { &[] };
+        self.each_of(lexicon, [&self.fresh, mistaken], &self.fresh_ranges, rows, budget, found);
+    }
+
+    fn each_of(
+        &self,
+        lexicon: &Lexicon,
+        words: [&[u32]; 2],
+        ranges: &[Range<u32>],
+        rows: &[u32],
+        budget: &mut u32,
+        mut found: impl FnMut(u32, u16),
+    ) {
+        if rows.is_empty() {
+            return;
+        }
+        for range in ranges {
             lexicon.each_rare(range, |row, _| found(row, 0));
         }
-        let words = self.known.iter().chain(&self.fresh).chain(&self.mistaken).copied();
-        for word in words.chain(ranges().flat_map(|range| lexicon.tables.common_in(range))) {
+        let words = words.into_iter().flatten().copied();
+        for word in words.chain(ranges.iter().flat_map(|range| lexicon.tables.common_in(range))) {
             let marks = if self.exact.contains(&word) { SURELY } else { 0 };
             if !lexicon.is_common(word) {
                 lexicon.each_row(word, u32::MAX, |row, _| found(row, marks));
@@ -211,5 +246,6 @@ impl Expansion {
         self.known.append(&mut self.fresh);
         self.known.sort_unstable();
         self.known_ranges.append(&mut self.fresh_ranges);
+        self.is_mistaken_anew = false;
     }
 }

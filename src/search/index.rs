@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
-use super::build::{self, texts};
+use super::build::{self, split, texts};
 use super::candidates::{Candidates, Reach};
 use super::explain::{Explanation, Parts};
 use super::lexicon::Lexicon;
@@ -111,21 +111,28 @@ impl TextIndex {
         self.pool.with(self.rows, |scratch| {
             let mut candidates = Candidates::new(&self.lexicon, passes);
             let mut scored = Vec::new();
-            for (reach, enough, most) in
-                [(Reach::Near, SURE, MOST_HITS), (Reach::Wide, CLOSE, 400), (Reach::Far, 0.0, 400)]
+            let mut capped = false;
+            // A long query takes longer to compare, and fewer names hold all of it.
+            let near = MOST_HITS.min(2 * MOST_HITS / query.words.len().max(1));
+            for (reach, enough, most) in [(Reach::Near, SURE, near), (Reach::Wide, CLOSE, 300), (Reach::Far, 0.0, 300)]
             {
                 if !candidates.gather(&mut query, &self.weights, reach, scratch) {
                     continue;
                 }
-                self.score_all(names, &query, &candidates, most, scratch, &mut scored);
-                if scored.first().is_some_and(|best| best.score >= enough) || query.joined.is_empty() {
+                capped |= self.score_all(names, &query, &candidates, most, scratch, &mut scored);
+                let is_enough = |best: &Hit| {
+                    best.score >= enough || (best.score >= CLOSE && candidates.is_meant(scratch.marks(best.row)))
+                };
+                if scored.first().is_some_and(is_enough) || query.joined.is_empty() {
                     break;
                 }
             }
             let close = scored.first().is_some_and(|best| best.score >= CLOSE);
             let did_you_mean = if close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
+            let compared = scored.len();
             scored.retain(|hit| hit.score >= MATCH);
-            let capped = scored.len() > MOST_HITS;
+            // Where some that were compared do not match, the less likely ones that were not would not either.
+            capped = (capped && scored.len() == compared) || scored.len() > MOST_HITS;
             scored.truncate(MOST_HITS);
             Found { hits: scored, capped, did_you_mean }
         })
@@ -167,7 +174,7 @@ impl TextIndex {
         }
     }
 
-    /// Scores the candidates that were not yet, and puts all in order.
+    /// Scores the candidates that were not yet, and puts all in order; true where there were more than `most`.
     fn score_all(
         &self,
         names: &dyn Names,
@@ -176,7 +183,7 @@ impl TextIndex {
         most: usize,
         scratch: &mut Scratch,
         scored: &mut Vec<Hit>,
-    ) {
+    ) -> bool {
         let mut rows: Vec<(f32, u32)> = Vec::new();
         for row in &scratch.touched {
             let marks = scratch.marks(*row);
@@ -184,18 +191,29 @@ impl TextIndex {
                 rows.push((self.rough(candidates, *row, marks), *row));
             }
         }
-        if rows.len() > most {
+        let are_more = rows.len() > most;
+        if are_more {
             rows.select_nth_unstable_by(most - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
             rows.truncate(most);
         }
-        for (_, row) in rows {
-            scratch.mark(row, SCORED);
-            let score = self.score(names, query, row, scratch);
-            if score > 0.0 {
-                scored.push(Hit { row, score });
+        let mut chunk = Vec::with_capacity(CHUNK);
+        for rows in rows.chunks(CHUNK) {
+            chunk.clear();
+            chunk.extend(rows.iter().map(|(_, row)| Candidate::read(names, *row)));
+            // The names lie far apart: asked for together, they arrive together.
+            let firsts =
+                chunk.iter().map(|candidate| usize::from(candidate.name.as_bytes().first().copied().unwrap_or(0)));
+            std::hint::black_box(firsts.sum::<usize>());
+            for candidate in &chunk {
+                scratch.mark(candidate.row, SCORED);
+                let score = self.score(query, candidate, scratch);
+                if score > 0.0 {
+                    scored.push(Hit { row: candidate.row, score });
+                }
             }
         }
         scored.sort_unstable_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
+        are_more
     }
 
     /// What a row's score may be, without a look at its name: chooses which of too many candidates are scored.
@@ -203,17 +221,33 @@ impl TextIndex {
         let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
         let hinted = if marks & HINTED == 0 { 0.0 } else { 0.1 };
         let surely = if marks & SURELY == 0 { 0.0 } else { 0.2 };
-        let standing =
-            usize::try_from(row).ok().and_then(|row| self.lexicon.tables.standing.get(row)).copied().unwrap_or(0);
+        let standing = self.lexicon.tables.standing(row);
         candidates.cover(marks) + begins + surely + hinted + f32::from(standing) / 2_550.0
     }
 
-    fn score(&self, names: &dyn Names, query: &Query, row: u32, scratch: &mut Scratch) -> f32 {
+    fn score(&self, query: &Query, candidate: &Candidate<'_>, scratch: &mut Scratch) -> f32 {
         let mut best = Best::default();
-        for text in texts(names, row) {
+        for text in split(candidate.name, candidate.aliases) {
             score_text(query, text, &self.weights, scratch, &mut best);
         }
-        if best.score > 0.0 { best.score + whisper(names.prominence(row)) } else { 0.0 }
+        if best.score > 0.0 { best.score + whisper(candidate.prominence) } else { 0.0 }
+    }
+}
+
+/// So many candidates are read before they are scored.
+const CHUNK: usize = 32;
+
+/// What is known of a row that is to be scored.
+struct Candidate<'a> {
+    row: u32,
+    name: &'a str,
+    aliases: &'a str,
+    prominence: u32,
+}
+
+impl<'a> Candidate<'a> {
+    fn read(names: &'a dyn Names, row: u32) -> Self {
+        Self { row, name: names.name(row), aliases: names.aliases(row), prominence: names.prominence(row) }
     }
 }
 

@@ -85,6 +85,18 @@ impl Lexicon {
         }
     }
 
+    /// Calls `found` with each row whose name begins with a word of a range.
+    pub fn each_first(&self, range: &Range<u32>, mut found: impl FnMut(u32)) {
+        self.each_rare(range, |row, is_first| {
+            if is_first {
+                found(row);
+            }
+        });
+        for word in self.tables.common_in(range) {
+            self.tables.firsts(word).iter().for_each(|row| found(*row));
+        }
+    }
+
     /// Calls `found` with each of the ascending `rows` that holds a common word.
     pub fn each_of(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
         let Some(mut postings) = self.postings(word) else { return };

@@ -31,12 +31,20 @@ pub(super) struct Scratch {
     pub joined: String,
     /// Another text made of the words of a candidate.
     pub other: String,
+    /// A bit for each row of the table.
+    bits: Vec<u64>,
+    /// True where the bits are those of all touched rows.
+    is_told: bool,
 }
+
+/// So few rows are sorted faster by comparing them.
+const FEW: usize = 256;
 
 impl Scratch {
     /// Starts a search over a table of `rows` rows.
     fn begin(&mut self, rows: u32) {
         self.touched.clear();
+        self.is_told = false;
         let rows = usize::try_from(rows).unwrap_or(0);
         if self.seen.len() != rows || self.round == u32::MAX {
             self.seen.clear();
@@ -54,6 +62,7 @@ impl Scratch {
         } else if passes(row) {
             *place = (self.round, marks);
             self.touched.push(row);
+            self.is_told = false;
         } else {
             *place = (self.round, REFUSED);
         }
@@ -61,11 +70,63 @@ impl Scratch {
 
     /// Adds marks to `row` if it was touched in this round.
     pub fn mark(&mut self, row: u32, marks: u16) {
+        // Most rows that are asked about were not touched, and the bits are nearer to the processor.
+        if self.is_told && !self.is_noted(row) {
+            return;
+        }
         if let Some(place) = usize::try_from(row).ok().and_then(|row| self.seen.get_mut(row))
             && place.0 == self.round
         {
             place.1 |= marks;
         }
+    }
+
+    /// Forgets the rows that were noted.
+    pub fn note_none(&mut self) {
+        self.is_told = false;
+        self.bits.clear();
+        self.bits.resize(self.seen.len().div_ceil(64), 0);
+    }
+
+    /// Notes a row of the table, in a bit.
+    pub fn note(&mut self, row: u32) {
+        if let Some(bits) = usize::try_from(row / 64).ok().and_then(|place| self.bits.get_mut(place)) {
+            *bits |= 1 << (row % 64);
+        }
+    }
+
+    /// True for a row that was noted.
+    pub fn is_noted(&self, row: u32) -> bool {
+        let bits = usize::try_from(row / 64).ok().and_then(|place| self.bits.get(place));
+        bits.is_some_and(|bits| bits & (1 << (row % 64)) != 0)
+    }
+
+    /// Puts the noted rows into `rows`, ascending.
+    pub fn noted(&self, rows: &mut Vec<u32>) {
+        rows.clear();
+        for (first, bits) in (0..).step_by(64).zip(&self.bits) {
+            let mut bits = *bits;
+            while bits != 0 {
+                rows.push(first + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// The touched rows, ascending: through a bit for each row of the table, some ten times as fast as by comparing where
+    /// they are many.
+    pub fn touched_in_order(&mut self) -> Vec<u32> {
+        let mut rows = self.touched.clone();
+        if rows.len() <= FEW {
+            rows.sort_unstable();
+            self.is_told = false;
+        } else {
+            self.note_none();
+            rows.iter().for_each(|row| self.note(*row));
+            self.noted(&mut rows);
+            self.is_told = true;
+        }
+        rows
     }
 
     /// The marks of a row that was touched in this round.

@@ -54,7 +54,7 @@ pub(super) struct Tables {
     /// The words.
     pub dictionary: Dictionary,
     /// For each row how it stands among rows that answer alike: the shorter and the more prominent, the higher.
-    pub standing: Vec<u8>,
+    standing: Vec<u8>,
     /// The words that weigh less than others, with their frequencies: a line each.
     pub weighed: String,
 }
@@ -140,6 +140,11 @@ impl Tables {
             Rows::Few(rows) => number(rows.len()),
             Rows::Many => self.find_common(word).and_then(|at| self.common.get(at)).map_or(0, |common| common[1]),
         }
+    }
+
+    /// How a row stands among rows that answer alike; 0 where there is no such row.
+    pub fn standing(&self, row: u32) -> u8 {
+        self.standing.get(place(row)).copied().unwrap_or(0)
     }
 
     /// The rows whose names begin with a common word.
