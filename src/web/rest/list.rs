@@ -70,6 +70,10 @@ impl Rows {
         }
     }
 
+    fn is_capped(&self) -> bool {
+        matches!(self, Self::Plain(Page { capped: true, .. }))
+    }
+
     fn next(&self) -> Option<Place> {
         match self {
             Self::Plain(page) => page.next,
@@ -96,6 +100,13 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
         Request::Board(query) => Rows::Ranked(walk.catalog.leaderboard(query, walk.place, window.limit as usize)),
     };
     warnings.extend(asked.warnings);
+    if rows.is_capped() {
+        let detail = format!(
+            "more names match than the best {}, which `total` counts: say more of the name, or filter",
+            rows.total()
+        );
+        warnings.push(ParameterError { code: "total_capped", ..ParameterError::invalid("q", detail) });
+    }
 
     let next_cursor = match version {
         Version::V3 => rows.next().map(|place| {
