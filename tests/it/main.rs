@@ -3,12 +3,14 @@
 mod broken;
 mod bundled;
 mod faults;
+mod further;
 mod indexer;
 mod layers;
 mod lists;
 mod mcp;
 mod names;
 mod paging;
+mod parameters;
 mod quota;
 mod real;
 mod rest;

@@ -4,9 +4,14 @@
 //! method and parameters), so the path is taken apart here and not by a chain of filters.
 
 mod cursor;
+mod facets;
 mod fields;
+mod further;
 mod list;
+mod path;
+mod projection;
 mod records;
+mod shape;
 mod single;
 mod version;
 
@@ -24,6 +29,7 @@ use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
+use path::{Endpoint, split};
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
 /// Bodies from this size on are compressed for those who accept it, bytes.
@@ -62,44 +68,6 @@ pub struct Arrival<'a> {
     pub headers: &'a HeaderMap,
     /// The request's id.
     pub id: String,
-}
-
-/// The paths of a version, as they are shown.
-fn routes(version: Version) -> &'static [&'static str] {
-    const ALL: [&str; 18] = [
-        "vcs",
-        "vcs/{slug}",
-        "reviews",
-        "sectors",
-        "leaderboard",
-        "vcs/{slug}/reviews",
-        "vcs/{slug}/portfolio",
-        "vcs/{slug}/rounds",
-        "vcs/{slug}/people",
-        "startups",
-        "startups/{slug}",
-        "funding-rounds",
-        "people",
-        "people/{slug}",
-        "stats",
-        "snapshots",
-        "suggest",
-        "usage",
-    ];
-    match version {
-        Version::V1 | Version::V2 => &ALL[..5],
-        Version::V3 => &ALL,
-    }
-}
-
-/// Takes the version and what follows it from a path under `/api`, or straight under `/`.
-fn split(path: &str) -> (Option<Version>, &str) {
-    let below = path.strip_prefix("/api").unwrap_or(path).trim_start_matches('/');
-    let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match Version::read(first) {
-        Some(version) => (Some(version), rest.trim_end_matches('/')),
-        None => (None, below.trim_end_matches('/')),
-    }
 }
 
 /// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
@@ -238,65 +206,29 @@ fn admit(
 
 /// Finds the path's answer.
 fn route(call: &Call<'_>, method: &Method) -> Result<Answer, Problem> {
-    let segments: Vec<&str> = call.path.split('/').collect();
-    let v3 = call.version == Version::V3;
-    let answer: Box<dyn FnOnce() -> Result<Answer, Problem> + '_> = match segments.as_slice() {
-        ["vcs"] => Box::new(|| list::answer(call, Resource::Firms, &[])),
-        ["vcs", slug] => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::Firms, &slug))
-        }
-        ["reviews"] => Box::new(|| list::answer(call, Resource::Reviews, &[])),
-        ["sectors"] => Box::new(|| list::answer(call, Resource::Sectors, &[])),
-        ["leaderboard"] => Box::new(|| list::answer(call, Resource::Leaderboard, &[])),
-        ["vcs", slug, part] if v3 => {
-            let (resource, parameter) = match *part {
-                "reviews" => (Resource::Reviews, "vc"),
-                "portfolio" => (Resource::Startups, "investor"),
-                "rounds" => (Resource::Rounds, "investor"),
-                // A startup may have the firm's slug.
-                "people" => (Resource::People, "organization"),
-                _ => return Err(single::unknown_route(call)),
-            };
-            let slug = decoded(slug);
-            Box::new(move || {
-                let row = single::find(&call.catalog, Table::Firms, &slug)?;
-                let slug = call.catalog.snapshot().slug(Table::Firms, row);
-                match resource {
-                    Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
-                    _ => list::answer(call, resource, &[(parameter, slug)]),
-                }
-            })
-        }
-        ["startups"] if v3 => Box::new(|| list::answer(call, Resource::Startups, &[])),
-        ["startups", slug] if v3 => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::Startups, &slug))
-        }
-        ["funding-rounds"] if v3 => Box::new(|| list::answer(call, Resource::Rounds, &[])),
-        ["people"] if v3 => Box::new(|| list::answer(call, Resource::People, &[])),
-        ["people", slug] if v3 => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::People, &slug))
-        }
-        ["stats"] if v3 => Box::new(|| single::stats(call)),
-        ["snapshots"] if v3 => Box::new(|| single::snapshots(call)),
-        ["suggest"] if v3 => Box::new(|| single::suggest(call)),
-        ["usage"] if v3 => Box::new(|| single::usage(call)),
-        _ => return Err(single::unknown_route(call)),
-    };
+    let Some(endpoint) = Endpoint::find(call.version, call.path) else { return Err(single::unknown_route(call)) };
     if !matches!(*method, Method::GET | Method::HEAD) {
         let detail = format!("`/{}` only reads: use GET or HEAD, not {method}", call.path);
         return Err(Problem { allow: Some(ALLOW), ..Problem::new(Code::MethodNotAllowed, detail) });
     }
-    answer()
-}
-
-/// A path segment without its percent-encoding.
-fn decoded(segment: &str) -> String {
-    // A segment is no form: a plus stands for itself.
-    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
-    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
+    match endpoint {
+        Endpoint::List(resource) => list::answer(call, resource, &[]),
+        Endpoint::OfFirm(resource, parameter, slug) => {
+            let row = single::find(&call.catalog, Table::Firms, &slug)?;
+            let slug = call.catalog.snapshot().slug(Table::Firms, row);
+            match resource {
+                // A startup may have the firm's slug.
+                Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
+                _ => list::answer(call, resource, &[(parameter, slug)]),
+            }
+        }
+        Endpoint::Single(table, slug) => single::answer(call, table, &slug),
+        Endpoint::Facets => facets::answer(call),
+        Endpoint::Stats => single::stats(call),
+        Endpoint::Snapshots => single::snapshots(call),
+        Endpoint::Suggest => single::suggest(call),
+        Endpoint::Usage => single::usage(call),
+    }
 }
 
 /// The weak validator of an answer: program, release, path and query (parameters in any order), never the key.
