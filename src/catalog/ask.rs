@@ -58,7 +58,7 @@ type Values = Vec<Value>;
 type Value = (String, u32);
 
 /// Values that one parameter takes at most: each may cost a search for the nearest one.
-const MOST_VALUES: usize = 100;
+pub(super) const MOST_VALUES: usize = 100;
 /// Parameters of one request that are looked at.
 const MOST_PARAMETERS: usize = 100;
 /// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
@@ -399,14 +399,12 @@ impl Reader<'_> {
 
     fn rate(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
         let Some((name, text)) = self.single(given) else { return };
-        match text.trim_end_matches('%').parse::<f64>() {
-            Ok(rate) if (0.0..=100.0).contains(&rate) => {
-                // A rate has one decimal: what lies between two tenths admits the lower one.
-                let tenths = (rate * 10.0 + 1e-9).floor() as u16;
+        match read_rate(text) {
+            Some(tenths) => {
                 self.canonical.push((parameter.name, format!("{}.{}", tenths / 10, tenths % 10)));
                 self.clauses.push(Clause::MaxGhostingRate(tenths));
             }
-            _ => self.invalid(name, format!("`{text}` is not a per cent value from 0 to 100, such as 12.5")),
+            None => self.invalid(name, format!("`{text}` is not a per cent value from 0 to 100, such as 12.5")),
         }
     }
 
@@ -423,10 +421,8 @@ impl Reader<'_> {
 
     fn ghosted(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
         let Some((name, text)) = self.single(given) else { return };
-        let ghosted = match text.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => true,
-            "false" | "no" | "0" => false,
-            _ => return self.invalid(name, format!("`{text}` is neither `true` nor `false`")),
+        let Some(ghosted) = read_ghosted(text) else {
+            return self.invalid(name, format!("`{text}` is neither `true` nor `false`"));
         };
         self.canonical.push((parameter.name, ghosted.to_string()));
         self.clauses.push(Clause::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
@@ -535,5 +531,21 @@ impl Reader<'_> {
         };
         let query = Query { table: resource.table(), text: self.text, clauses: self.clauses, order };
         Ok(Asked { request: Request::List(query), canonical: self.canonical, warnings: self.warnings })
+    }
+}
+
+/// A rate in per cent, as tenths.
+pub(super) fn read_rate(text: &str) -> Option<u16> {
+    let rate = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
+    // A rate has one decimal: what lies between two tenths admits the lower one.
+    Some((rate * 10.0 + 1e-9).floor() as u16)
+}
+
+/// Whether a review tells of ghosting.
+pub(super) fn read_ghosted(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => Some(true),
+        "false" | "no" | "0" => Some(false),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@
 mod ask;
 mod board;
 mod bundled;
+mod canonical;
 mod co_investors;
 mod complaint;
 mod facets;

@@ -1,7 +1,9 @@
 //! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
 
+mod agreement;
 mod broken;
 mod bundled;
+mod etag;
 mod faults;
 mod further;
 mod indexer;
@@ -14,5 +16,7 @@ mod parameters;
 mod quota;
 mod real;
 mod rest;
+mod snapshots;
 mod stage;
 mod swap;
+mod wire;

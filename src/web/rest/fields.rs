@@ -7,7 +7,7 @@ use super::projection::Tree;
 use super::shape::{Field, Shape};
 
 /// Names that `fields` takes at most: each may cost a search for the nearest one.
-const MOST_NAMES: usize = 200;
+pub(super) const MOST_NAMES: usize = 200;
 
 /// Fields of a record, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Fields {
             let plain = snake_case(name);
             let (first, rest) =
                 plain.split_once('.').map_or((plain.as_str(), None), |(first, rest)| (first, Some(rest)));
-            match (shape.fields().enumerate().find(|(_, field)| field.name == first), rest) {
+            match (shape.find(first), rest) {
                 (Some((place, _)), None) => places.push(place),
                 (Some((place, field)), Some(rest)) => match path(field, rest) {
                     Some(path) => Tree::add_to(&mut parts, place, &path),
@@ -90,7 +90,7 @@ impl Fields {
 }
 
 /// The names that `fields` gives, as they are written.
-pub(super) fn names(values: &[(String, String)]) -> impl Iterator<Item = &str> {
+fn names(values: &[(String, String)]) -> impl Iterator<Item = &str> {
     let given = values.iter().filter(|(name, _)| name == "fields");
     given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }

@@ -1,6 +1,6 @@
 //! Firms with fields that are made for the request: ranks, shared rounds, the reasons of a match.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::catalog::{BoardPage, Catalog, CoInvestorPage, FitPage};
 use crate::dataset::Table;
@@ -28,10 +28,10 @@ pub(super) const FIT: &[Field<'_>] = &[
 pub(super) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &BoardPage, fields: &Fields) {
     for (index, ranked) in page.ranked.iter().enumerate() {
         let value = match page.whole && ranked.value.fract() == 0.0 {
-            true => Value::from(ranked.value as i64),
-            false => Value::from(ranked.value),
+            true => json(&(ranked.value as i64)),
+            false => json(&ranked.value),
         };
-        let values = [Value::from(ranked.rank), value];
+        let values = [json(&ranked.rank), value];
         row(out, catalog, index, ranked.row, fields, RANKED, values);
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &BoardPag
 pub(super) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, fields: &Fields) {
     for (index, firm) in page.firms.iter().enumerate() {
         let last = firm.last_shared_on.map(|date| date.to_string());
-        row(out, catalog, index, firm.row, fields, CO_INVESTOR, [firm.shared_rounds.into(), last.into()]);
+        row(out, catalog, index, firm.row, fields, CO_INVESTOR, [json(&firm.shared_rounds), json(&last)]);
     }
 }
 
@@ -48,22 +48,54 @@ pub(super) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &Co
 pub(super) fn write_fits(out: &mut Vec<u8>, catalog: &Catalog, page: &FitPage, fields: &Fields) {
     let snapshot = catalog.snapshot();
     for (index, fit) in page.fits.iter().enumerate() {
-        let reasons = fit.reasons.iter().map(|(reason, points, detail)| {
-            json!({ "name": reason.name(), "points": points, "max_points": reason.max_points(), "detail": detail })
+        let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonText {
+            name: reason.name(),
+            points: *points,
+            max_points: reason.max_points(),
+            detail,
         });
-        let conflicts = fit.conflicts.iter().map(|(startup, sector)| {
-            let (slug, name) = (snapshot.slug(Table::Startups, *startup), snapshot.name(Table::Startups, *startup));
-            json!({ "startup": { "slug": slug, "name": name }, "sector": snapshot.slug(Table::Sectors, *sector) })
+        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictText {
+            startup: Reference {
+                slug: snapshot.slug(Table::Startups, *startup),
+                name: snapshot.name(Table::Startups, *startup),
+            },
+            sector: snapshot.slug(Table::Sectors, *sector),
         });
         let values = [
-            fit.points.into(),
-            page.max_points.into(),
-            reasons.collect(),
-            conflicts.collect(),
-            fit.conflict_count.into(),
+            json(&fit.points),
+            json(&page.max_points),
+            json(&reasons.collect::<Vec<_>>()),
+            json(&conflicts.collect::<Vec<_>>()),
+            json(&fit.conflict_count),
         ];
         row(out, catalog, index, fit.row, fields, FIT, values);
     }
+}
+
+#[derive(Serialize)]
+struct ReasonText<'a> {
+    name: &'a str,
+    points: u8,
+    max_points: u8,
+    detail: &'a str,
+}
+
+#[derive(Serialize)]
+struct ConflictText<'a> {
+    startup: Reference<'a>,
+    sector: &'a str,
+}
+
+#[derive(Serialize)]
+struct Reference<'a> {
+    slug: &'a str,
+    name: &'a str,
+}
+
+/// A value as JSON text.
+fn json(value: &impl Serialize) -> Vec<u8> {
+    // Numbers, texts and lists of them always have a JSON form; a null stands for one that has none.
+    serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
 }
 
 /// Writes one firm with the values of its further fields.
@@ -74,12 +106,11 @@ fn row<const N: usize>(
     firm: u32,
     fields: &Fields,
     names: &[Field<'static>],
-    values: [Value; N],
+    values: [Vec<u8>; N],
 ) {
     if index > 0 {
         out.push(b',');
     }
-    let further: Vec<(&str, Vec<u8>)> =
-        names.iter().zip(&values).map(|(field, value)| (field.name, value.to_string().into_bytes())).collect();
+    let further: Vec<(&str, Vec<u8>)> = names.iter().map(|field| field.name).zip(values).collect();
     records::write_with(out, catalog, firm, fields, &further);
 }

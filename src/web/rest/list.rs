@@ -122,7 +122,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
         Version::V3 => rows.next().map(|place| {
             let query = carried(version, resource, &asked.canonical);
             let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
-            let cursor = Cursor { snapshot, content, path: call.path.to_owned(), query, place };
+            let cursor = Cursor { snapshot, content, path: call.path.to_ascii_lowercase(), query, place };
             cursor.seal(call.state.access.cursor_secret())
         }),
         Version::V1 | Version::V2 => None,
@@ -220,7 +220,8 @@ pub(super) fn append(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), P
 /// The address of the next page: this request with another cursor.
 fn next_link(call: &Call<'_>, cursor: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in call.values.iter().filter(|(name, _)| name == "limit" || name == "fields") {
+    for (name, value) in call.values.iter().filter(|(name, _)| matches!(name.as_str(), "limit" | "fields" | "explain"))
+    {
         query.append_pair(name, value);
     }
     query.append_pair("cursor", cursor);
@@ -309,7 +310,7 @@ fn carried(version: Version, resource: Resource, canonical: &[(&'static str, Str
 }
 
 /// What a parameter means where it is not given, in canonical words; `None`: no condition.
-fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
+pub(super) fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
     match name {
         "sort" if searches => Some("relevance".to_owned()),
         "sort" => Some(resource.table().default_sort().to_owned()),

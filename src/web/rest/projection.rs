@@ -32,14 +32,15 @@ impl Tree {
                 if !rest.is_empty() {
                     below.add(rest);
                 }
-                self.keys.push(((*first).to_owned(), below));
+                self.put(first, below);
             }
         }
     }
 
     /// Keeps `part` of the value of `key`.
     pub fn put(&mut self, key: &str, part: Self) {
-        self.keys.push((key.to_owned(), part));
+        let place = self.keys.partition_point(|(known, _)| known.as_str() < key);
+        self.keys.insert(place, (key.to_owned(), part));
     }
 
     /// Keeps what lies at the end of `path` in the field at `place` too.

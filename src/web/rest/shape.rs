@@ -94,6 +94,19 @@ impl<'a> Shape<'a> {
         Self { table: None, further }
     }
 
+    /// The field of this name, with its place.
+    #[must_use]
+    pub fn find(self, name: &str) -> Option<(usize, Field<'a>)> {
+        let own = self.table.map_or((&[][..], &[][..]), |table| (table.fields(), table.composed()));
+        let place = own.0.iter().chain(own.1).position(|known| *known == name);
+        if let Some((place, table)) = place.zip(self.table) {
+            let name = own.0.iter().chain(own.1).nth(place).copied()?;
+            return Some((place, Field { name, below: below(table, name) }));
+        }
+        let place = self.further.iter().position(|field| field.name == name)?;
+        Some((own.0.len() + own.1.len() + place, *self.further.get(place)?))
+    }
+
     /// All fields, in the order of their places.
     pub fn fields(self) -> impl Iterator<Item = Field<'a>> {
         let own = self.table.into_iter().flat_map(|table| {
