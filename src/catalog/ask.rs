@@ -11,6 +11,7 @@ use crate::dataset::{
 use crate::search::nearest;
 
 use super::complaint::{ParameterError, unknown_word};
+use super::form::{LONGEST_TEXT, MOST_VALUES};
 use super::parameter::{Kind, Parameter, Resource};
 use super::{BoardQuery, Catalog, Clause, Order, Query};
 
@@ -51,12 +52,8 @@ type Values = Vec<Value>;
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
 
-/// Values that one parameter takes at most: each may cost a search for the nearest one.
-const MOST_VALUES: usize = 100;
 /// Parameters of one request that are looked at.
 const MOST_PARAMETERS: usize = 100;
-/// Characters of a name that is searched for; no name is longer.
-const LONGEST_TEXT: usize = 500;
 
 struct Reader<'a> {
     catalog: &'a Catalog,

@@ -7,6 +7,7 @@ mod ask;
 mod board;
 mod bundled;
 mod complaint;
+pub mod form;
 mod list;
 pub mod live;
 pub mod parameter;

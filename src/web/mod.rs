@@ -3,8 +3,11 @@
 pub mod arrival;
 pub mod callers;
 pub mod docs;
+pub mod encoding;
+pub mod fixed;
 pub mod headers;
 pub mod mcp;
+pub mod openapi;
 pub mod problem;
 pub mod rest;
 pub mod routes;

@@ -8,6 +8,7 @@ mod layers;
 mod lists;
 mod mcp;
 mod names;
+mod openapi;
 mod paging;
 mod quota;
 mod real;

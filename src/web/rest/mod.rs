@@ -4,13 +4,13 @@
 //! method and parameters), so the path is taken apart here and not by a chain of filters.
 
 mod cursor;
+mod endpoint;
 mod fields;
 mod list;
 mod records;
 mod single;
 mod version;
 
-use std::io::Write;
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -20,10 +20,13 @@ use crate::access::{Caller, Quota, Refused};
 use crate::catalog::{Catalog, Resource};
 use crate::dataset::{SnapshotVersion, Table};
 
+use super::encoding::{accepts_gzip, gzip};
 use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
+pub use endpoint::{Content, Endpoint};
+pub use single::SUGGESTIONS;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
 /// Bodies from this size on are compressed for those who accept it, bytes.
@@ -65,31 +68,8 @@ pub struct Arrival<'a> {
 }
 
 /// The paths of a version, as they are shown.
-fn routes(version: Version) -> &'static [&'static str] {
-    const ALL: [&str; 18] = [
-        "vcs",
-        "vcs/{slug}",
-        "reviews",
-        "sectors",
-        "leaderboard",
-        "vcs/{slug}/reviews",
-        "vcs/{slug}/portfolio",
-        "vcs/{slug}/rounds",
-        "vcs/{slug}/people",
-        "startups",
-        "startups/{slug}",
-        "funding-rounds",
-        "people",
-        "people/{slug}",
-        "stats",
-        "snapshots",
-        "suggest",
-        "usage",
-    ];
-    match version {
-        Version::V1 | Version::V2 => &ALL[..5],
-        Version::V3 => &ALL,
-    }
+fn routes(version: Version) -> Vec<&'static str> {
+    Endpoint::of(version).map(|endpoint| endpoint.path).collect()
 }
 
 /// Takes the version and what follows it from a path under `/api`, or straight under `/`.
@@ -382,20 +362,4 @@ fn preflight() -> Response<Vec<u8>> {
     set(headers, "access-control-allow-headers", headers::ALLOWED);
     set(headers, "access-control-max-age", "86400");
     response
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let given = headers.get_all(http::header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut codings = given.flat_map(|value| value.split(',')).map(str::trim);
-    codings.any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q <= 0.0));
-        (name.trim().eq_ignore_ascii_case("gzip") || name.trim() == "*") && !refused
-    })
-}
-
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
-    encoder.write_all(body)?;
-    encoder.finish()
 }

@@ -1,0 +1,32 @@
+//! The page that explains every error code; each has an anchor of its name, where the `type` of an error leads.
+
+use std::fmt::Write;
+
+use crate::web::problem::Code;
+
+use super::frame::{framed, marked};
+
+/// `GET /docs/errors`: every error code, its status and its mend; each has an anchor of its name.
+pub(super) fn page() -> String {
+    let mut page = String::from(
+        "<h1>Errors</h1><p>Errors are <code>application/problem+json</code> (RFC \
+         9457): <code>type</code>, <code>title</code>, <code>status</code>, <code>detail</code>, <code>instance</code>, a \
+         stable <code>code</code>, the <code>request_id</code>, and <code>errors</code> where parameters are at fault.\
+         </p><dl>",
+    );
+    for code in Code::ALL {
+        // Writing to a string does not fail.
+        let _ = write!(
+            page,
+            "<dt id=\"{name}\"><code>{name}</code> <span class=\"status\">{status}</span></dt><dd>{text}</dd>",
+            name = code.name(),
+            status = code.status().as_u16(),
+            text = marked(code.explanation()),
+        );
+    }
+    page.push_str(
+        "<dt id=\"invalid_request\"><code>invalid_request</code> <span class=\"status\">400</span></dt><dd>The request is \
+         no HTTP/1.1 that can be answered, such as one without a <code>Host</code> header.</dd></dl>",
+    );
+    framed("Errors", "/docs/errors", &page)
+}
