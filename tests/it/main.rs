@@ -2,6 +2,7 @@
 
 mod broken;
 mod bundled;
+mod docs;
 mod faults;
 mod indexer;
 mod layers;

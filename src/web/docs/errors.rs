@@ -14,13 +14,17 @@ pub(super) fn page() -> String {
          stable <code>code</code>, the <code>request_id</code>, and <code>errors</code> where parameters are at fault.\
          </p><dl>",
     );
+    let mut told = 0;
     for code in Code::ALL {
+        let status = code.status().as_u16();
+        // The reference links to the first code of a status.
+        let anchor = if status == told { String::new() } else { format!("<span id=\"{status}\"></span>") };
+        told = status;
         // Writing to a string does not fail.
         let _ = write!(
             page,
-            "<dt id=\"{name}\"><code>{name}</code> <span class=\"status\">{status}</span></dt><dd>{text}</dd>",
+            "<dt id=\"{name}\">{anchor}<code>{name}</code> <span class=\"status\">{status}</span></dt><dd>{text}</dd>",
             name = code.name(),
-            status = code.status().as_u16(),
             text = marked(code.explanation()),
         );
     }

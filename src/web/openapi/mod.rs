@@ -21,6 +21,7 @@ use crate::dataset::Table;
 use crate::web::rest::{Content, Endpoint, Version};
 
 pub use example::{BASE, Examples};
+pub use parameter::example_of;
 
 /// Groups of endpoints, with what they hold.
 const TAGS: [(&str, &str); 7] = [

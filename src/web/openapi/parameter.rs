@@ -1,6 +1,7 @@
 //! The parameters of an endpoint, from the table that also drives their parsing.
 
 use serde_json::{Value, json};
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
@@ -33,7 +34,17 @@ pub(super) fn of(version: Version, endpoint: &Endpoint, schemas: &Schemas) -> Ve
 }
 
 fn query(name: &str, doc: &str) -> ParameterBuilder {
-    ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query).required(Required::False).description(Some(doc))
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(doc))
+        .extensions(Some(empty_is_absent()))
+}
+
+/// Forms send what was left empty as well: an empty value is as none. The builder has no setter for that field.
+fn empty_is_absent() -> Extensions {
+    [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
 fn slug(endpoint: &Endpoint) -> Parameter {
@@ -47,6 +58,21 @@ fn slug(endpoint: &Endpoint) -> Parameter {
         .schema(Some(schema))
         .example(Some(example_slug(table).into()))
         .build()
+}
+
+/// A value that stands in examples, as it is written in a query.
+#[must_use]
+pub fn example_of(endpoint: &Endpoint, name: &str) -> Option<&'static str> {
+    let own = match endpoint.content {
+        Content::List(resource, _) => resource.parameter(name).map(|parameter| parameter.kind.example(resource)),
+        _ => None,
+    };
+    own.or(match name {
+        "slug" => Some(example_slug(endpoint.subject())),
+        "q" => Some("kestrel"),
+        "limit" => Some("5"),
+        _ => None,
+    })
 }
 
 /// A parameter of a list's own.
@@ -163,6 +189,7 @@ fn other(version: Version, endpoint: &Endpoint, name: &str, schemas: &Schemas) -
             .build(),
         "q" => query(name, "What has been typed so far.")
             .required(Required::True)
+            .extensions(None)
             .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))))
             .example(Some("kestrel".into()))
             .build(),
@@ -193,10 +220,7 @@ fn fields(version: Version, endpoint: &Endpoint, schemas: &Schemas) -> Parameter
 }
 
 fn whole(least: u64) -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-        .minimum(Some(least as i64))
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least as i64))
 }
 
 fn words(words: &[&str]) -> ObjectBuilder {
