@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::Value;
 use venturedex::access::Tier;
@@ -90,7 +93,7 @@ fn the_requests_in_the_docs_are_answered() {
     let mut asked = 0;
     for path in pages() {
         let page = client.get(path).text.replace("&amp;", "&").replace("&quot;", "\"");
-        for rest in page.split("Bearer $VENTUREDEX_KEY\" ").skip(1) {
+        for rest in page.split("curl -H \"Authorization: Bearer $VENTUREDEX_KEY\" ").skip(1) {
             let address = &rest[1..];
             let end = address.find(rest.chars().next().unwrap()).unwrap();
             let request = address[..end].strip_prefix(&client.base).unwrap_or_else(|| panic!("{path}: {address}"));
@@ -125,7 +128,7 @@ fn names(printed: &[u8]) -> Vec<String> {
 fn run(server: &Server, mut command: Command) {
     let client = server.client(Tier::Enterprise);
     command.env("VENTUREDEX_URL", &client.base).env("VENTUREDEX_KEY", client.key.as_deref().unwrap());
-    let mut with = |arguments: &[&str]| {
+    let with = |arguments: &[&str]| {
         let mut again = Command::new(command.get_program());
         again.args(command.get_args()).args(arguments);
         again.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -179,6 +182,99 @@ fn the_client_in_python_pages_through_everything() {
 fn the_client_in_javascript_pages_through_everything() {
     if has("node") {
         run(&Server::bundled(), interpreter("node", "page_through.mjs"));
+    }
+}
+
+/// The Rust client, compiled as it stands by `cargo test`.
+fn compiled() -> Option<Command> {
+    let programs = Path::new(env!("CARGO_BIN_EXE_venturedex")).parent().unwrap();
+    let program = programs.join("examples").join(format!("page_through{}", std::env::consts::EXE_SUFFIX));
+    assert!(file("page_through.rs").is_file());
+    if !program.is_file() {
+        assert!(!wants_all(), "{} is missing: `cargo test` without `--test` builds it", program.display());
+        eprintln!("skipped: {} is built by `cargo test` without `--test`", program.display());
+        return None;
+    }
+    Some(Command::new(program))
+}
+
+#[test]
+fn the_client_in_rust_pages_through_everything() {
+    if let Some(command) = compiled() {
+        run(&Server::bundled(), command);
+    }
+}
+
+/// Answers one connection after the other as it is told to; gives back the first lines of the requests.
+fn scripted(answers: Vec<String>) -> (String, std::thread::JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let thread = std::thread::spawn(move || {
+        let mut asked = Vec::new();
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+            asked.push(lines.next().unwrap_or_default());
+            while lines.next().is_some_and(|line| !line.is_empty()) {}
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+        asked
+    });
+    (address, thread)
+}
+
+fn answer(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn the_clients_wait_where_they_are_told_to_and_begin_again_where_a_cursor_has_expired() {
+    let page = |rows: &str, cursor: &str| {
+        let body = format!(r#"{{"data":[{rows}],"pagination":{{"next_cursor":{cursor}}}}}"#);
+        answer("200 OK", "", &body)
+    };
+    let problem = |status: u16, code: &str| format!(r#"{{"status":{status},"code":"{code}","detail":"x"}}"#);
+    let answers = vec![
+        page(r#"{"slug":"a"},{"slug":"b"}"#, "\"one\""),
+        answer("429 Too Many Requests", "retry-after: 1\r\n", &problem(429, "quota_exceeded")),
+        answer("503 Service Unavailable", "Retry-After: 1\r\n", &problem(503, "overloaded")),
+        answer("410 Gone", "", &problem(410, "cursor_expired")),
+        page(r#"{"slug":"b"},{"slug":"c"}"#, "\"two\""),
+        page(r#"{"slug":"d"}"#, "null"),
+    ];
+    let mut commands = Vec::new();
+    if has("curl") && has("jq") {
+        commands.push(interpreter("sh", "page_through.sh"));
+    }
+    if has("python3") {
+        commands.push(interpreter("python3", "page_through.py"));
+    }
+    if has("node") {
+        commands.push(interpreter("node", "page_through.mjs"));
+    }
+    commands.extend(compiled());
+    for mut command in commands {
+        let (address, thread) = scripted(answers.clone());
+        let began = Instant::now();
+        let output = command.arg("vcs").env("VENTUREDEX_URL", address).env("VENTUREDEX_KEY", "vdx_x").output().unwrap();
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(names(&output.stdout), ["a", "b", "c", "d"], "{command:?}");
+        assert!(began.elapsed().as_millis() >= 2_000, "{command:?} did not wait");
+        let asked = thread.join().unwrap();
+        let cursors: Vec<&str> = asked
+            .iter()
+            .map(|line| line.split("cursor=").nth(1).map_or("", |rest| rest.split(['&', ' ']).next().unwrap()))
+            .collect();
+        assert_eq!(cursors, ["", "one", "one", "one", "", "two"], "{command:?}");
+        // A quota that is used up for hours is told, not waited for.
+        let long = answer("429 Too Many Requests", "Retry-After: 40000\r\n", &problem(429, "quota_exceeded"));
+        let (address, thread) = scripted(vec![long]);
+        let output = command.env("VENTUREDEX_URL", address).output().unwrap();
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{command:?}");
+        thread.join().unwrap();
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn framed(title: &str, path: &str, body: &str) -> String {
         let current = if way == path { " aria-current=\"page\"" } else { "" };
         let _ = write!(page, "<a href=\"{way}\"{current}>{name}</a> ");
     }
-    let _ = write!(page, "</nav></header><main id=\"main\">{body}</main></body></html>\n");
+    let _ = writeln!(page, "</nav></header><main id=\"main\">{body}</main></body></html>");
     page
 }
 

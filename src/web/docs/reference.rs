@@ -139,7 +139,7 @@ fn line(base: &str, version: Version, endpoint: &Endpoint, parameters: &[&Parame
     let asked = parameters.iter().filter(|parameter| parameter.parameter_in == ParameterIn::Query);
     let shown = ["q", "stage", "country", "metric", "since", "limit"];
     let asked = asked.filter(|parameter| shown.contains(&parameter.name.as_str()));
-    let asked = asked.filter_map(|parameter| Some(format!("{}={}", parameter.name, example(&parameter)?))).take(3);
+    let asked = asked.filter_map(|parameter| Some(format!("{}={}", parameter.name, example(parameter)?))).take(3);
     let query = asked.collect::<Vec<_>>().join("&");
     let mark = if query.is_empty() { "" } else { "?" };
     format!(

@@ -112,9 +112,7 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
             };
             (listed(builder), many(schema), values())
         }
-        Form::Names => {
-            (listed(builder), many(ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).into()), values())
-        }
+        Form::Names => (listed(builder), many(ObjectBuilder::new().schema_type(Type::String).into()), values()),
         Form::Number(least, most) => {
             let number = whole(least).maximum(Some(most as f64 as i64));
             (builder, number.into(), example.parse::<u64>().unwrap_or(least).into())
@@ -136,7 +134,7 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
             let schema = match relevance {
                 true => AnyOfBuilder::new()
                     .item(many(word(version, &directed)))
-                    .item(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["relevance"])))
+                    .item(if version.is_strict() { words(&["relevance"]) } else { any_text() })
                     .into(),
                 false => many(word(version, &directed)),
             };
@@ -233,9 +231,13 @@ fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
     if version.is_strict() { known } else { open(known) }
 }
 
+fn any_text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
 /// One of those known, or any other text.
 fn open(known: RefOr<Schema>) -> RefOr<Schema> {
-    AnyOfBuilder::new().item(known).item(ObjectBuilder::new().schema_type(Type::String)).into()
+    AnyOfBuilder::new().item(known).item(any_text()).into()
 }
 
 fn with_default(schema: RefOr<Schema>, default: &str) -> RefOr<Schema> {
