@@ -39,6 +39,8 @@ pub enum Form {
 
 /// Values that one parameter takes at most: each may cost a search for the nearest one.
 pub const MOST_VALUES: usize = 100;
+/// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
+pub const MOST_USD: u64 = (1 << 53) - 1;
 /// Characters of a name that is searched for; no name is longer.
 pub const LONGEST_TEXT: usize = 500;
 
@@ -64,7 +66,8 @@ impl Kind {
         match self {
             Self::MinHealthScore => Some((0, 100)),
             Self::MinReviews => Some((0, u64::from(u32::MAX))),
-            Self::CheckUsd | Self::MinAmountUsd => Some((0, 1 << 53)),
+            Self::CheckUsd | Self::MinAmountUsd => Some((0, MOST_USD)),
+            Self::RaiseUsd => Some((1, MOST_USD)),
             Self::MinRating => Some((1, 5)),
             _ => None,
         }
@@ -82,7 +85,12 @@ impl Kind {
             Self::OrganizationKinds => Form::Words(words::<OrganizationKind>()),
             Self::Sectors(_) | Self::Cities | Self::Firms(_) | Self::Startups(_) | Self::Organizations => Form::Names,
             Self::Countries => Form::Countries,
-            Self::MinHealthScore | Self::MinReviews | Self::CheckUsd | Self::MinAmountUsd | Self::MinRating => {
+            Self::MinHealthScore
+            | Self::MinReviews
+            | Self::CheckUsd
+            | Self::RaiseUsd
+            | Self::MinAmountUsd
+            | Self::MinRating => {
                 let (least, most) = self.range().unwrap_or((0, u64::MAX));
                 Form::Number(least, most)
             }
@@ -108,6 +116,7 @@ impl Kind {
                 Resource::Startups => "tidewick",
                 _ => "kestrelfold",
             },
+            Self::Stages if resource == Resource::Match => "seed",
             Self::Stages => "seed,series-a",
             Self::FirmKinds => "vc,corporate",
             Self::StartupStatuses => "operating",
@@ -122,6 +131,7 @@ impl Kind {
             Self::MinReviews => "5",
             Self::CheckUsd => "500000",
             Self::MinAmountUsd => "1000000",
+            Self::RaiseUsd => "2000000",
             Self::MinRating => "4",
             Self::MaxGhostingRate => "12.5",
             Self::ActiveSince | Self::Since => "2025-01-01",

@@ -29,7 +29,7 @@ impl Catalog {
         };
         let served = place.offset + rows.len() as u64;
         let next = (served < total && !rows.is_empty()).then_some(Place { offset: served, position });
-        Page { rows, total, next, did_you_mean: Vec::new() }
+        Page { rows, total, next, ..Page::default() }
     }
 
     fn page_of_matches(&self, query: &Query, found: Found, place: Place, limit: usize) -> Page {
@@ -46,7 +46,7 @@ impl Catalog {
         let start = place.offset.min(total) as usize;
         let end = start.saturating_add(limit).min(rows.len());
         let next = (end < rows.len() && end > start).then(|| Place::after(end as u64));
-        Page { rows: rows[start..end].to_vec(), total, next, did_you_mean: found.did_you_mean }
+        Page { rows: rows[start..end].to_vec(), total, next, capped: found.capped, did_you_mean: found.did_you_mean }
     }
 }
 

@@ -90,6 +90,8 @@ pub struct Page {
     pub total: u64,
     /// Where the next page begins; `None` at the end.
     pub next: Option<Place>,
+    /// True where more rows match a search than are given: `total` is then the number given.
+    pub capped: bool,
     /// Rows whose names come nearest, where a search found nothing or only distant matches.
     pub did_you_mean: Vec<u32>,
 }

@@ -113,7 +113,7 @@ impl TextIndex {
             let mut scored = Vec::new();
             let mut capped = false;
             // A long query takes longer to compare, and fewer names hold all of it.
-            let near = MOST_HITS.min(2 * MOST_HITS / query.words.len().max(1));
+            let near = MOST_HITS / query.words.len().max(1);
             for (reach, enough, most) in [(Reach::Near, SURE, near), (Reach::Wide, CLOSE, 300), (Reach::Far, 0.0, 300)]
             {
                 if !candidates.gather(&mut query, &self.weights, reach, scratch) {

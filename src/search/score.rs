@@ -117,10 +117,16 @@ pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: 
         tally.note(Way::Joined, 1.0);
         return;
     }
+    let part = share(query.joined.len(), joined.len());
+    let begins = joined.starts_with(query.joined.as_str());
+    if begins && query.words.len() == 1 && !has_word_end(folded, query.joined.len()) {
+        // The beginning of a longer first word: no other way makes more of it.
+        tally.note(Way::Prefix, 0.93 + 0.07 * part);
+        return;
+    }
     let edits = query.whole.edits(joined.as_bytes());
     tally.note(Way::Joined, likeness(edits.whole, query.whole.len(), joined.len()));
-    let part = share(query.joined.len(), joined.len());
-    if joined.starts_with(query.joined.as_str()) {
+    if begins {
         tally.note(Way::Prefix, 0.93 + 0.07 * part);
     } else if query.whole.len() > 3 {
         tally.note(Way::NearPrefix, likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * part));
@@ -132,6 +138,12 @@ pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: 
             tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
         }
     }
+}
+
+/// True where a word of a folded text ends at `length`, or before it: then it is no beginning of the first word.
+fn has_word_end(folded: &str, length: usize) -> bool {
+    folded.as_bytes().get(length).is_none_or(|byte| *byte == b' ')
+        || folded.as_bytes().iter().take(length).any(|byte| *byte == b' ')
 }
 
 fn score_raw(query: &Query, text: &str, tally: &mut impl Tally) {

@@ -1,6 +1,6 @@
 //! What a search promises, over small tables.
 
-use super::{MATCH, TextIndex};
+use super::{MATCH, MOST_HITS, TextIndex};
 use crate::dataset::Names;
 
 /// A table of names, aliases and prominence.
@@ -137,5 +137,46 @@ fn an_explanation_agrees_with_the_search() {
             );
             assert!(hit.score >= MATCH);
         }
+    }
+}
+
+/// More names than are touched for one query: `Alder 00000 Capital`, `Aster 00001 Capital`, …
+fn crowd() -> Table {
+    let mut table = Table::of(&[]);
+    for number in 0..30_000_u32 {
+        let word = ["Alder", "Aster", "Birch"][number as usize % 3];
+        table.0.push((format!("{word} {number:05} Capital"), String::new(), number));
+    }
+    table
+}
+
+#[test]
+fn a_crowd_of_matches_is_cut_to_the_best_and_says_so() {
+    let table = crowd();
+    let index = TextIndex::in_memory(&table).unwrap();
+    for query in ["a", "al", "alder", "capital", "alder capital", "capital alder"] {
+        let found = index.search(&table, query, &|_| true);
+        assert!(found.capped, "{query}");
+        assert!((400..=MOST_HITS).contains(&found.hits.len()), "{query}: {}", found.hits.len());
+        let begins = |row: u32| table.name(row).to_lowercase().contains(query.split(' ').next().unwrap());
+        assert!(found.hits.iter().all(|hit| begins(hit.row)), "{query}");
+    }
+    let best = index.search(&table, "alder", &|_| true).hits[0].row;
+    assert!(best > 25_000, "of names as long the more prominent comes first: {best}");
+    assert_eq!(index.search(&table, "aster 00001 capital", &|_| true).hits[0].row, 1);
+    assert_eq!(index.search(&table, "asterr 00001", &|_| true).hits[0].row, 1);
+}
+
+#[test]
+fn a_filter_finds_its_rows_in_a_crowd() {
+    let table = crowd();
+    let index = TextIndex::in_memory(&table).unwrap();
+    for query in ["a", "alder", "alder capital", "aldr capital"] {
+        let passes = |row: u32| row % 3_000 == 0;
+        let found = index.search(&table, query, &passes);
+        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..10).map(|at| at * 3_000).collect::<Vec<u32>>(), "{query}");
+        assert!(!found.capped, "{query}");
     }
 }

@@ -1,5 +1,6 @@
 //! The front doors: the only user of warp.
 
+pub mod address;
 pub mod arrival;
 pub mod callers;
 pub mod docs;

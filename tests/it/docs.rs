@@ -12,7 +12,7 @@ use serde_json::Value;
 use venturedex::access::Tier;
 use venturedex::web::docs::{CLIENTS, Library};
 use venturedex::web::problem::Code;
-use venturedex::web::rest::{Endpoint, Version};
+use venturedex::web::rest::{Route, Version};
 
 use crate::stage::{Server, wants_all};
 
@@ -73,7 +73,7 @@ fn the_reference_shows_every_endpoint_and_parameter() {
     let server = Server::bundled();
     for version in Version::ALL {
         let page = server.anonymous().get(&format!("/docs/reference/{}", version.segment())).text;
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let start = page.find(&format!("<h3 id=\"{}\">", endpoint.operation)).unwrap();
             let section = page[start..].split("<h3 ").nth(1).unwrap();
             assert!(section.contains(&format!("/api/{}/{}<", version.segment(), endpoint.path)), "{}", endpoint.path);

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use venturedex::access::Tier;
-use venturedex::catalog::Resource;
 use venturedex::dataset::{Facet, Table};
 
 use crate::stage::{Client, Reply, Server};
@@ -80,79 +79,6 @@ fn fields_are_exactly_those_asked_for() {
     // Field selection came with v3.
     let warned = client.get("/api/v2/vcs?fields=name&limit=1").json();
     assert_eq!(warned["meta"]["warnings"][0]["code"], "unknown_parameter");
-}
-
-/// A value that each parameter takes, and one that is none of its type (`None`: any text is one).
-fn sample(server: &Server, resource: Resource, name: &str) -> (String, Option<&'static str>) {
-    let catalog = server.state.live.current();
-    let snapshot = catalog.snapshot();
-    let city = snapshot.cities().next().unwrap().to_owned();
-    let text = |good: &str| (good.to_owned(), None);
-    match name {
-        "q" => text("capital"),
-        "stage" => text("Series A"),
-        "sector" | "parent" => text(snapshot.slug(Table::Sectors, 0)),
-        "country" => text("germany"),
-        "city" => (city, None),
-        "kind" if resource == Resource::People => text("firm"),
-        "kind" => text("vc"),
-        "status" if resource == Resource::Reviews => text("approved"),
-        "status" => text("operating"),
-        "vc" | "investor" | "organization" => text(snapshot.slug(Table::Firms, 0)),
-        "startup" => text(snapshot.slug(Table::Startups, 0)),
-        "metric" => text("activity"),
-        "sort" => text(resource.table().sort_keys()[0]),
-        "min_health_score" => ("50".into(), Some("101")),
-        "max_ghosting_rate" => ("12.5".into(), Some("lots")),
-        "min_reviews" | "check_usd" | "min_amount_usd" => ("3".into(), Some("5m")),
-        "min_rating" => ("4".into(), Some("6")),
-        "active_since" | "since" | "until" => ("2024-01-31".into(), Some("31.01.2024")),
-        "ghosted" => ("true".into(), Some("maybe")),
-        other => panic!("say here what `{other}` takes"),
-    }
-}
-
-#[test]
-fn every_parameter_takes_what_is_good_and_tells_what_is_not() {
-    let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
-    for resource in Resource::ALL {
-        let versions: &[&str] = match resource {
-            Resource::Startups | Resource::Rounds | Resource::People => &["v3"],
-            _ => &["v1", "v2", "v3"],
-        };
-        for version in versions {
-            let path = format!("/api/{version}/{}", resource.path());
-            for parameter in resource.parameters() {
-                let (good, bad) = sample(&server, resource, parameter.name);
-                for name in parameter.aliases.iter().chain([&parameter.name]) {
-                    let reply = client.list(&path, &[(name, &good)]);
-                    assert_eq!(reply.status, 200, "{path} {name}={good}: {}", reply.text);
-                    assert!(reply.json()["meta"].get("warnings").is_none(), "{path} {name}={good}: {}", reply.text);
-                }
-                if let Some(bad) = bad {
-                    let reply = client.list(&path, &[(parameter.name, bad)]);
-                    assert_eq!(code(&reply), (400, "invalid_parameter".to_owned()), "{path} {}={bad}", parameter.name);
-                    assert_eq!(reply.json()["errors"][0]["parameter"], parameter.name);
-                } else if parameter.name != "q" {
-                    let reply = client.list(&path, &[(parameter.name, "zzqx")]);
-                    unknown_is_told(&reply, version, "unknown_value", &format!("{path} {}", parameter.name));
-                }
-            }
-            let reply = client.list(&path, &[("stge", "seed")]);
-            unknown_is_told(&reply, version, "unknown_parameter", &path);
-            assert_eq!(client.list(&path, &[("utm_source", "x"), ("_", "1")]).status, 200);
-        }
-    }
-}
-
-fn unknown_is_told(reply: &Reply, version: &str, wanted: &str, what: &str) {
-    if version == "v3" {
-        assert_eq!(code(reply), (400, wanted.to_owned()), "{what}: {}", reply.text);
-    } else {
-        assert_eq!(reply.status, 200, "{what}: {}", reply.text);
-        assert_eq!(reply.json()["meta"]["warnings"][0]["code"], wanted, "{what}: {}", reply.text);
-    }
 }
 
 #[test]

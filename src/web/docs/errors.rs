@@ -28,9 +28,6 @@ pub(super) fn page() -> String {
             text = marked(code.explanation()),
         );
     }
-    page.push_str(
-        "<dt id=\"invalid_request\"><code>invalid_request</code> <span class=\"status\">400</span></dt><dd>The request is \
-         no HTTP/1.1 that can be answered, such as one without a <code>Host</code> header.</dd></dl>",
-    );
+    page.push_str("</dl>");
     framed("Errors", "/docs/errors", &page)
 }

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 /// The pages in the order of the navigation.
-const WAYS: [(&str, &str); 9] = [
+const WAYS: [(&str, &str); 10] = [
     ("/docs", "Begin"),
     ("/docs/reference", "Reference"),
     ("/docs/clients", "Clients"),
     ("/docs/paging", "Paging"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
+    ("/docs/match", "Match"),
     ("/docs/limits", "Limits"),
     ("/docs/versions", "Versions"),
     ("/docs/errors", "Errors"),

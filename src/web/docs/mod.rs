@@ -5,6 +5,7 @@
 
 mod clients;
 mod errors;
+mod fit;
 mod frame;
 mod reference;
 mod start;
@@ -58,6 +59,7 @@ const SHELF: &[(&str, Make)] = &[
     ("/docs/search", |base| {
         Fixed::new(HTML, frame::text("Search", "/docs/search", include_str!("text/search.html"), base))
     }),
+    ("/docs/match", |_| Fixed::new(HTML, fit::page())),
     ("/docs/score", |base| {
         Fixed::new(HTML, frame::text("The peer score", "/docs/score", include_str!("text/score.html"), base))
     }),

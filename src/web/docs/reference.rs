@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{ArrayItems, SchemaType, Type};
 use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
 
 use crate::web::openapi::{self, BASE, Examples};
-use crate::web::rest::{Endpoint, Version};
+use crate::web::rest::{Route, Version};
 
 use super::frame::{escaped, framed, marked};
 
@@ -50,8 +50,8 @@ fn others(version: Version) -> String {
 }
 
 /// The operations of a tag, in the order of the table of endpoints.
-fn operations<'d>(version: Version, document: &'d OpenApi, tag: &str) -> Vec<(&'static Endpoint, &'d Operation)> {
-    let all = Endpoint::of(version).filter_map(|endpoint| {
+fn operations<'d>(version: Version, document: &'d OpenApi, tag: &str) -> Vec<(&'static Route, &'d Operation)> {
+    let all = Route::of(version).filter_map(|endpoint| {
         let operation = document.paths.paths.get(&format!("/{}", endpoint.path))?.get.as_ref()?;
         Some((endpoint, operation))
     });
@@ -67,7 +67,7 @@ fn contents(page: &mut String, version: Version, document: &OpenApi) {
     page.push_str("<li><a href=\"#records\">Records and answers</a></li></ul>");
 }
 
-fn section(page: &mut String, version: Version, base: &str, endpoint: &Endpoint, operation: &Operation) {
+fn section(page: &mut String, version: Version, base: &str, endpoint: &Route, operation: &Operation) {
     let _ = write!(
         page,
         "<h3 id=\"{id}\">{summary}</h3><p><span class=\"method\">GET</span><code>/api/{version}/{path}</code></p><p>{doc}</p>",
@@ -132,7 +132,7 @@ fn row(page: &mut String, parameter: &Parameter) {
 }
 
 /// A request to copy: the path with the example of its first parameters.
-fn line(base: &str, version: Version, endpoint: &Endpoint, parameters: &[&Parameter]) -> String {
+fn line(base: &str, version: Version, endpoint: &Route, parameters: &[&Parameter]) -> String {
     let example = |parameter: &&Parameter| openapi::example_of(endpoint, &parameter.name);
     let slug = parameters.iter().filter(|parameter| parameter.parameter_in == ParameterIn::Path).find_map(example);
     let path = endpoint.path.replace("{slug}", slug.unwrap_or_default());

@@ -8,7 +8,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, Ref};
 
 use crate::web::problem::Code;
-use crate::web::rest::{Content, Endpoint, Version};
+use crate::web::rest::{Content, Route, Version};
 
 use super::example::Examples;
 use super::schema::answer_name;
@@ -118,7 +118,7 @@ fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &
 }
 
 /// The answers of an endpoint.
-pub(super) fn of(version: Version, endpoint: &Endpoint, examples: &Examples, base: &str) -> Responses {
+pub(super) fn of(version: Version, endpoint: &Route, examples: &Examples, base: &str) -> Responses {
     let mut responses = ResponsesBuilder::new().response("200", good(version, endpoint, examples, base));
     let is_list = matches!(endpoint.content, Content::List(..));
     let takes_cursor = is_list && version == Version::V3;
@@ -140,7 +140,7 @@ pub(super) fn of(version: Version, endpoint: &Endpoint, examples: &Examples, bas
     responses.build()
 }
 
-fn good(version: Version, endpoint: &Endpoint, examples: &Examples, base: &str) -> Response {
+fn good(version: Version, endpoint: &Route, examples: &Examples, base: &str) -> Response {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(answer_name(endpoint.content))))
         .example(examples.answer(version, endpoint, base))

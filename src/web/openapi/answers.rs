@@ -163,6 +163,43 @@ pub(super) struct Problem {
     tier: String,
 }
 
+/// How many firms have what.
+#[derive(ToSchema)]
+pub(super) struct Facets {
+    /// Firms that fulfil all filters.
+    total: u64,
+    /// By stage, the most frequent first.
+    stage: Vec<CountedWord>,
+    /// By sector with all below it, the most frequent first.
+    sector: Vec<CountedName>,
+    /// By country, the most frequent first.
+    country: Vec<CountedName>,
+    /// By kind, the most frequent first.
+    kind: Vec<CountedWord>,
+}
+
+/// How many firms have a value.
+#[derive(ToSchema)]
+pub(super) struct CountedWord {
+    /// The value, as the parameter of that name takes it.
+    value: String,
+    /// Firms that have it.
+    #[schema(minimum = 1)]
+    count: u64,
+}
+
+/// How many firms have a value that has a name.
+#[derive(ToSchema)]
+pub(super) struct CountedName {
+    /// The value, as the parameter of that name takes it.
+    value: String,
+    /// The value's name.
+    name: String,
+    /// Firms that have it.
+    #[schema(minimum = 1)]
+    count: u64,
+}
+
 /// Totals of a release.
 #[derive(ToSchema)]
 pub(super) struct Totals {

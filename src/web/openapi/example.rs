@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::web::rest::{Endpoint, Version};
+use crate::web::rest::{Route, Version};
 
 /// Stands for the address of the service in the file.
 pub const BASE: &str = "https://venturedex.invalid";
@@ -24,7 +24,7 @@ impl Examples {
 
     /// The text of an endpoint's good answer.
     #[must_use]
-    pub fn text(&self, version: Version, endpoint: &Endpoint) -> Option<&str> {
+    pub fn text(&self, version: Version, endpoint: &Route) -> Option<&str> {
         self.0.get(&format!("{} {}", version.segment(), endpoint.operation)).map(|raw| raw.get())
     }
 
@@ -34,7 +34,7 @@ impl Examples {
         self.0.get(&status.to_string()).map(|raw| raw.get())
     }
 
-    pub(super) fn answer(&self, version: Version, endpoint: &Endpoint, base: &str) -> Option<Value> {
+    pub(super) fn answer(&self, version: Version, endpoint: &Route, base: &str) -> Option<Value> {
         value(self.text(version, endpoint)?, base)
     }
 

@@ -18,7 +18,7 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 
 use crate::dataset::Table;
-use crate::web::rest::{Content, Endpoint, Version};
+use crate::web::rest::{Content, Route, Version};
 
 pub use example::{BASE, Examples};
 pub use parameter::example_of;
@@ -76,7 +76,7 @@ pub fn document(version: Version, base: &str) -> OpenApi {
     let examples = Examples::bundled();
     let schemas = schema::of(version);
     let mut paths = PathsBuilder::new();
-    for endpoint in Endpoint::of(version) {
+    for endpoint in Route::of(version) {
         let operation = OperationBuilder::new()
             .operation_id(Some(endpoint.operation))
             .tag(tag(endpoint.content))
@@ -102,7 +102,7 @@ pub fn document(version: Version, base: &str) -> OpenApi {
     for (name, header) in answer::headers() {
         components = components.header(name, header);
     }
-    let used: Vec<&str> = Endpoint::of(version).map(|endpoint| tag(endpoint.content)).collect();
+    let used: Vec<&str> = Route::of(version).map(|endpoint| tag(endpoint.content)).collect();
     let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(

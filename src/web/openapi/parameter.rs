@@ -10,12 +10,12 @@ use crate::catalog::form::{Form, LONGEST_TEXT, MOST_VALUES, example_slug};
 use crate::catalog::{Resource, parameter};
 use crate::dataset::Metric;
 use crate::dataset::vocabulary::Vocabulary;
-use crate::web::rest::{Content, DEFAULT_LIMIT, Endpoint, MAX_LIMIT, SUGGESTIONS, Version};
+use crate::web::rest::{Content, DEFAULT_LIMIT, MAX_LIMIT, Route, SUGGESTIONS, Version};
 
 use super::schema::{Schemas, item_name, selectable};
 
 /// The parameters of an endpoint, those of the path first.
-pub(super) fn of(version: Version, endpoint: &Endpoint, schemas: &Schemas) -> Vec<Parameter> {
+pub(super) fn of(version: Version, endpoint: &Route, schemas: &Schemas) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if endpoint.path.contains("{slug}") {
         parameters.push(slug(endpoint));
@@ -23,6 +23,7 @@ pub(super) fn of(version: Version, endpoint: &Endpoint, schemas: &Schemas) -> Ve
     for name in endpoint.parameters(version) {
         let own = match endpoint.content {
             Content::List(resource, _) => resource.parameter(name).map(|parameter| (resource, parameter)),
+            Content::Facets => Resource::Firms.parameter(name).map(|parameter| (Resource::Firms, parameter)),
             _ => None,
         };
         parameters.push(match own {
@@ -47,7 +48,7 @@ fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-fn slug(endpoint: &Endpoint) -> Parameter {
+fn slug(endpoint: &Route) -> Parameter {
     let table = endpoint.subject();
     let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
     ParameterBuilder::new()
@@ -62,9 +63,10 @@ fn slug(endpoint: &Endpoint) -> Parameter {
 
 /// A value that stands in examples, as it is written in a query.
 #[must_use]
-pub fn example_of(endpoint: &Endpoint, name: &str) -> Option<&'static str> {
+pub fn example_of(endpoint: &Route, name: &str) -> Option<&'static str> {
     let own = match endpoint.content {
         Content::List(resource, _) => resource.parameter(name).map(|parameter| parameter.kind.example(resource)),
+        Content::Facets => Resource::Firms.parameter(name).map(|parameter| parameter.kind.example(Resource::Firms)),
         _ => None,
     };
     own.or(match name {
@@ -159,7 +161,7 @@ fn takes_words(parameter: &parameter::Parameter, resource: Resource) -> bool {
 }
 
 /// A parameter that is not of the list's table: of paging, of fields, or of an answer about the service.
-fn other(version: Version, endpoint: &Endpoint, name: &str, schemas: &Schemas) -> Parameter {
+fn other(version: Version, endpoint: &Route, name: &str, schemas: &Schemas) -> Parameter {
     match name {
         "limit" => {
             let default = if endpoint.content == Content::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
@@ -195,20 +197,27 @@ fn other(version: Version, endpoint: &Endpoint, name: &str, schemas: &Schemas) -
     }
 }
 
-fn fields(version: Version, endpoint: &Endpoint, schemas: &Schemas) -> Parameter {
+fn fields(version: Version, endpoint: &Route, schemas: &Schemas) -> Parameter {
     let names = selectable(schemas, &item_name(version, endpoint.content));
     let example: Vec<&String> = names.iter().take(2).collect();
     let without = match endpoint.content {
         Content::List(resource, _) => {
             let table = resource.table();
             let defaults = table.fields().get(..table.default_fields()).unwrap_or_default();
-            let ranks = if resource == Resource::Leaderboard { ", `rank`, `rank_value`" } else { "" };
+            let ranks = match resource {
+                Resource::Leaderboard => ", `rank`, `rank_value`",
+                Resource::CoInvestors => ", `shared_rounds`, `last_shared_on`",
+                Resource::Match => ", `points`, `max_points`, `reasons`, `conflicts`, `conflict_count`",
+                _ => "",
+            };
             let defaults: Vec<String> = defaults.iter().map(|field| format!("`{field}`")).collect();
             format!("Without it: {}{ranks}.", defaults.join(", "))
         }
         _ => "Without it: all.".to_owned(),
     };
-    let doc = format!("The fields to answer, in snake_case or camelCase; `*` for all. {without}");
+    let doc = format!(
+        "The fields to answer, in snake_case or camelCase, with a point before what lies below one; `*` for all. {without}"
+    );
     query("fields", &doc)
         .style(Some(ParameterStyle::Form))
         .explode(Some(false))

@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, Array, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{AdditionalProperties, Array, ArrayItems, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
+use crate::catalog::fit::Reason;
 use crate::catalog::{Resource, Texts};
 use crate::dataset::score::{DIMENSIONS, GHOSTING, METHOD};
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::web::problem::Code;
-use crate::web::rest::{Content, Endpoint, Version};
+use crate::web::rest::{Content, Route, Version};
 
 use super::{answers, records};
 
@@ -33,7 +34,7 @@ pub(super) fn of(version: Version) -> Schemas {
         object.additional_properties = nothing_else();
         schemas.insert(name, RefOr::T(Schema::Object(object)));
     }
-    for endpoint in Endpoint::of(version) {
+    for endpoint in Route::of(version) {
         schemas.insert(answer_name(endpoint.content), answer(version, endpoint.content));
     }
     let countries = Country::all().map(|country| Value::from(country.alpha2()));
@@ -49,6 +50,9 @@ pub(super) fn of(version: Version) -> Schemas {
 pub(super) fn answer_name(content: Content) -> String {
     match content {
         Content::List(Resource::Leaderboard, _) => "RankedFirmList".to_owned(),
+        Content::List(Resource::CoInvestors, _) => "CoInvestingFirmList".to_owned(),
+        Content::List(Resource::Match, _) => "FittingFirmList".to_owned(),
+        Content::Facets => "FacetsAnswer".to_owned(),
         Content::List(resource, _) => format!("{}List", record_name(resource.table())),
         Content::Record(table) => format!("{}Answer", record_name(table)),
         Content::Stats => "TotalsAnswer".to_owned(),
@@ -62,6 +66,9 @@ pub(super) fn answer_name(content: Content) -> String {
 pub(super) fn item_name(version: Version, content: Content) -> String {
     match content {
         Content::List(Resource::Leaderboard, _) => "RankedFirm".to_owned(),
+        Content::List(Resource::CoInvestors, _) => "CoInvestingFirm".to_owned(),
+        Content::List(Resource::Match, _) => "FittingFirm".to_owned(),
+        Content::Facets => "Facets".to_owned(),
         Content::List(Resource::Firms, _) if version != Version::V3 => "FirmSummary".to_owned(),
         Content::List(resource, _) => record_name(resource.table()).to_owned(),
         Content::Record(table) => record_name(table).to_owned(),
@@ -136,6 +143,7 @@ fn data(version: Version) -> BTreeMap<String, Object> {
     derived::<records::Sector>(&mut all);
     if version == Version::V3 {
         derived::<records::Startup>(&mut all);
+        derived::<answers::Facets>(&mut all);
         derived::<answers::Totals>(&mut all);
         derived::<answers::Release>(&mut all);
         derived::<answers::Suggestion>(&mut all);
@@ -143,23 +151,36 @@ fn data(version: Version) -> BTreeMap<String, Object> {
     }
     close_words(&mut all);
     if let Some(firm) = all.get("Firm").cloned() {
-        let mut ranked = firm.clone();
-        if version != Version::V3 {
-            let defaults = Table::Firms.fields().get(..Table::Firms.default_fields()).unwrap_or_default();
-            ranked.properties.retain(|name, _| defaults.contains(&name.as_str()));
-            let mut summary = ranked.clone();
-            summary.description = Some("A firm as lists show it.".to_owned());
-            all.insert("FirmSummary".to_owned(), summary);
-        }
-        ranked.description = Some("A firm with its place in the ranking.".to_owned());
-        let rank = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
-        let rank = rank.description(Some("Its place; firms of the same value share one."));
-        let value = ObjectBuilder::new().schema_type(Type::Number).description(Some("What it is ranked by."));
-        ranked.properties.insert("rank".to_owned(), rank.into());
-        ranked.properties.insert("rank_value".to_owned(), value.into());
-        all.insert("RankedFirm".to_owned(), ranked);
+        extend_firm(&mut all, &firm, version);
     }
     all
+}
+
+/// Adds the forms that a firm takes in lists, each with fields of its own.
+fn extend_firm(all: &mut BTreeMap<String, Object>, firm: &Object, version: Version) {
+    let mut row = firm.clone();
+    if version != Version::V3 {
+        let defaults = Table::Firms.fields().get(..Table::Firms.default_fields()).unwrap_or_default();
+        row.properties.retain(|name, _| defaults.contains(&name.as_str()));
+        row.description = Some("A firm as lists show it.".to_owned());
+        all.insert("FirmSummary".to_owned(), row.clone());
+    }
+    let mut further: BTreeMap<String, Object> = BTreeMap::new();
+    derived::<records::RankedFirm>(&mut further);
+    if version == Version::V3 {
+        derived::<records::CoInvestingFirm>(&mut further);
+        derived::<records::FittingFirm>(&mut further);
+        let reasons: Vec<&str> = Reason::ALL.into_iter().map(Reason::name).collect();
+        close(&mut further, "FitReason", "name", &reasons);
+    }
+    for (name, mut object) in further {
+        if ["RankedFirm", "CoInvestingFirm", "FittingFirm"].contains(&name.as_str()) {
+            let own = std::mem::take(&mut object.properties);
+            object.properties.extend(row.properties.clone());
+            object.properties.extend(own);
+        }
+        all.insert(name, object);
+    }
 }
 
 /// What stands around the data.
@@ -234,7 +255,7 @@ fn close_words(all: &mut BTreeMap<String, Object>) {
             match object.properties.get_mut(name) {
                 Some(RefOr::T(Schema::Object(slug))) => slug.pattern = Some(SLUG.to_owned()),
                 Some(RefOr::T(Schema::Array(slugs))) => {
-                    if let utoipa::openapi::schema::ArrayItems::RefOrSchema(item) = &mut slugs.items
+                    if let ArrayItems::RefOrSchema(item) = &mut slugs.items
                         && let RefOr::T(Schema::Object(slug)) = item.as_mut()
                     {
                         slug.pattern = Some(SLUG.to_owned());
@@ -255,11 +276,11 @@ fn close(all: &mut BTreeMap<String, Object>, component: &str, property: &str, wo
     let object = match property {
         Some(RefOr::T(Schema::Object(object))) => object,
         Some(RefOr::T(Schema::Array(array))) => match &mut array.items {
-            utoipa::openapi::schema::ArrayItems::RefOrSchema(item) => match item.as_mut() {
+            ArrayItems::RefOrSchema(item) => match item.as_mut() {
                 RefOr::T(Schema::Object(object)) => object,
                 _ => return,
             },
-            utoipa::openapi::schema::ArrayItems::False => return,
+            ArrayItems::False => return,
         },
         _ => return,
     };
@@ -280,8 +301,23 @@ pub(super) fn selectable(schemas: &Schemas, item: &str) -> Vec<String> {
 
 fn walk(schemas: &Schemas, item: &str, before: &str, paths: &mut Vec<String>) {
     let Some(RefOr::T(Schema::Object(object))) = schemas.get(item) else { return };
-    for (name, _) in &object.properties {
-        paths.push(format!("{before}{name}"));
+    for (name, schema) in &object.properties {
+        let path = format!("{before}{name}");
+        let below = match schema {
+            RefOr::Ref(reference) => Some(reference),
+            RefOr::T(Schema::Array(array)) => match &array.items {
+                ArrayItems::RefOrSchema(item) => match item.as_ref() {
+                    RefOr::Ref(reference) => Some(reference),
+                    RefOr::T(_) => None,
+                },
+                ArrayItems::False => None,
+            },
+            RefOr::T(_) => None,
+        };
+        paths.push(path.clone());
+        if let Some(below) = below.and_then(|reference| reference.ref_location.rsplit('/').next()) {
+            walk(schemas, below, &format!("{path}."), paths);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use venturedex::access::Tier;
 use venturedex::web::openapi::{BASE, Examples};
 use venturedex::web::problem::{Code, Problem};
-use venturedex::web::rest::{Content, Endpoint, Version};
+use venturedex::web::rest::{Content, Route, Version};
 
 use super::schema::{misfit, resolved};
 use super::{document, operation, request};
@@ -38,7 +38,7 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
     let client = server.client(Tier::Free);
     let mut answers = BTreeMap::new();
     for version in Version::ALL {
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let query = match endpoint.content {
                 Content::List(..) => "limit=2",
                 Content::Suggestions => "limit=3",
@@ -90,7 +90,7 @@ fn every_example_fits_its_schema() {
     let examples = Examples::bundled();
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let text = examples.text(version, endpoint).unwrap_or_else(|| panic!("{} has no example", endpoint.path));
             for (status, response) in operation(&document, endpoint)["responses"].as_object().unwrap() {
                 let response = resolved(&document, response);

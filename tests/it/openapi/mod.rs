@@ -9,7 +9,7 @@ use serde_json::Value;
 use venturedex::access::Tier;
 use venturedex::catalog::Resource;
 use venturedex::catalog::form::{Form, example_slug};
-use venturedex::web::rest::{Content, Endpoint, Version};
+use venturedex::web::rest::{Content, Route, Version};
 
 use crate::stage::{Client, Reply, Server, catalog_of, real_data};
 use schema::{misfit, resolved};
@@ -18,14 +18,18 @@ fn document(server: &Server, version: Version) -> Value {
     server.anonymous().get(&format!("/openapi/{}.json", version.segment())).json()
 }
 
-fn operation<'d>(document: &'d Value, endpoint: &Endpoint) -> &'d Value {
+fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
     &document["paths"][format!("/{}", endpoint.path)]["get"]
 }
 
 /// A request for an endpoint that is answered; `more` is its query.
-fn request(version: Version, endpoint: &Endpoint, more: &str) -> String {
+fn request(version: Version, endpoint: &Route, more: &str) -> String {
     let slug = example_slug(endpoint.subject());
-    let query = if endpoint.content == Content::Suggestions { format!("q=kestrel&{more}") } else { more.to_owned() };
+    let query = match endpoint.content {
+        Content::Suggestions => format!("q=kestrel&{more}"),
+        Content::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
+        _ => more.to_owned(),
+    };
     format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", slug))
 }
 
@@ -44,10 +48,10 @@ fn each_document_describes_exactly_what_is_served() {
         assert_eq!(document["servers"][0]["url"], format!("{}/api/{}", client.base, version.segment()));
         let told: Vec<&str> =
             document["paths"].as_object().unwrap().keys().map(|path| path.trim_start_matches('/')).collect();
-        let mut served: Vec<&str> = Endpoint::of(version).map(|endpoint| endpoint.path).collect();
+        let mut served: Vec<&str> = Route::of(version).map(|endpoint| endpoint.path).collect();
         served.sort_unstable();
         assert_eq!(told, served);
-        for endpoint in Endpoint::of(Version::V3) {
+        for endpoint in Route::of(Version::V3) {
             let reply = client.get(&request(version, endpoint, ""));
             if endpoint.since <= version {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
@@ -64,7 +68,7 @@ fn each_document_tells_the_parameters_that_are_accepted() {
     let client = server.client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let reply = client.get(&request(version, endpoint, "no_such_parameter=1")).json();
             let complaint = match version {
                 Version::V3 => &reply["errors"][0],
@@ -88,7 +92,7 @@ fn the_example_of_each_parameter_finds_something() {
     let client = server.client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
                 let name = parameter["name"].as_str().unwrap();
                 let schema = &parameter["schema"];
@@ -146,7 +150,7 @@ fn every_field_that_a_document_names_can_be_selected() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let document = document(&server, Version::V3);
-    for endpoint in Endpoint::of(Version::V3) {
+    for endpoint in Route::of(Version::V3) {
         let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap();
         let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
         let fields = fields["schema"]["items"]["enum"].as_array().unwrap();
@@ -162,7 +166,7 @@ fn every_field_that_a_document_names_can_be_selected() {
 }
 
 /// Holds an answer against the document: status, headers and body.
-fn check(document: &Value, endpoint: &Endpoint, reply: &Reply, path: &str) {
+fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
     let responses = &operation(document, endpoint)["responses"];
     let response = resolved(document, &responses[reply.status.to_string()]);
     assert!(response.is_object(), "{path}: {} is not described: {}", reply.status, reply.text);
@@ -182,7 +186,7 @@ fn check_all(server: &Server, client: &Client) {
         let document = document(server, version);
         let snapshot = server.state.live.current();
         let slug = |table| snapshot.snapshot().slug(table, 0).to_owned();
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let table = endpoint.subject();
             let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", &slug(table)));
             let mut queries = vec![""];
@@ -209,6 +213,7 @@ fn check_all(server: &Server, client: &Client) {
             for query in queries {
                 let path = match endpoint.content {
                     Content::Suggestions => format!("{path}?q=a&{query}"),
+                    Content::List(Resource::Match, _) => format!("{path}?sector=fintech&{query}"),
                     _ => format!("{path}?{query}"),
                 };
                 check(&document, endpoint, &client.get(&path), &path);
@@ -266,7 +271,7 @@ fn every_reference_leads_somewhere_and_every_part_is_used() {
             }
         }
         let mut operations = BTreeSet::new();
-        for endpoint in Endpoint::of(version) {
+        for endpoint in Route::of(version) {
             let operation = operation(&document, endpoint);
             assert!(operations.insert(operation["operationId"].as_str().unwrap().to_owned()));
             for part in ["summary", "description"] {

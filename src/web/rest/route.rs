@@ -1,4 +1,5 @@
 //! The endpoints of the REST API: one table tells the paths that errors offer and those that the documents describe.
+//! What each asks for stands in `super::path`.
 
 use crate::catalog::Resource;
 use crate::dataset::Table;
@@ -7,7 +8,7 @@ use super::version::Version;
 
 /// What can be asked for at one path.
 #[derive(Debug)]
-pub struct Endpoint {
+pub struct Route {
     /// The path below the version; `{slug}` stands for a record's slug.
     pub path: &'static str,
     /// The first version that has it.
@@ -29,6 +30,8 @@ pub enum Content {
     List(Resource, &'static [&'static str]),
     /// One record, with all its fields.
     Record(Table),
+    /// Counts of firms by what they have.
+    Facets,
     /// Totals of the snapshot.
     Stats,
     /// The releases that are held.
@@ -46,6 +49,7 @@ impl Content {
         match self {
             Self::List(resource, _) => Some(resource.table()),
             Self::Record(table) => Some(table),
+            Self::Facets => Some(Table::Firms),
             Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage => None,
         }
     }
@@ -57,7 +61,7 @@ impl Content {
     }
 }
 
-impl Endpoint {
+impl Route {
     /// All endpoints of a version, in the order in which they are shown.
     pub fn of(version: Version) -> impl Iterator<Item = &'static Self> {
         ALL.iter().filter(move |endpoint| endpoint.since <= version)
@@ -82,6 +86,10 @@ impl Endpoint {
                 let own = own.filter(|name| !given.contains(name));
                 own.chain(version.window_parameters(resource.parameter("q").is_some()).iter().copied()).collect()
             }
+            Content::Facets => {
+                let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
+                own.filter(|name| *name != "sort").chain(["fields"]).collect()
+            }
             Content::Suggestions => vec!["q", "limit", "fields"],
             _ if version == Version::V3 => vec!["fields"],
             _ => Vec::new(),
@@ -96,11 +104,11 @@ const fn of(
     operation: &'static str,
     summary: &'static str,
     description: &'static str,
-) -> Endpoint {
-    Endpoint { path, since, content, operation, summary, description }
+) -> Route {
+    Route { path, since, content, operation, summary, description }
 }
 
-const ALL: &[Endpoint] = &[
+const ALL: &[Route] = &[
     of(
         Version::V1,
         "vcs",
@@ -145,6 +153,15 @@ const ALL: &[Endpoint] = &[
     ),
     of(
         Version::V3,
+        "vcs/facets",
+        Content::Facets,
+        "count_vcs",
+        "Count firms by what they have",
+        "How many firms fulfil all filters, and how many of them have each stage, sector, country and kind. Each count is \
+         what `total` would be with that value as one more filter.",
+    ),
+    of(
+        Version::V3,
         "vcs/{slug}/reviews",
         Content::List(Resource::Reviews, &["vc"]),
         "list_vc_reviews",
@@ -174,6 +191,23 @@ const ALL: &[Endpoint] = &[
         "list_vc_people",
         "List a firm's people",
         "People who work at the firm.",
+    ),
+    of(
+        Version::V3,
+        "vcs/{slug}/co-investors",
+        Content::List(Resource::CoInvestors, &["vc"]),
+        "list_vc_co_investors",
+        "List a firm's co-investors",
+        "Firms that joined rounds with the firm, those with most shared rounds first, then the latest.",
+    ),
+    of(
+        Version::V3,
+        "match",
+        Content::List(Resource::Match, &[]),
+        "match_vcs",
+        "Find firms that fit a startup",
+        "Firms in order of how well they fit, each with its points for every reason and with its conflicts. At least one \
+         parameter besides those of paging is needed. No model and no chance: [how it is computed](/docs/match).",
     ),
     of(
         Version::V3,
