@@ -3,8 +3,6 @@
 //! Every problem is told with the nearest value that would have worked. Under lenient rules an unknown parameter or an
 //! unknown value of a vocabulary becomes a warning; what is no value at all (a date that is none) is refused under both.
 
-use std::ops::RangeInclusive;
-
 use crate::dataset::fold::fold;
 use crate::dataset::vocabulary::{Vocabulary, normal};
 use crate::dataset::{
@@ -13,6 +11,7 @@ use crate::dataset::{
 use crate::search::nearest;
 
 use super::complaint::{ParameterError, unknown_word};
+use super::form::{LONGEST_TEXT, MOST_VALUES};
 use super::parameter::{Kind, Parameter, Resource};
 use super::{BoardQuery, Catalog, Clause, FitQuery, Order, Query};
 
@@ -57,14 +56,8 @@ type Values = Vec<Value>;
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
 
-/// Values that one parameter takes at most: each may cost a search for the nearest one.
-pub(super) const MOST_VALUES: usize = 100;
 /// Parameters of one request that are looked at.
 const MOST_PARAMETERS: usize = 100;
-/// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
-const MOST_USD: u64 = (1 << 53) - 1;
-/// Characters of a name that is searched for; no name is longer.
-const LONGEST_TEXT: usize = 500;
 
 struct Reader<'a> {
     catalog: &'a Catalog,
@@ -207,22 +200,22 @@ impl Reader<'_> {
             }
             Kind::Organizations => self.organizations(parameter, given),
             Kind::MinHealthScore => {
-                let least = self.number(parameter, given, 0..=100);
+                let least = self.number(parameter, given);
                 self.clauses.extend(least.map(|least| Clause::MinHealthScore(least.min(100) as u8)));
             }
             Kind::MinReviews => {
-                let least = self.number(parameter, given, 0..=u64::from(u32::MAX));
+                let least = self.number(parameter, given);
                 self.clauses.extend(least.map(|least| Clause::MinReviews(least as u32)));
             }
             Kind::CheckUsd => {
-                let usd = self.number(parameter, given, 0..=MOST_USD);
+                let usd = self.number(parameter, given);
                 self.clauses.extend(usd.map(Clause::CheckUsd));
             }
             Kind::MinAmountUsd => {
-                let least = self.number(parameter, given, 0..=MOST_USD);
+                let least = self.number(parameter, given);
                 self.clauses.extend(least.map(Clause::MinAmountUsd));
             }
-            Kind::RaiseUsd => self.raise_usd = self.number(parameter, given, 1..=MOST_USD),
+            Kind::RaiseUsd => self.raise_usd = self.number(parameter, given),
             Kind::MinRating => self.min_rating(parameter, given),
             Kind::MaxGhostingRate => self.rate(parameter, given),
             Kind::ActiveSince => self.date(parameter, given, Clause::ActiveSince),
@@ -363,23 +356,18 @@ impl Reader<'_> {
         (self.row(Table::Firms, text), self.row(Table::Startups, text))
     }
 
-    fn number(
-        &mut self,
-        parameter: &'static Parameter,
-        given: &[(&str, &str)],
-        range: RangeInclusive<u64>,
-    ) -> Option<u64> {
+    fn number(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) -> Option<u64> {
         let (name, text) = self.single(given)?;
+        let (least, most) = parameter.kind.range()?;
         let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
         // Digits too many to hold are above every range.
         let number = is_whole.then(|| text.parse::<u64>().unwrap_or(u64::MAX));
-        match number.filter(|number| range.contains(number)) {
+        match number.filter(|number| (least..=most).contains(number)) {
             Some(number) => {
                 self.canonical.push((parameter.name, number.to_string()));
                 Some(number)
             }
             None => {
-                let (least, most) = (range.start(), range.end());
                 self.invalid(name, format!("`{text}` is not a whole number from {least} to {most}"));
                 None
             }

@@ -11,7 +11,8 @@ use crate::dataset::{
 };
 
 use super::Catalog;
-use super::ask::{MOST_VALUES, read_ghosted, read_rate};
+use super::ask::{read_ghosted, read_rate};
+use super::form::MOST_VALUES;
 use super::parameter::{Kind, Parameter, Resource};
 
 impl Catalog {

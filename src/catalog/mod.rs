@@ -11,6 +11,7 @@ mod co_investors;
 mod complaint;
 mod facets;
 pub mod fit;
+pub mod form;
 mod list;
 pub mod live;
 pub mod parameter;

@@ -240,6 +240,12 @@ impl Code {
         self.facts().3
     }
 
+    /// Whether the REST API gives it; the others belong to requests with a body.
+    #[must_use]
+    pub fn is_of_rest(self) -> bool {
+        !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType | Self::NotAcceptable)
+    }
+
     /// The code of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

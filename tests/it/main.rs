@@ -3,6 +3,7 @@
 mod agreement;
 mod broken;
 mod bundled;
+mod docs;
 mod etag;
 mod faults;
 mod further;
@@ -11,6 +12,7 @@ mod layers;
 mod lists;
 mod mcp;
 mod names;
+mod openapi;
 mod paging;
 mod parameters;
 mod quota;

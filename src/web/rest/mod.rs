@@ -12,11 +12,11 @@ mod list;
 mod path;
 mod projection;
 mod records;
+mod route;
 mod shape;
 mod single;
 mod version;
 
-use std::io::Write;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -27,12 +27,15 @@ use crate::catalog::{Catalog, Resource};
 use crate::dataset::{SnapshotVersion, Table};
 
 use super::address::holds_key;
+use super::encoding::{accepts_gzip, gzip};
 use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
 use etag::Validator;
 use path::{Endpoint, split};
+pub use route::{Content, Route};
+pub use single::SUGGESTIONS;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
 /// Bodies from this size on are compressed for those who accept it, bytes.
@@ -339,22 +342,6 @@ fn accepts_json(headers: &HeaderMap) -> bool {
         }
     }
     best.is_some_and(|(_, wanted)| wanted)
-}
-
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let given = headers.get_all(http::header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut codings = given.flat_map(|value| value.split(',')).map(str::trim);
-    codings.any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q <= 0.0));
-        (name.trim().eq_ignore_ascii_case("gzip") || name.trim() == "*") && !refused
-    })
-}
-
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
-    encoder.write_all(body)?;
-    encoder.finish()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::catalog::Resource;
 use crate::dataset::Table;
 
+use super::route::Route;
 use super::version::Version;
 
 /// What a path asks for.
@@ -66,34 +67,8 @@ impl Endpoint {
 }
 
 /// The paths of a version, as they are shown.
-pub(super) fn shown(version: Version) -> &'static [&'static str] {
-    const ALL: [&str; 21] = [
-        "vcs",
-        "vcs/{slug}",
-        "reviews",
-        "sectors",
-        "leaderboard",
-        "vcs/facets",
-        "vcs/{slug}/reviews",
-        "vcs/{slug}/portfolio",
-        "vcs/{slug}/rounds",
-        "vcs/{slug}/people",
-        "vcs/{slug}/co-investors",
-        "startups",
-        "startups/{slug}",
-        "funding-rounds",
-        "people",
-        "people/{slug}",
-        "match",
-        "stats",
-        "snapshots",
-        "suggest",
-        "usage",
-    ];
-    match version {
-        Version::V1 | Version::V2 => &ALL[..5],
-        Version::V3 => &ALL,
-    }
+pub(super) fn shown(version: Version) -> Vec<&'static str> {
+    Route::of(version).map(|route| route.path).collect()
 }
 
 /// Takes the version and what follows it from a path under `/api`, or straight under `/`.
@@ -121,7 +96,7 @@ mod tests {
     fn every_path_that_is_shown_asks_for_something_and_no_other_does() {
         for version in Version::ALL {
             for path in shown(Version::V3) {
-                let known = shown(version).contains(path) || *path == "vcs/facets";
+                let known = shown(version).contains(&path) || path == "vcs/facets";
                 assert_eq!(Endpoint::find(version, &path.replace("{slug}", "acme")).is_some(), known, "{path}");
             }
             for path in ["", "vcs/a/b/c", "vcs/a/nothing", "reviews/1", "usage/x", "VCS", "stats/"] {

@@ -99,7 +99,7 @@ pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
 }
 
 /// Names suggested where no `limit` is asked for.
-pub(super) const SUGGESTIONS: u64 = 10;
+pub const SUGGESTIONS: u64 = 10;
 
 /// `GET /suggest?q=`: names over all kinds that a text being typed may become, the best first.
 pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
