@@ -3,6 +3,7 @@
 //! warp's own server sets no timer, ends without a deadline and drops a connection whose route panics; so the loop is
 //! ours and warp answers through `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS are the reverse proxy's.
 
+mod bare;
 mod request;
 mod serve;
 mod stream;
@@ -25,6 +26,7 @@ use warp::Reply;
 use warp::filters::BoxedFilter;
 
 pub use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
+use bare::Bare;
 use request::{BodyError, Connection, TimedBody};
 pub use serve::{ServeError, serve};
 use stream::{PatientStream, Phase};
@@ -100,7 +102,6 @@ where
     let ids = Arc::new(ids);
     let places = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
     let refusals = Arc::new(Semaphore::new(REFUSALS));
-    let refusal = request::overloaded();
     let (end, ended) = watch::channel(());
     let mut running = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
@@ -128,15 +129,16 @@ where
                     phase: phase.clone(),
                     ids: Arc::clone(&ids),
                     body: limits.body,
+                    head_bytes: limits.head_bytes.max(8_192),
                 };
                 // Answers are written whole, so waiting for more to send only adds time.
                 let _ = socket.set_nodelay(true);
-                let stream = PatientStream::new(socket, phase, &limits);
+                let stream = PatientStream::new(socket, phase, Arc::clone(&ids), &limits);
                 running.spawn(attend(Arc::clone(&http), stream, connection, ended.clone(), place));
             }
             Err(_) => {
                 if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
-                    running.spawn(refuse(socket, refusal.clone(), place));
+                    running.spawn(refuse(socket, Bare::Overloaded.whole(ids.next()), place));
                 }
             }
         }

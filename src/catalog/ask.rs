@@ -11,8 +11,9 @@ use crate::dataset::{
 use crate::search::nearest;
 
 use super::complaint::{ParameterError, unknown_word};
+use super::form::{LONGEST_TEXT, MOST_VALUES};
 use super::parameter::{Kind, Parameter, Resource};
-use super::{BoardQuery, Catalog, Clause, Order, Query};
+use super::{BoardQuery, Catalog, Clause, FitQuery, Order, Query};
 
 /// How strictly names and values are taken, and what else a request may name.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,10 @@ pub enum Request {
     List(Query),
     /// The leaderboard.
     Board(BoardQuery),
+    /// The co-investors of a firm.
+    CoInvestors(u32),
+    /// The firms that fit a startup.
+    Match(FitQuery),
 }
 
 /// A request that was understood.
@@ -51,12 +56,8 @@ type Values = Vec<Value>;
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
 
-/// Values that one parameter takes at most: each may cost a search for the nearest one.
-const MOST_VALUES: usize = 100;
 /// Parameters of one request that are looked at.
 const MOST_PARAMETERS: usize = 100;
-/// Characters of a name that is searched for; no name is longer.
-const LONGEST_TEXT: usize = 500;
 
 struct Reader<'a> {
     catalog: &'a Catalog,
@@ -64,6 +65,7 @@ struct Reader<'a> {
     clauses: Vec<Clause>,
     text: Option<String>,
     metric: Option<Metric>,
+    raise_usd: Option<u64>,
     order: Option<Order>,
     canonical: Vec<(&'static str, String)>,
     errors: Vec<ParameterError>,
@@ -87,6 +89,7 @@ impl Catalog {
             clauses: Vec::new(),
             text: None,
             metric: None,
+            raise_usd: None,
             order: None,
             canonical: Vec::new(),
             errors: Vec::new(),
@@ -197,13 +200,22 @@ impl Reader<'_> {
             }
             Kind::Organizations => self.organizations(parameter, given),
             Kind::MinHealthScore => {
-                self.number(parameter, given, 100, |least| Clause::MinHealthScore(least.min(100) as u8));
+                let least = self.number(parameter, given);
+                self.clauses.extend(least.map(|least| Clause::MinHealthScore(least.min(100) as u8)));
             }
             Kind::MinReviews => {
-                self.number(parameter, given, u64::from(u32::MAX), |least| Clause::MinReviews(least as u32));
+                let least = self.number(parameter, given);
+                self.clauses.extend(least.map(|least| Clause::MinReviews(least as u32)));
             }
-            Kind::CheckUsd => self.number(parameter, given, 1 << 53, Clause::CheckUsd),
-            Kind::MinAmountUsd => self.number(parameter, given, 1 << 53, Clause::MinAmountUsd),
+            Kind::CheckUsd => {
+                let usd = self.number(parameter, given);
+                self.clauses.extend(usd.map(Clause::CheckUsd));
+            }
+            Kind::MinAmountUsd => {
+                let least = self.number(parameter, given);
+                self.clauses.extend(least.map(Clause::MinAmountUsd));
+            }
+            Kind::RaiseUsd => self.raise_usd = self.number(parameter, given),
             Kind::MinRating => self.min_rating(parameter, given),
             Kind::MaxGhostingRate => self.rate(parameter, given),
             Kind::ActiveSince => self.date(parameter, given, Clause::ActiveSince),
@@ -344,22 +356,20 @@ impl Reader<'_> {
         (self.row(Table::Firms, text), self.row(Table::Startups, text))
     }
 
-    fn number(
-        &mut self,
-        parameter: &'static Parameter,
-        given: &[(&str, &str)],
-        most: u64,
-        clause: impl Fn(u64) -> Clause,
-    ) {
-        let Some((name, text)) = self.single(given) else { return };
-        match text.parse::<u64>() {
-            Ok(number) if number <= most && !text.starts_with('+') => {
+    fn number(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) -> Option<u64> {
+        let (name, text) = self.single(given)?;
+        let (least, most) = parameter.kind.range()?;
+        let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+        // Digits too many to hold are above every range.
+        let number = is_whole.then(|| text.parse::<u64>().unwrap_or(u64::MAX));
+        match number.filter(|number| (least..=most).contains(number)) {
+            Some(number) => {
                 self.canonical.push((parameter.name, number.to_string()));
-                self.clauses.push(clause(number));
+                Some(number)
             }
-            _ => {
-                let range = if most == 100 { "a whole number from 0 to 100" } else { "a whole number, 0 or more" };
-                self.invalid(name, format!("`{text}` is not {range}"));
+            None => {
+                self.invalid(name, format!("`{text}` is not a whole number from {least} to {most}"));
+                None
             }
         }
     }
@@ -377,14 +387,12 @@ impl Reader<'_> {
 
     fn rate(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
         let Some((name, text)) = self.single(given) else { return };
-        match text.trim_end_matches('%').parse::<f64>() {
-            Ok(rate) if (0.0..=100.0).contains(&rate) => {
-                // A rate has one decimal: what lies between two tenths admits the lower one.
-                let tenths = (rate * 10.0 + 1e-9).floor() as u16;
+        match read_rate(text) {
+            Some(tenths) => {
                 self.canonical.push((parameter.name, format!("{}.{}", tenths / 10, tenths % 10)));
                 self.clauses.push(Clause::MaxGhostingRate(tenths));
             }
-            _ => self.invalid(name, format!("`{text}` is not a per cent value from 0 to 100, such as 12.5")),
+            None => self.invalid(name, format!("`{text}` is not a per cent value from 0 to 100, such as 12.5")),
         }
     }
 
@@ -401,10 +409,8 @@ impl Reader<'_> {
 
     fn ghosted(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
         let Some((name, text)) = self.single(given) else { return };
-        let ghosted = match text.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => true,
-            "false" | "no" | "0" => false,
-            _ => return self.invalid(name, format!("`{text}` is neither `true` nor `false`")),
+        let Some(ghosted) = read_ghosted(text) else {
+            return self.invalid(name, format!("`{text}` is neither `true` nor `false`"));
         };
         self.canonical.push((parameter.name, ghosted.to_string()));
         self.clauses.push(Clause::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
@@ -481,9 +487,24 @@ impl Reader<'_> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        if resource == Resource::Leaderboard {
-            let query = BoardQuery { metric: self.metric.unwrap_or(Metric::HealthScore), clauses: self.clauses };
-            return Ok(Asked { request: Request::Board(query), canonical: self.canonical, warnings: self.warnings });
+        let other = match resource {
+            Resource::Leaderboard => {
+                let metric = self.metric.unwrap_or(Metric::HealthScore);
+                Some(Request::Board(BoardQuery { metric, clauses: std::mem::take(&mut self.clauses) }))
+            }
+            Resource::CoInvestors => {
+                let rows = self.clauses.iter().find_map(|clause| match clause {
+                    Clause::AnyOf(Facet::Firm, rows) => rows.first().copied(),
+                    _ => None,
+                });
+                // A row that no firm has: no co-investors.
+                Some(Request::CoInvestors(rows.unwrap_or(u32::MAX)))
+            }
+            Resource::Match => Some(Request::Match(FitQuery::of(&self.clauses, self.raise_usd))),
+            _ => None,
+        };
+        if let Some(request) = other {
+            return Ok(Asked { request, canonical: self.canonical, warnings: self.warnings });
         }
         let status_given = self.clauses.iter().any(|clause| matches!(clause, Clause::AnyOf(Facet::Status, _)));
         if resource == Resource::Reviews && !status_given {
@@ -498,5 +519,21 @@ impl Reader<'_> {
         };
         let query = Query { table: resource.table(), text: self.text, clauses: self.clauses, order };
         Ok(Asked { request: Request::List(query), canonical: self.canonical, warnings: self.warnings })
+    }
+}
+
+/// A rate in per cent, as tenths.
+pub(super) fn read_rate(text: &str) -> Option<u16> {
+    let rate = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
+    // A rate has one decimal: what lies between two tenths admits the lower one.
+    Some((rate * 10.0 + 1e-9).floor() as u16)
+}
+
+/// Whether a review tells of ghosting.
+pub(super) fn read_ghosted(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => Some(true),
+        "false" | "no" | "0" => Some(false),
+        _ => None,
     }
 }

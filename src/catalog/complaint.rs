@@ -33,11 +33,15 @@ impl ParameterError {
     /// A name that no parameter has.
     #[must_use]
     pub fn unknown_parameter(name: &str, accepted: &[&str]) -> Self {
+        let (meant, mend) = match called_elsewhere(name, accepted) {
+            Some((meant, mend)) => (Some(meant), mend),
+            None => (nearest(name, accepted.iter().copied()), ""),
+        };
         Self {
             parameter: name.to_owned(),
             code: "unknown_parameter",
-            detail: format!("there is no parameter `{name}` here"),
-            did_you_mean: nearest(name, accepted.iter().copied()).map(str::to_owned),
+            detail: format!("there is no parameter `{name}` here{mend}"),
+            did_you_mean: meant.map(str::to_owned),
             accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
         }
     }
@@ -58,5 +62,107 @@ pub(super) fn unknown_word<V: Vocabulary>(name: &str, value: &str) -> ParameterE
         detail: format!("`{value}` is not a {}", V::NOUN.replace('_', " ")),
         did_you_mean: nearest(value, names()).map(str::to_owned),
         accepted: Some(names().map(str::to_owned).collect()),
+    }
+}
+
+/// What parameters are called elsewhere: names, what they are called here (the first that is accepted), and how to mend
+/// it where the name alone does not tell.
+const ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["page", "offset", "page_number", "pagenumber", "skip", "start", "from", "p"],
+        &["cursor"],
+        "; lists go on by `cursor`, taken from `pagination.next_cursor`, and `limit`",
+    ),
+    (
+        &[
+            "after",
+            "starting_after",
+            "next",
+            "next_cursor",
+            "nextcursor",
+            "page_token",
+            "cursor",
+            "page",
+            "offset",
+            "skip",
+        ],
+        &["cursor", "page", "offset"],
+        "",
+    ),
+    (
+        &[
+            "per_page",
+            "perpage",
+            "page_size",
+            "pagesize",
+            "size",
+            "count",
+            "max_results",
+            "max",
+            "rows",
+            "first",
+            "take",
+        ],
+        &["limit"],
+        "",
+    ),
+    (
+        &["order", "order_by", "orderby", "sort_by", "sortby", "ordering", "sorting", "direction", "sort_order"],
+        &["sort"],
+        "; `sort=-name` sorts by a key, downwards",
+    ),
+    (&["name", "keyword", "keywords", "term", "text", "title", "search", "query"], &["q"], ""),
+    (&["industry", "industries", "category", "categories", "vertical"], &["sector"], ""),
+    (&["round", "round_type", "series", "funding_stage"], &["stage"], ""),
+    (&["country_code", "nation", "location", "region", "hq", "headquarters"], &["country"], ""),
+    (&["firm", "fund", "investor", "vc", "slug"], &["vc", "investor", "organization"], ""),
+    (&["company", "portfolio_company"], &["startup", "organization"], ""),
+    (&["select", "include", "columns", "properties", "attributes"], &["fields"], ""),
+    (
+        &["check", "check_size", "cheque", "cheque_size", "ticket", "ticket_size", "amount"],
+        &["check_usd", "raise_usd"],
+        "",
+    ),
+    (&["score", "min_score", "rating"], &["min_health_score", "min_rating"], ""),
+];
+
+/// The accepted parameter that others call `name`.
+fn called_elsewhere<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
+    let plain = name.to_ascii_lowercase().replace('-', "_");
+    let known = ELSEWHERE.iter().filter(|(names, ..)| names.contains(&plain.as_str()));
+    known.into_iter().find_map(|(_, meant, mend)| {
+        let meant = meant.iter().find_map(|meant| accepted.iter().find(|accepted| *accepted == meant));
+        meant.map(|meant| (*meant, *mend))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_others_use_are_understood() {
+        let v3 = ["q", "stage", "sector", "country", "check_usd", "sort", "limit", "cursor", "fields"];
+        for (name, meant) in [
+            ("page", "cursor"),
+            ("offset", "cursor"),
+            ("per_page", "limit"),
+            ("pageSize", "limit"),
+            ("order", "sort"),
+            ("order_by", "sort"),
+            ("name", "q"),
+            ("industry", "sector"),
+            ("secotr", "sector"),
+            ("check-size", "check_usd"),
+        ] {
+            let error = ParameterError::unknown_parameter(name, &v3);
+            assert_eq!(error.did_you_mean.as_deref(), Some(meant), "{name}");
+        }
+        let paging = ParameterError::unknown_parameter("page", &v3).detail;
+        assert!(paging.contains("`cursor`") && paging.contains("`limit`"), "{paging}");
+        let v1 = ParameterError::unknown_parameter("page", &["limit", "offset"]);
+        assert_eq!((v1.did_you_mean.as_deref(), v1.detail.contains("cursor")), (Some("offset"), false));
+        let v2 = ParameterError::unknown_parameter("offset", &["limit", "page"]);
+        assert_eq!(v2.did_you_mean.as_deref(), Some("page"));
     }
 }

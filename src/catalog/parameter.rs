@@ -19,6 +19,10 @@ pub enum Resource {
     Rounds,
     /// People.
     People,
+    /// Firms that joined rounds with one firm.
+    CoInvestors,
+    /// Firms in order of how well they fit a startup.
+    Match,
 }
 
 /// A parameter: its names, what it takes and what it does.
@@ -69,6 +73,8 @@ pub enum Kind {
     MinReviews,
     /// Whole US dollars inside a firm's cheque range.
     CheckUsd,
+    /// Whole US dollars that a startup raises.
+    RaiseUsd,
     /// Whole US dollars a round raised at least.
     MinAmountUsd,
     /// A rating from 1 to 5.
@@ -167,10 +173,33 @@ const PEOPLE: &[Parameter] = &[
     SORT,
 ];
 
+const CO_INVESTORS: &[Parameter] =
+    &[parameter("vc", Kind::Firms(Facet::Firm), "The firm whose co-investors are listed; the path says which.")];
+
+const MATCH: &[Parameter] = &[
+    parameter("stage", Kind::Stages, "The stage of the round that the startup raises; of several, any."),
+    parameter("sector", Kind::Sectors(Facet::Sector), "The startup's sector, by slug or name; of several, any."),
+    parameter(
+        "country",
+        Kind::Countries,
+        "The startup's country, by ISO 3166-1 code or English name; of several, any.",
+    ),
+    parameter("raise_usd", Kind::RaiseUsd, "The amount that the startup raises, whole US dollars."),
+];
+
 impl Resource {
     /// All lists.
-    pub const ALL: [Self; 7] =
-        [Self::Firms, Self::Reviews, Self::Sectors, Self::Leaderboard, Self::Startups, Self::Rounds, Self::People];
+    pub const ALL: [Self; 9] = [
+        Self::Firms,
+        Self::Reviews,
+        Self::Sectors,
+        Self::Leaderboard,
+        Self::Startups,
+        Self::Rounds,
+        Self::People,
+        Self::CoInvestors,
+        Self::Match,
+    ];
 
     /// The last segment of its path.
     #[must_use]
@@ -183,6 +212,8 @@ impl Resource {
             Self::Startups => "startups",
             Self::Rounds => "funding-rounds",
             Self::People => "people",
+            Self::CoInvestors => "co-investors",
+            Self::Match => "match",
         }
     }
 
@@ -190,7 +221,7 @@ impl Resource {
     #[must_use]
     pub fn table(self) -> Table {
         match self {
-            Self::Firms | Self::Leaderboard => Table::Firms,
+            Self::Firms | Self::Leaderboard | Self::CoInvestors | Self::Match => Table::Firms,
             Self::Reviews => Table::Reviews,
             Self::Sectors => Table::Sectors,
             Self::Startups => Table::Startups,
@@ -210,6 +241,8 @@ impl Resource {
             Self::Startups => STARTUPS,
             Self::Rounds => ROUNDS,
             Self::People => PEOPLE,
+            Self::CoInvestors => CO_INVESTORS,
+            Self::Match => MATCH,
         }
     }
 

@@ -165,6 +165,12 @@ impl<'a> Selection<'a> {
         lists.sum()
     }
 
+    /// The bits of all rows, 64 at a time, in order.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        let first = self.bounds.start as usize / 64;
+        std::iter::repeat_n(0, first).chain(Words::from(self, 0).map(|(_, word)| word))
+    }
+
     /// A bit for each row of the table.
     pub(super) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; (self.rows as usize).div_ceil(64)];

@@ -22,8 +22,9 @@ struct Table {
     by_text: HashMap<String, Country>,
 }
 
-/// English names in common use that the standard does not list.
-const COMMON: [(&str, &str); 16] = [
+/// Folded English names that the crate's table lacks: those in common use, and the standard's own that put the form of
+/// the state behind a comma.
+const COMMON: [(&str, &str); 38] = [
     ("uk", "GB"),
     ("britain", "GB"),
     ("england", "GB"),
@@ -40,6 +41,28 @@ const COMMON: [(&str, &str); 16] = [
     ("ivory coast", "CI"),
     ("uae", "AE"),
     ("holland", "NL"),
+    ("bolivia plurinational state of", "BO"),
+    ("bonaire sint eustatius and saba", "BQ"),
+    ("congo democratic republic of the", "CD"),
+    ("congo the democratic republic of the", "CD"),
+    ("dr congo", "CD"),
+    ("iran islamic republic of", "IR"),
+    ("korea democratic peoples republic of", "KP"),
+    ("korea republic of", "KR"),
+    ("korea the republic of", "KR"),
+    ("macedonia the former yugoslav republic of", "MK"),
+    ("macedonia", "MK"),
+    ("micronesia federated states of", "FM"),
+    ("moldova republic of", "MD"),
+    ("netherlands kingdom of the", "NL"),
+    ("palestine state of", "PS"),
+    ("saint helena ascension and tristan da cunha", "SH"),
+    ("taiwan province of china", "TW"),
+    ("tanzania united republic of", "TZ"),
+    ("venezuela bolivarian republic of", "VE"),
+    ("virgin islands british", "VG"),
+    ("virgin islands us", "VI"),
+    ("virgin islands u s", "VI"),
 ];
 
 static TABLE: Lazy<Table> = Lazy::new(|| {
@@ -171,6 +194,15 @@ mod tests {
             ("Syria", "SY"),
             ("Palestine", "PS"),
             ("UAE", "AE"),
+            ("Korea, Republic of", "KR"),
+            ("Korea (the Republic of)", "KR"),
+            ("Korea, Democratic People's Republic of", "KP"),
+            ("Congo, Democratic Republic of the", "CD"),
+            ("Congo", "CG"),
+            ("Iran, Islamic Republic of", "IR"),
+            ("Virgin Islands, U.S.", "VI"),
+            ("Virgin Islands, British", "VG"),
+            ("Tanzania, United Republic of", "TZ"),
         ] {
             assert_eq!(Country::read(text).map(Country::alpha2), Some(alpha2), "{text}");
         }

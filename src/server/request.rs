@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER};
-use http::{Request, Response, StatusCode, Version};
+use http::header::{HOST, HeaderName, HeaderValue};
+use http::{Request, Response, Version};
+use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
-use serde::Serialize;
 use tokio::time::Sleep;
 
+use super::bare::Bare;
 use super::stream::Phase;
 use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
 
 /// The header that names a request.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Whatever ends an answer's body early.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -38,6 +38,7 @@ pub(super) struct Connection<S> {
     pub(super) phase: Phase,
     pub(super) ids: Arc<RequestIds>,
     pub(super) body: Duration,
+    pub(super) head_bytes: usize,
 }
 
 impl<S, B> Service<Request<Incoming>> for Connection<S>
@@ -56,10 +57,11 @@ where
         let id = self.ids.next();
         let phase = self.phase.clone();
         let (peer, patience, routes) = (self.peer, self.body, self.routes.clone());
+        let refused = refused(&request, self.head_bytes);
         Box::pin(async move {
-            let mut answer = match names_one_host(&request) {
-                false => missing_host(request.uri().path(), id),
-                true => answered(routes, request, peer, id, patience).await,
+            let mut answer = match refused {
+                Some(refused) => refused.answer(request.uri().path(), id),
+                None => answered(routes, request, peer, id, patience).await,
             };
             if let Ok(value) = HeaderValue::try_from(id.to_string()) {
                 answer.headers_mut().entry(REQUEST_ID).or_insert(value);
@@ -68,6 +70,16 @@ where
             Ok(answer)
         })
     }
+}
+
+/// Why no route gets the request, if none does. hyper only refuses a head that it could not take in at one go.
+fn refused(request: &Request<Incoming>, head_bytes: usize) -> Option<Bare> {
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if address + headers.sum::<usize>() > head_bytes {
+        return Some(Bare::HeadTooLarge);
+    }
+    (!names_one_host(request)).then_some(Bare::MissingHost)
 }
 
 /// RFC 9112: a request of HTTP/1.1 has exactly one `Host`; hyper does not look.
@@ -99,86 +111,13 @@ where
         Ok(Err(never)) => match never {},
         Err(panic) => {
             eprintln!("request {id}: {method} {path} panicked: {}", words_of(panic.as_ref()));
-            internal_error(&path, id)
+            Bare::InternalError.answer(&path, id)
         }
     }
 }
 
 fn words_of(panic: &(dyn Any + Send)) -> &str {
     panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("")
-}
-
-/// An error of the server itself, in the shape of every other error (RFC 9457).
-#[derive(Serialize)]
-struct Problem<'a> {
-    r#type: &'static str,
-    title: &'static str,
-    status: u16,
-    detail: &'static str,
-    instance: &'a str,
-    code: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
-}
-
-impl Problem<'_> {
-    fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    fn answer(&self) -> Response<AnswerBody> {
-        let body = Full::new(Bytes::from(self.text())).map_err(Into::into).boxed();
-        let mut answer = Response::new(body);
-        *answer.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        answer
-    }
-}
-
-fn internal_error(path: &str, id: RequestId) -> Response<AnswerBody> {
-    Problem {
-        r#type: "/docs/errors#internal_error",
-        title: "Internal error",
-        status: 500,
-        detail: "the request could not be answered; please report it with its request id",
-        instance: path,
-        code: "internal_error",
-        request_id: Some(id.to_string()),
-    }
-    .answer()
-}
-
-fn missing_host(path: &str, id: RequestId) -> Response<AnswerBody> {
-    Problem {
-        r#type: "/docs/errors#invalid_request",
-        title: "Invalid request",
-        status: 400,
-        detail: "a request of HTTP/1.1 needs exactly one `Host` header",
-        instance: path,
-        code: "invalid_request",
-        request_id: Some(id.to_string()),
-    }
-    .answer()
-}
-
-/// The whole answer, head and body, for a connection above the cap, written before anything is read.
-pub(super) fn overloaded() -> Bytes {
-    let body = Problem {
-        r#type: "/docs/errors#overloaded",
-        title: "Overloaded",
-        status: 503,
-        detail: "too many connections are open; try again in a second",
-        instance: "/",
-        code: "overloaded",
-        request_id: None,
-    }
-    .text();
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
-         {RETRY_AFTER}: 1\r\nconnection: close\r\n\r\n"
-    );
-    Bytes::from(head + &body)
 }
 
 /// A request body that ends with [`BodyTimeout`] where it takes too long as a whole.

@@ -1,7 +1,8 @@
 //! A connection with patience: reads and writes that wait too long end with an error, which ends the connection.
 //!
 //! hyper has one timer for a request's head and none for an idle connection or for a client that does not read its
-//! answer; here each has its own. The head's time is counted as a whole, so that a byte now and then does not help; the
+//! answer; here each has its own. hyper's own refusals (a head that is none, or too large) have neither body nor headers
+//! of ours; they are told by what they lack, and replaced. The head's time is counted as a whole, so that a byte now and then does not help; the
 //! idle time begins with the last byte of the answer; writing may take for ever as long as it goes on.
 
 use std::io;
@@ -11,10 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use super::Limits;
+use super::bare::Bare;
+use crate::web::arrival::RequestIds;
 
 const HEAD: u64 = 0;
 const BUSY: u64 = 1;
@@ -62,10 +66,35 @@ pub(super) struct PatientStream<S> {
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
+    ids: Arc<RequestIds>,
+    refusal: Option<Refusal>,
+}
+
+/// An answer of ours in the place of one of hyper's.
+struct Refusal {
+    answer: Bytes,
+    written: usize,
+    /// How long the client may go on sending: closing a socket with unread bytes would throw the answer away.
+    linger: Pin<Box<Sleep>>,
+}
+
+/// How long a client that is refused may go on sending.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What an answer of hyper's own is, where `bytes` begin one: it has no request id, which every answer of ours has.
+fn refused(bytes: &[u8]) -> Option<Bare> {
+    let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    let refused = match status {
+        b"400" => Bare::NoRequest,
+        b"414" | b"431" => Bare::HeadTooLarge,
+        _ => return None,
+    };
+    let named = bytes.windows(13).any(|window| window.eq_ignore_ascii_case(b"x-request-id:"));
+    (!named).then_some(refused)
 }
 
 impl<S> PatientStream<S> {
-    pub(super) fn new(inner: S, phase: Phase, limits: &Limits) -> Self {
+    pub(super) fn new(inner: S, phase: Phase, ids: Arc<RequestIds>, limits: &Limits) -> Self {
         Self {
             inner,
             timed: Some(phase.now()),
@@ -75,6 +104,8 @@ impl<S> PatientStream<S> {
             write: limits.write,
             read_timer: Box::pin(tokio::time::sleep(limits.head)),
             write_timer: None,
+            ids,
+            refusal: None,
         }
     }
 
@@ -108,6 +139,25 @@ impl<S> PatientStream<S> {
     }
 }
 
+impl<S: AsyncWrite + Unpin> PatientStream<S> {
+    /// Writes an answer of ours in the place of `bytes`, where they are a refusal of hyper's; `None` where not.
+    fn poll_refusal(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<Poll<io::Result<usize>>> {
+        if self.refusal.is_none() {
+            let answer = refused(bytes)?.whole(self.ids.next());
+            self.refusal = Some(Refusal { answer, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
+        }
+        let refusal = self.refusal.as_mut()?;
+        while let Some(rest) = refusal.answer.get(refusal.written..).filter(|rest| !rest.is_empty()) {
+            match Pin::new(&mut self.inner).poll_write(cx, rest) {
+                Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
+                Poll::Ready(Ok(written)) => refusal.written += written,
+                other => return Some(other),
+            }
+        }
+        Some(Poll::Ready(Ok(length)))
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
@@ -123,10 +173,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        let written = Pin::new(&mut this.inner).poll_write(cx, buf);
+        let written = match this.poll_refusal(cx, buf, buf.len()) {
+            Some(refused) => refused,
+            None => Pin::new(&mut this.inner).poll_write(cx, buf),
+        };
         this.poll_written(cx, written)
     }
 
@@ -136,7 +189,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        let written = Pin::new(&mut this.inner).poll_write_vectored(cx, bufs);
+        let (first, length) = (bufs.first().map_or(&[][..], |buf| buf), bufs.iter().map(|buf| buf.len()).sum());
+        let written = match this.poll_refusal(cx, first, length) {
+            Some(refused) => refused,
+            None => Pin::new(&mut this.inner).poll_write_vectored(cx, bufs),
+        };
         this.poll_written(cx, written)
     }
 
@@ -153,6 +210,19 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(cx)
+        let this = &mut *self;
+        std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
+        let Some(refusal) = &mut this.refusal else { return Poll::Ready(Ok(())) };
+        let mut dropped = [0; 4_096];
+        loop {
+            if refusal.linger.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            let mut dropped = ReadBuf::new(&mut dropped);
+            match std::task::ready!(Pin::new(&mut this.inner).poll_read(cx, &mut dropped)) {
+                Ok(()) if !dropped.filled().is_empty() => {}
+                _ => return Poll::Ready(Ok(())),
+            }
+        }
     }
 }

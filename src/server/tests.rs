@@ -227,6 +227,7 @@ async fn a_route_that_panics_answers_500_and_the_connection_goes_on() {
         assert_eq!(problem["instance"], path);
         assert!(head.contains(&format!("x-request-id: {}\r\n", problem["request_id"].as_str().unwrap())), "{head}");
         assert!(!body.contains("fault"), "{body}");
+        is_dressed(&format!("{head}{body}"), "internal_error");
     }
     assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
 }
@@ -254,7 +255,57 @@ async fn a_head_above_the_limit_is_refused() {
     let mut socket = server.connect().await;
     let head = format!("GET /who HTTP/1.1\r\nHost: here\r\nX-Long: {}\r\n\r\n", "a".repeat(20_000));
     socket.write_all(head.as_bytes()).await.unwrap();
-    assert!(rest(&mut socket).await.starts_with("HTTP/1.1 431"));
+    let refused = rest(&mut socket).await;
+    assert!(refused.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"), "{refused}");
+    is_dressed(&refused, "head_too_large");
+    assert!(refused.contains("connection: close\r\n"), "{refused}");
+}
+
+/// True to the shape of every other answer: its headers, and a body that agrees with them.
+fn is_dressed(answer: &str, code: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let header = |name: &str| {
+        let line =
+            head.lines().find_map(|line| line.to_lowercase().strip_prefix(&format!("{name}: ")).map(str::to_owned));
+        line.unwrap_or_else(|| panic!("no {name}: {head}"))
+    };
+    assert_eq!(header("content-type"), "application/problem+json");
+    assert_eq!(header("content-length"), body.len().to_string());
+    assert_eq!((header("x-ratelimit-limit"), header("x-ratelimit-remaining")), ("0".into(), "0".into()));
+    assert!(header("x-ratelimit-reset").parse::<i64>().unwrap() % 86_400 == 0);
+    assert_eq!(header("access-control-allow-origin"), "*");
+    let problem: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(
+        (problem["code"].as_str(), problem["request_id"].as_str()),
+        (Some(code), Some(&*header("x-request-id")))
+    );
+    assert_eq!(head.split(' ').nth(1).unwrap(), problem["status"].to_string());
+}
+
+#[tokio::test]
+async fn a_client_that_sends_on_after_a_refusal_still_reads_it() {
+    let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
+    let mut socket = server.connect().await;
+    let head = format!("GET /{} HTTP/1.1\r\nHost: here\r\n\r\n", "a".repeat(400_000));
+    let _ = socket.write_all(head.as_bytes()).await;
+    is_dressed(&rest(&mut socket).await, "head_too_large");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_request_are_told_so() {
+    let (server, ..) = Running::start(quick()).await;
+    for bytes in ["hello\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", "GET / HTTP/1.1\r\nHost here\r\n\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        let refused = rest(&mut socket).await;
+        assert!(refused.starts_with("HTTP/1.1 400"), "{bytes}: {refused}");
+        is_dressed(&refused, "invalid_request");
+    }
+    // After a good request on the same connection too.
+    let mut socket = server.connect().await;
+    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+    socket.write_all(b"hello\r\n\r\n").await.unwrap();
+    is_dressed(&rest(&mut socket).await, "invalid_request");
 }
 
 #[tokio::test]
@@ -266,7 +317,7 @@ async fn a_connection_above_the_cap_is_told_to_come_back() {
     let mut second = server.connect().await;
     let (head, body) = ask(&mut second, "/who").await;
     assert!(head.starts_with("http/1.1 503") && head.contains("retry-after: 1\r\n"), "{head}");
-    assert!(body.contains(r#""code":"overloaded""#), "{body}");
+    is_dressed(&format!("{head}{body}"), "overloaded");
     go_on.notify_one();
     assert!(rest(&mut first).await.ends_with("done"));
     let mut third = server.connect().await;

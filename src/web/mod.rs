@@ -1,10 +1,14 @@
 //! The front doors: the only user of warp.
 
+pub mod address;
 pub mod arrival;
 pub mod callers;
 pub mod docs;
+pub mod encoding;
+pub mod fixed;
 pub mod headers;
 pub mod mcp;
+pub mod openapi;
 pub mod problem;
 pub mod rest;
 pub mod routes;

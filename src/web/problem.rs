@@ -24,6 +24,8 @@ pub enum Code {
     KeyInUrl,
     /// A body that is not JSON.
     InvalidJson,
+    /// Bytes that are no HTTP request.
+    InvalidRequest,
     /// No key.
     MissingApiKey,
     /// A key that cannot be one.
@@ -46,6 +48,8 @@ pub enum Code {
     BodyTooLarge,
     /// A body of another type.
     UnsupportedMediaType,
+    /// A request's head above the limit.
+    HeadTooLarge,
     /// The day's requests are used up.
     QuotaExceeded,
     /// Something went wrong here.
@@ -58,7 +62,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -67,6 +71,7 @@ impl Code {
         Self::CursorMismatch,
         Self::KeyInUrl,
         Self::InvalidJson,
+        Self::InvalidRequest,
         Self::MissingApiKey,
         Self::MalformedApiKey,
         Self::InvalidApiKey,
@@ -79,6 +84,7 @@ impl Code {
         Self::BodyTooLarge,
         Self::UnsupportedMediaType,
         Self::QuotaExceeded,
+        Self::HeadTooLarge,
         Self::InternalError,
         Self::NotReady,
         Self::Overloaded,
@@ -135,6 +141,12 @@ impl Code {
                  `Authorization` header.",
             ),
             Self::InvalidJson => ("invalid_json", 400, "Invalid JSON", "The request's body is not JSON."),
+            Self::InvalidRequest => (
+                "invalid_request",
+                400,
+                "Invalid request",
+                "The request is no HTTP/1.1 that can be answered, such as one without a `Host` header.",
+            ),
             Self::MissingApiKey => (
                 "missing_api_key",
                 401,
@@ -185,6 +197,12 @@ impl Code {
                 "The key has made all its requests of this day. `resets_at` and `Retry-After` say when it starts anew \
                  (00:00 UTC). A 304 costs nothing.",
             ),
+            Self::HeadTooLarge => (
+                "head_too_large",
+                431,
+                "Request head too large",
+                "The request's address and headers are above 32 KB together.",
+            ),
             Self::InternalError => (
                 "internal_error",
                 500,
@@ -220,6 +238,12 @@ impl Code {
     #[must_use]
     pub fn explanation(self) -> &'static str {
         self.facts().3
+    }
+
+    /// Whether the REST API gives it; the others belong to requests with a body.
+    #[must_use]
+    pub fn is_of_rest(self) -> bool {
+        !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType | Self::NotAcceptable)
     }
 
     /// The code of this name.

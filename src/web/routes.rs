@@ -9,13 +9,15 @@ use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 use warp::{Filter, Reply};
 
+use super::State;
 use super::arrival::RequestId;
 use super::callers::Callers;
+use super::docs::{self, Library};
+use super::fixed::READS;
 use super::headers::set;
 use super::mcp::{self, DoorsError};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival};
-use super::{State, docs};
 
 /// The routes of the service.
 ///
@@ -31,7 +33,8 @@ pub fn routes(
     let api = warp::path("api").map(|| ()).untuple_one();
     let versions = warp::path("v1").or(warp::path("v2")).unify().or(warp::path("v3")).unify();
     let rest = api.or(versions).unify().and(request(state)).then(answer_rest).boxed();
-    let others = request(state).map(answer_other).boxed();
+    let library = Arc::new(Library::new(&state.public_url));
+    let others = request(state).map(move |incoming| answer_other(&incoming, &library)).boxed();
     Ok(tool_endpoint.or(rest).unify().or(others).unify().boxed())
 }
 
@@ -76,25 +79,31 @@ async fn answer_rest(incoming: Incoming) -> warp::reply::Response {
     rest::answer(&incoming.state, arrival).await.into_response()
 }
 
-/// Answers what is neither REST nor MCP: health, the pages that answers lead to, and the unknown.
-fn answer_other(incoming: Incoming) -> warp::reply::Response {
+/// Answers what is neither REST nor MCP: health, the documents and the docs, and the unknown.
+fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response {
     let state = &incoming.state;
     let reads = matches!(incoming.method, Method::GET | Method::HEAD);
-    let path = incoming.path.as_str();
+    let path = match incoming.path.as_str() {
+        "/" => "/",
+        path => path.trim_end_matches('/'),
+    };
+    if let Some(response) = library.answer(&incoming.method, path, &incoming.headers) {
+        return response.into_response();
+    }
     let answer = match path {
         "/healthz" if reads => text("text/plain; charset=utf-8", "ok\n".to_owned()),
         "/readyz" if reads => ready(state),
         "/" if reads => text("text/html; charset=utf-8", docs::start(state)),
-        "/docs/errors" if reads => text("text/html; charset=utf-8", docs::errors()),
-        "/healthz" | "/readyz" | "/" | "/docs/errors" => {
+        _ if ["/healthz", "/readyz", "/"].contains(&path) || library.find(path).is_some() => {
             let detail = format!("`{path}` only reads: use GET or HEAD");
-            let problem = Problem { allow: Some("GET, HEAD"), ..Problem::new(Code::MethodNotAllowed, detail) };
-            failed(&incoming, &problem)
+            let problem = Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) };
+            failed(incoming, &problem)
         }
         _ => {
-            let detail =
-                format!("there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp");
-            failed(&incoming, &Problem::new(Code::UnknownRoute, detail))
+            let detail = format!(
+                "there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp, and /docs explains them"
+            );
+            failed(incoming, &Problem::new(Code::UnknownRoute, detail))
         }
     };
     answer.into_response()
@@ -104,7 +113,7 @@ fn text(kind: &str, body: String) -> Response<Vec<u8>> {
     let mut response = Response::new(body.into_bytes());
     set(response.headers_mut(), "content-type", kind);
     set(response.headers_mut(), "x-content-type-options", "nosniff");
-    set(response.headers_mut(), "content-security-policy", "default-src 'none'; style-src 'unsafe-inline'");
+    set(response.headers_mut(), "content-security-policy", docs::POLICY);
     response
 }
 

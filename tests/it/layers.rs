@@ -37,6 +37,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hyper_util", &["server"]),
     ("indicatif", &["indexer"]),
     ("flate2", &["web"]),
+    ("utoipa", &["web/openapi", "web/docs/reference"]),
 ];
 
 /// Parts of the web room that never import each other.

@@ -21,6 +21,8 @@ pub struct Naive {
     pub firms: Vec<NaiveFirm>,
     /// Each sector with all its ancestors.
     pub lineage: HashMap<String, BTreeSet<String>>,
+    /// Each sector's parent, empty for those that have none.
+    pub parents: HashMap<String, String>,
 }
 
 /// A firm, as far as filters ask.
@@ -108,7 +110,8 @@ impl Naive {
                 }
             })
             .collect();
-        Self { firms, lineage }
+        let parents = sectors.iter().map(|row| (row["slug"].clone(), row["parent"].clone())).collect();
+        Self { firms, lineage, parents }
     }
 
     /// The slugs of the firms that `passes`, sorted by what `key` gives (`None` last, descending if `down`), then slug.
@@ -131,7 +134,8 @@ impl Naive {
     }
 }
 
-fn split(text: &str) -> Vec<String> {
+/// The values of a field that `|` separates.
+pub fn split(text: &str) -> Vec<String> {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 

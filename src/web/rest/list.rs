@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::catalog::{Asked, BoardPage, Catalog, Page, ParameterError, Place, Request, Resource, Rules};
+use crate::catalog::{
+    Asked, BoardPage, Catalog, CoInvestorPage, FitPage, Page, ParameterError, Place, Request, Resource, Rules,
+};
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Metric, Table};
 use crate::search::Explanation;
@@ -12,7 +14,9 @@ use crate::web::problem::{Code, Problem};
 
 use super::cursor::Cursor;
 use super::fields::Fields;
+use super::further;
 use super::records;
+use super::shape::Shape;
 use super::version::{Start, Version, Window, single};
 use super::{Answer, Call};
 
@@ -53,13 +57,12 @@ pub(super) struct Reference {
     name: String,
 }
 
-/// The names of the fields that rows of the leaderboard have besides the firm's.
-const RANK_FIELDS: [&str; 2] = ["rank", "rank_value"];
-
-/// The rows of a page, from a table or the leaderboard.
+/// The rows of a page, from a table or a list that is made for the request.
 enum Rows {
     Plain(Page),
     Ranked(BoardPage),
+    CoInvestors(CoInvestorPage),
+    Fits(FitPage),
 }
 
 impl Rows {
@@ -67,6 +70,8 @@ impl Rows {
         match self {
             Self::Plain(page) => page.total,
             Self::Ranked(page) => page.total,
+            Self::CoInvestors(page) => page.total,
+            Self::Fits(page) => page.total,
         }
     }
 
@@ -78,6 +83,8 @@ impl Rows {
         match self {
             Self::Plain(page) => page.next,
             Self::Ranked(page) => page.next,
+            Self::CoInvestors(page) => page.next,
+            Self::Fits(page) => page.next,
         }
     }
 }
@@ -87,9 +94,8 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     let version = call.version;
     let mut warnings = Vec::new();
     let window = Window::read(version, &call.values, &mut warnings).map_err(Problem::of_parameters)?;
-    let known = known_fields(resource);
     let fields = match version {
-        Version::V3 => Fields::read(&call.values, &known).map_err(Problem::of_parameters)?,
+        Version::V3 => Fields::read(&call.values, shape(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::Default,
     };
     let explains = explains(call)?;
@@ -98,6 +104,10 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     let rows = match &asked.request {
         Request::List(query) => Rows::Plain(walk.catalog.list(query, walk.place, window.limit as usize)),
         Request::Board(query) => Rows::Ranked(walk.catalog.leaderboard(query, walk.place, window.limit as usize)),
+        Request::CoInvestors(firm) => {
+            Rows::CoInvestors(walk.catalog.co_investors(*firm, walk.place, window.limit as usize))
+        }
+        Request::Match(query) => Rows::Fits(walk.catalog.fits(query, walk.place, window.limit as usize)),
     };
     warnings.extend(asked.warnings);
     if rows.is_capped() {
@@ -110,9 +120,9 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
 
     let next_cursor = match version {
         Version::V3 => rows.next().map(|place| {
-            let query = asked.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            let query = carried(version, resource, &asked.canonical);
             let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
-            let cursor = Cursor { snapshot, content, path: call.path.to_owned(), query, place };
+            let cursor = Cursor { snapshot, content, path: call.path.to_ascii_lowercase(), query, place };
             cursor.seal(call.state.access.cursor_secret())
         }),
         Version::V1 | Version::V2 => None,
@@ -147,7 +157,9 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
                 name: snapshot.name(table, *row).to_owned(),
             }));
         }
-        Rows::Ranked(page) => write_ranked(&mut body, &walk.catalog, page, &fields),
+        Rows::Ranked(page) => further::write_ranked(&mut body, &walk.catalog, page, &fields),
+        Rows::CoInvestors(page) => further::write_co_investors(&mut body, &walk.catalog, page, &fields),
+        Rows::Fits(page) => further::write_fits(&mut body, &walk.catalog, page, &fields),
     }
     body.extend_from_slice(b"],\"pagination\":");
     append(&mut body, &pagination)?;
@@ -191,58 +203,25 @@ fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<Explained>
     explained.collect()
 }
 
-fn known_fields(resource: Resource) -> Vec<&'static str> {
-    let mut known = Fields::known(resource.table());
-    if resource == Resource::Leaderboard {
-        known.extend(RANK_FIELDS);
+/// The fields that rows of a list can have.
+fn shape(resource: Resource) -> Shape<'static> {
+    match resource {
+        Resource::Leaderboard => Shape::with(Table::Firms, further::RANKED),
+        Resource::CoInvestors => Shape::with(Table::Firms, further::CO_INVESTOR),
+        Resource::Match => Shape::with(Table::Firms, further::FIT),
+        _ => Shape::of(resource.table()),
     }
-    known
 }
 
 pub(super) fn append(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Problem> {
     serde_json::to_writer(body, value).map_err(|_| Problem::new(Code::InternalError, "the answer could not be written"))
 }
 
-/// Firms with their ranks: the firm's fields, then `rank` and `rank_value`.
-fn write_ranked(body: &mut Vec<u8>, catalog: &Catalog, page: &BoardPage, fields: &Fields) {
-    let own = Table::Firms.fields().len();
-    let (firm_fields, ranks) = match fields {
-        Fields::Some(places) => {
-            let (firm, rank): (Vec<usize>, Vec<usize>) = places.iter().partition(|place| **place < own);
-            (Fields::Some(firm), rank.into_iter().map(|place| place - own).collect())
-        }
-        other => (other.clone(), vec![0, 1]),
-    };
-    for (index, ranked) in page.ranked.iter().enumerate() {
-        if index > 0 {
-            body.push(b',');
-        }
-        let start = body.len();
-        if firm_fields == Fields::Some(Vec::new()) {
-            body.extend_from_slice(b"{}");
-        } else {
-            records::write(body, catalog, Table::Firms, ranked.row, &firm_fields, false);
-        }
-        body.pop();
-        for place in &ranks {
-            if body.len() > start + 1 {
-                body.push(b',');
-            }
-            let value = match place {
-                0 => format!("\"rank\":{}", ranked.rank),
-                _ if ranked.value.fract() == 0.0 && page.whole => format!("\"rank_value\":{}", ranked.value as i64),
-                _ => format!("\"rank_value\":{}", serde_json::Value::from(ranked.value)),
-            };
-            body.extend_from_slice(value.as_bytes());
-        }
-        body.push(b'}');
-    }
-}
-
 /// The address of the next page: this request with another cursor.
 fn next_link(call: &Call<'_>, cursor: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in call.values.iter().filter(|(name, _)| name == "limit" || name == "fields") {
+    for (name, value) in call.values.iter().filter(|(name, _)| matches!(name.as_str(), "limit" | "fields" | "explain"))
+    {
         query.append_pair(name, value);
     }
     query.append_pair("cursor", cursor);
@@ -273,7 +252,14 @@ impl Walk {
         }
         let Start::Cursor(Some(text)) = &window.start else {
             let values: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
-            let asked = call.catalog.ask(resource, &values, rules).map_err(Problem::of_parameters)?;
+            let asked = call.catalog.ask(resource, &values, rules);
+            let asked = asked.map_err(|errors| refused(errors, given))?;
+            if resource == Resource::Match && asked.canonical.is_empty() {
+                return Err(Problem::of_parameters(vec![ParameterError::invalid(
+                    "stage",
+                    "tell something about the startup: at least one of `stage`, `sector`, `country` and `raise_usd`",
+                )]));
+            }
             return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(window.offset()) });
         };
 
@@ -289,7 +275,7 @@ impl Walk {
             Problem::new(Code::CursorExpired, detail)
         })?;
         let beside: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
-        let beside = catalog.ask(resource, &beside, rules).map_err(Problem::of_parameters)?;
+        let beside = catalog.ask(resource, &beside, rules).map_err(|errors| refused(errors, given))?;
         for (name, value) in &beside.canonical {
             let carried = cursor.query.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.as_str());
             let searches = cursor.query.iter().any(|(known, _)| known == "q");
@@ -304,8 +290,27 @@ impl Walk {
     }
 }
 
+/// A problem of parameters that does not offer those which the path gives.
+fn refused(mut errors: Vec<ParameterError>, given: &[(&str, &str)]) -> Problem {
+    let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
+    for error in errors.iter_mut().filter(|error| error.code == "unknown_parameter") {
+        error.accepted.iter_mut().for_each(|accepted| accepted.retain(|name| !is_given(name)));
+        error.did_you_mean.take_if(|name| is_given(name));
+    }
+    Problem::of_parameters(errors)
+}
+
+/// What a cursor carries of a query: all of it but what holds anyway, so that a default that is spelt out makes no
+/// other cursor.
+fn carried(version: Version, resource: Resource, canonical: &[(&'static str, String)]) -> Vec<(String, String)> {
+    let searches = canonical.iter().any(|(name, _)| *name == "q");
+    let counts = |name: &str, value: &String| default_of(version, resource, name, searches).as_ref() != Some(value);
+    let kept = canonical.iter().filter(|(name, value)| counts(name, value));
+    kept.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+}
+
 /// What a parameter means where it is not given, in canonical words; `None`: no condition.
-fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
+pub(super) fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
     match name {
         "sort" if searches => Some("relevance".to_owned()),
         "sort" => Some(resource.table().default_sort().to_owned()),

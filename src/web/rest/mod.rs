@@ -4,26 +4,38 @@
 //! method and parameters), so the path is taken apart here and not by a chain of filters.
 
 mod cursor;
+mod etag;
+mod facets;
 mod fields;
+mod further;
 mod list;
+mod path;
+mod projection;
 mod records;
+mod route;
+mod shape;
 mod single;
 mod version;
 
-use std::io::Write;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use http::{HeaderMap, Method, Response, StatusCode};
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::access::{Caller, Quota, Refused};
 use crate::catalog::{Catalog, Resource};
 use crate::dataset::{SnapshotVersion, Table};
 
+use super::address::holds_key;
+use super::encoding::{accepts_gzip, gzip};
 use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
+use etag::Validator;
+use path::{Endpoint, split};
+pub use route::{Content, Route};
+pub use single::SUGGESTIONS;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
 /// Bodies from this size on are compressed for those who accept it, bytes.
@@ -64,44 +76,6 @@ pub struct Arrival<'a> {
     pub id: String,
 }
 
-/// The paths of a version, as they are shown.
-fn routes(version: Version) -> &'static [&'static str] {
-    const ALL: [&str; 18] = [
-        "vcs",
-        "vcs/{slug}",
-        "reviews",
-        "sectors",
-        "leaderboard",
-        "vcs/{slug}/reviews",
-        "vcs/{slug}/portfolio",
-        "vcs/{slug}/rounds",
-        "vcs/{slug}/people",
-        "startups",
-        "startups/{slug}",
-        "funding-rounds",
-        "people",
-        "people/{slug}",
-        "stats",
-        "snapshots",
-        "suggest",
-        "usage",
-    ];
-    match version {
-        Version::V1 | Version::V2 => &ALL[..5],
-        Version::V3 => &ALL,
-    }
-}
-
-/// Takes the version and what follows it from a path under `/api`, or straight under `/`.
-fn split(path: &str) -> (Option<Version>, &str) {
-    let below = path.strip_prefix("/api").unwrap_or(path).trim_start_matches('/');
-    let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match Version::read(first) {
-        Some(version) => (Some(version), rest.trim_end_matches('/')),
-        None => (None, below.trim_end_matches('/')),
-    }
-}
-
 /// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
 ///
 /// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
@@ -133,7 +107,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
                 return Err(Problem::new(Code::UnknownRoute, detail));
             };
             let call = Call { state, catalog: Arc::clone(&catalog), version, path, values, quota };
-            let answer = route(&call, arrival.method);
+            let answer = caught(&arrival.id, || route(&call, arrival));
             if let Err(problem) = &answer
                 && problem.code.status().is_server_error()
             {
@@ -143,6 +117,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
         }
     });
 
+    let is_named = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
     let mut response = match outcome {
         Ok(Outcome::Answer(answer)) => good(arrival, &catalog, answer),
         Ok(Outcome::NotModified(etag)) => {
@@ -164,7 +139,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
     }
     if let Some(version) = version {
         set(headers, "x-api-version", version.number());
-        if version != Version::V3 {
+        if version != Version::V3 && is_named {
             let link = format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url);
             set(headers, "link", &link);
         }
@@ -192,7 +167,7 @@ fn admit(
     caller: Result<Caller, Refused>,
     quota: &mut Quota,
 ) -> Result<Admitted, Problem> {
-    if form_urlencoded::parse(arrival.query.as_bytes()).any(|(_, value)| value.starts_with("vdx_")) {
+    if holds_key(arrival.path, arrival.query) {
         let detail = "the address holds an API key, which logs and histories keep: revoke it, and send keys in the \
                       `Authorization` header only";
         return Err(Problem::new(Code::KeyInUrl, detail));
@@ -208,13 +183,12 @@ fn admit(
     let (version, path) = split(arrival.path);
     let is_usage = version == Some(Version::V3) && path == "usage";
     let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
-    if reads && !is_usage {
-        let etag = etag(catalog, arrival);
-        let given = arrival.headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let known = given.flat_map(|value| value.split(',')).map(str::trim);
-        if known.into_iter().any(|known| known == etag || format!("W/{known}") == etag) {
-            return Ok(Admitted::NotModified(etag));
-        }
+    if reads
+        && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
+        && let Some(validator) = Validator::of(catalog, arrival.path, arrival.query)
+        && validator.is_known_to(arrival.headers)
+    {
+        return Ok(Admitted::NotModified(validator.text));
     }
     if is_usage {
         return Ok(Admitted::Caller(caller));
@@ -236,90 +210,48 @@ fn admit(
     }
 }
 
+/// Makes an answer; a panic on the way becomes an error like any other, so that its quota is given back.
+fn caught(id: &str, make: impl FnOnce() -> Result<Answer, Problem>) -> Result<Answer, Problem> {
+    // What is read here does not change: the catalog is immutable, and counts are taken under locks of their own.
+    std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<&str>().copied();
+        let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        eprintln!("request {id} panicked: {words}");
+        let detail = "the request could not be answered; please report it with its request id";
+        Err(Problem::new(Code::InternalError, detail))
+    })
+}
+
 /// Finds the path's answer.
-fn route(call: &Call<'_>, method: &Method) -> Result<Answer, Problem> {
-    let segments: Vec<&str> = call.path.split('/').collect();
-    let v3 = call.version == Version::V3;
-    let answer: Box<dyn FnOnce() -> Result<Answer, Problem> + '_> = match segments.as_slice() {
-        ["vcs"] => Box::new(|| list::answer(call, Resource::Firms, &[])),
-        ["vcs", slug] => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::Firms, &slug))
-        }
-        ["reviews"] => Box::new(|| list::answer(call, Resource::Reviews, &[])),
-        ["sectors"] => Box::new(|| list::answer(call, Resource::Sectors, &[])),
-        ["leaderboard"] => Box::new(|| list::answer(call, Resource::Leaderboard, &[])),
-        ["vcs", slug, part] if v3 => {
-            let (resource, parameter) = match *part {
-                "reviews" => (Resource::Reviews, "vc"),
-                "portfolio" => (Resource::Startups, "investor"),
-                "rounds" => (Resource::Rounds, "investor"),
-                // A startup may have the firm's slug.
-                "people" => (Resource::People, "organization"),
-                _ => return Err(single::unknown_route(call)),
-            };
-            let slug = decoded(slug);
-            Box::new(move || {
-                let row = single::find(&call.catalog, Table::Firms, &slug)?;
-                let slug = call.catalog.snapshot().slug(Table::Firms, row);
-                match resource {
-                    Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
-                    _ => list::answer(call, resource, &[(parameter, slug)]),
-                }
-            })
-        }
-        ["startups"] if v3 => Box::new(|| list::answer(call, Resource::Startups, &[])),
-        ["startups", slug] if v3 => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::Startups, &slug))
-        }
-        ["funding-rounds"] if v3 => Box::new(|| list::answer(call, Resource::Rounds, &[])),
-        ["people"] if v3 => Box::new(|| list::answer(call, Resource::People, &[])),
-        ["people", slug] if v3 => {
-            let slug = decoded(slug);
-            Box::new(move || single::answer(call, Table::People, &slug))
-        }
-        ["stats"] if v3 => Box::new(|| single::stats(call)),
-        ["snapshots"] if v3 => Box::new(|| single::snapshots(call)),
-        ["suggest"] if v3 => Box::new(|| single::suggest(call)),
-        ["usage"] if v3 => Box::new(|| single::usage(call)),
-        _ => return Err(single::unknown_route(call)),
-    };
+fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
+    let method = arrival.method;
+    let Some(endpoint) = Endpoint::find(call.version, call.path) else { return Err(single::unknown_route(call)) };
     if !matches!(*method, Method::GET | Method::HEAD) {
         let detail = format!("`/{}` only reads: use GET or HEAD, not {method}", call.path);
         return Err(Problem { allow: Some(ALLOW), ..Problem::new(Code::MethodNotAllowed, detail) });
     }
-    answer()
-}
-
-/// A path segment without its percent-encoding.
-fn decoded(segment: &str) -> String {
-    // A segment is no form: a plus stands for itself.
-    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
-    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
-}
-
-/// The weak validator of an answer: program, release, path and query (parameters in any order), never the key.
-fn etag(catalog: &Catalog, arrival: &Arrival<'_>) -> String {
-    let (snapshot, content) = (catalog.version(), catalog.snapshot().content());
-    let pairs = form_urlencoded::parse(arrival.query.as_bytes());
-    let counts = |name: &str, value: &str| !value.is_empty() && name != "_" && !name.starts_with("utm_");
-    let mut pairs: Vec<_> = pairs.filter(|(name, value)| counts(name, value)).collect();
-    pairs.sort();
-    let path = arrival.path.strip_prefix("/api").unwrap_or(arrival.path).trim_end_matches('/');
-    let mut hash = Xxh3::new();
-    hash.update(&content.to_le_bytes());
-    for part in [env!("CARGO_PKG_VERSION"), &snapshot.to_string(), path] {
-        hash.update(part.as_bytes());
-        hash.update(&[0]);
+    if !accepts_json(arrival.headers) {
+        let detail = "answers are `application/json`: leave `Accept` out, or name that type or `*/*`";
+        return Err(Problem::new(Code::NotAcceptable, detail));
     }
-    for (name, value) in &pairs {
-        hash.update(name.as_bytes());
-        hash.update(&[1]);
-        hash.update(value.as_bytes());
-        hash.update(&[2]);
+    match endpoint {
+        Endpoint::List(resource) => list::answer(call, resource, &[]),
+        Endpoint::OfFirm(resource, parameter, slug) => {
+            let row = single::find(&call.catalog, Table::Firms, &slug)?;
+            let slug = call.catalog.snapshot().slug(Table::Firms, row);
+            match resource {
+                // A startup may have the firm's slug.
+                Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
+                _ => list::answer(call, resource, &[(parameter, slug)]),
+            }
+        }
+        Endpoint::Single(table, slug) => single::answer(call, table, &slug),
+        Endpoint::Facets => facets::answer(call),
+        Endpoint::Stats => single::stats(call),
+        Endpoint::Snapshots => single::snapshots(call),
+        Endpoint::Suggest => single::suggest(call),
+        Endpoint::Usage => single::usage(call),
     }
-    format!("W/\"{:032x}\"", hash.digest128())
 }
 
 fn cache(headers: &mut HeaderMap) {
@@ -342,7 +274,9 @@ fn good(arrival: &Arrival<'_>, catalog: &Catalog, answer: Answer) -> Response<Ve
         set(headers, "content-encoding", "gzip");
     }
     if answer.cacheable {
-        set(headers, "etag", &etag(catalog, arrival));
+        if let Some(validator) = Validator::of(catalog, arrival.path, arrival.query) {
+            set(headers, "etag", &validator.text);
+        }
         cache(headers);
     } else {
         set(headers, "cache-control", "no-store");
@@ -356,7 +290,9 @@ fn good(arrival: &Arrival<'_>, catalog: &Catalog, answer: Answer) -> Response<Ve
 }
 
 fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota, now: i64) -> Response<Vec<u8>> {
-    let mut response = Response::new(problem.body(&state.public_url, arrival.path, &arrival.id));
+    // A key in the path is not said again.
+    let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
+    let mut response = Response::new(problem.body(&state.public_url, instance, &arrival.id));
     *response.status_mut() = problem.code.status();
     let headers = response.headers_mut();
     set(headers, "content-type", "application/problem+json");
@@ -384,18 +320,57 @@ fn preflight() -> Response<Vec<u8>> {
     response
 }
 
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let given = headers.get_all(http::header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let mut codings = given.flat_map(|value| value.split(',')).map(str::trim);
-    codings.any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        let refused = quality.trim().strip_prefix("q=").is_some_and(|q| q.parse::<f32>().is_ok_and(|q| q <= 0.0));
-        (name.trim().eq_ignore_ascii_case("gzip") || name.trim() == "*") && !refused
-    })
+fn accepts_json(headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if given.peek().is_none() {
+        return true;
+    }
+    // The most specific range that fits decides.
+    let mut best: Option<(u8, bool)> = None;
+    for range in given.flat_map(|value| value.split(',')) {
+        let (kind, quality) = range.split_once(';').unwrap_or((range, ""));
+        let rank = match kind.trim().to_ascii_lowercase().as_str() {
+            "application/json" => 3,
+            "application/*" => 2,
+            "*/*" | "*" | "" => 1,
+            _ => continue,
+        };
+        let quality = quality.split(';').find_map(|part| part.trim().strip_prefix("q="));
+        let wanted = quality.and_then(|q| q.trim().parse::<f32>().ok()).is_none_or(|q| q > 0.0);
+        if best.is_none_or(|(known, _)| rank > known) {
+            best = Some((rank, wanted));
+        }
+    }
+    best.is_some_and(|(_, wanted)| wanted)
 }
 
-fn gzip(body: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
-    encoder.write_all(body)?;
-    encoder.finish()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_on_the_way_to_an_answer_is_an_error_that_costs_nothing() {
+        let caught = caught("1", || panic!("a fault in a route"));
+        let problem = caught.err().unwrap();
+        assert!(problem.code.status().is_server_error());
+        assert!(!problem.detail.contains("fault"));
+    }
+
+    #[test]
+    fn json_is_accepted_by_those_who_do_not_say_otherwise() {
+        let accepts = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            set(&mut headers, "accept", accept);
+            accepts_json(&headers)
+        };
+        assert!(accepts_json(&HeaderMap::new()));
+        for accept in
+            ["*/*", "application/json", "Application/JSON; charset=utf-8", "text/html, */*;q=0.1", "application/*"]
+        {
+            assert!(accepts(accept), "{accept}");
+        }
+        for accept in ["text/html", "application/json;q=0", "application/json;q=0, */*", "application/xml, text/*"] {
+            assert!(!accepts(accept), "{accept}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Single records, and the answers about the service itself.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{Catalog, ParameterError};
@@ -10,6 +11,7 @@ use crate::web::problem::{Code, Problem};
 use super::fields::Fields;
 use super::list::{Meta, append};
 use super::records;
+use super::shape::{Field, Shape, holding, plain};
 use super::version::{Version, Window, single};
 use super::{Answer, Call};
 
@@ -44,7 +46,7 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
     let row = find(&call.catalog, table, slug)?;
     let warnings = check_parameters(call, if v3 { &["fields"] } else { &[] })?;
     let fields = match v3 {
-        true => Fields::read(&call.values, &Fields::known(table)).map_err(Problem::of_parameters)?,
+        true => Fields::read(&call.values, Shape::of(table)).map_err(Problem::of_parameters)?,
         false => Fields::Default,
     };
     let mut body = Vec::with_capacity(4 * 1024);
@@ -59,35 +61,49 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
     Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
 }
 
-/// Answers an object made for this request, cut to the top-level keys that `fields` names.
-fn object(call: &Call<'_>, mut data: Map<String, Value>, cacheable: bool) -> Result<Answer, Problem> {
-    check_parameters(call, &["fields"])?;
-    let known: Vec<&str> = data.keys().map(String::as_str).collect();
-    if let Fields::Some(places) = Fields::read(&call.values, &known).map_err(Problem::of_parameters)? {
-        let kept: Vec<String> =
-            places.iter().filter_map(|place| known.get(*place)).map(|key| (*key).to_owned()).collect();
-        data.retain(|key, _| kept.contains(key));
+/// Answers data made for this request, cut to the keys that `fields` names.
+pub(super) fn made(
+    call: &Call<'_>,
+    data: &impl Serialize,
+    shape: Shape<'_>,
+    warnings: &[ParameterError],
+    cacheable: bool,
+) -> Result<Answer, Problem> {
+    let fields = Fields::read(&call.values, shape).map_err(Problem::of_parameters)?;
+    let mut whole = Vec::new();
+    append(&mut whole, data)?;
+    let mut body = Vec::with_capacity(whole.len() + 64);
+    body.extend_from_slice(b"{\"data\":");
+    match fields.tree(shape) {
+        Some(tree) => tree.write(&mut body, &whole),
+        None => body.append(&mut whole),
     }
-    let mut body = Vec::new();
-    let meta = json!({ "snapshot": call.catalog.version().to_string() });
-    append(&mut body, &json!({ "data": data, "meta": meta }))?;
+    body.extend_from_slice(b",\"meta\":");
+    let snapshot = Some(call.catalog.version().to_string());
+    append(&mut body, &Meta { snapshot, warnings, did_you_mean: &[], explain: &[] })?;
+    body.push(b'}');
     Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable })
+}
+
+/// Answers an object made for this request, cut to the top-level keys that `fields` names.
+fn object(call: &Call<'_>, data: &Map<String, Value>, cacheable: bool) -> Result<Answer, Problem> {
+    check_parameters(call, &["fields"])?;
+    let keys: Vec<Field<'_>> = data.keys().map(|key| plain(key)).collect();
+    made(call, data, Shape::object(&keys), &[], cacheable)
 }
 
 /// `GET /stats`: totals of the snapshot.
 pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
     let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
-    object(call, totals.as_object().cloned().unwrap_or_default(), true)
+    object(call, &totals.as_object().cloned().unwrap_or_default(), true)
 }
 
 /// Names suggested where no `limit` is asked for.
-const SUGGESTIONS: u64 = 10;
+pub const SUGGESTIONS: u64 = 10;
 
 /// `GET /suggest?q=`: names over all kinds that a text being typed may become, the best first.
 pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
     check_parameters(call, &["q", "limit", "fields"])?;
-    const KNOWN: [&str; 4] = ["kind", "slug", "name", "score"];
-    let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
     let mut errors = Vec::new();
     let text = single(&call.values, "q", &mut errors).unwrap_or("");
     if text.is_empty() && errors.is_empty() {
@@ -96,8 +112,9 @@ pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
     if !errors.is_empty() {
         return Err(Problem::of_parameters(errors));
     }
+    let mut warnings = Vec::new();
     let limit = match call.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
-        true => Window::read(Version::V1, &call.values, &mut Vec::new()).map_err(Problem::of_parameters)?.limit,
+        true => Window::read(Version::V1, &call.values, &mut warnings).map_err(Problem::of_parameters)?.limit,
         false => SUGGESTIONS,
     };
     let data: Vec<Value> = call
@@ -111,26 +128,20 @@ pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
             entry.insert("slug".to_owned(), snapshot.slug(table, row).into());
             entry.insert("name".to_owned(), snapshot.name(table, row).into());
             entry.insert("score".to_owned(), ((f64::from(score) * 1_000.0).round() / 1_000.0).into());
-            if let Fields::Some(places) = &fields {
-                entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
-            }
             Value::Object(entry)
         })
         .collect();
-    let mut body = Vec::new();
-    append(&mut body, &json!({ "data": data, "meta": { "snapshot": call.catalog.version().to_string() } }))?;
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
+    const SHAPE: &[Field<'_>] = &[plain("kind"), plain("slug"), plain("name"), plain("score")];
+    made(call, &data, Shape::object(SHAPE), &warnings, true)
 }
 
 /// `GET /snapshots`: the releases that are held, newest first.
 pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
     check_parameters(call, &["fields"])?;
-    const KNOWN: [&str; 8] = ["version", "released_on", "title", "source", "license", "serving", "checksum", "counts"];
-    let fields = Fields::read(&call.values, &KNOWN).map_err(Problem::of_parameters)?;
     let mut data = Vec::new();
     for catalog in call.state.live.all() {
         let snapshot = catalog.snapshot();
-        let mut entry = json!({
+        data.push(json!({
             "version": snapshot.version().to_string(),
             "released_on": snapshot.released_on().to_string(),
             "title": snapshot.title(),
@@ -139,15 +150,27 @@ pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
             "serving": snapshot.version() == call.catalog.version(),
             "checksum": format!("{:016x}", snapshot.content()),
             "counts": Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
-        });
-        if let (Fields::Some(places), Some(entry)) = (&fields, entry.as_object_mut()) {
-            entry.retain(|key, _| places.iter().any(|place| KNOWN.get(*place).is_some_and(|name| name == key)));
-        }
-        data.push(entry);
+        }));
     }
-    let mut body = Vec::new();
-    append(&mut body, &json!({ "data": data, "meta": { "snapshot": call.catalog.version().to_string() } }))?;
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: false })
+    const COUNTS: &[Field<'_>] = &[
+        plain("firms"),
+        plain("startups"),
+        plain("funding_rounds"),
+        plain("people"),
+        plain("reviews"),
+        plain("sectors"),
+    ];
+    const SHAPE: &[Field<'_>] = &[
+        plain("version"),
+        plain("released_on"),
+        plain("title"),
+        plain("source"),
+        plain("license"),
+        plain("serving"),
+        plain("checksum"),
+        holding("counts", COUNTS),
+    ];
+    made(call, &data, Shape::object(SHAPE), &[], false)
 }
 
 /// `GET /usage`: the caller's quota; costs nothing.
@@ -159,12 +182,12 @@ pub(super) fn usage(call: &Call<'_>) -> Result<Answer, Problem> {
     data.insert("used".to_owned(), quota.used.into());
     data.insert("remaining".to_owned(), quota.remaining.into());
     data.insert("resets_at".to_owned(), crate::web::headers::instant(quota.resets_at).into());
-    object(call, data, false)
+    object(call, &data, false)
 }
 
 /// A path that the version does not have.
 pub(super) fn unknown_route(call: &Call<'_>) -> Problem {
-    let routes = super::routes(call.version);
+    let routes = super::path::shown(call.version);
     let detail = match nearest(call.path, routes.iter().copied()) {
         Some(meant) => format!("v{} has no path `/{}`; did you mean `/{meant}`?", call.version.number(), call.path),
         None => format!("v{} has no path `/{}`: it has {}", call.version.number(), call.path, routes.join(", ")),

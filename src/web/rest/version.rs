@@ -150,7 +150,7 @@ impl Window {
 }
 
 /// A whole number of plain digits; one too large to hold is the largest.
-fn whole(text: &str) -> Option<u64> {
+pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u64::MAX))
 }

@@ -1,0 +1,68 @@
+//! Firms that joined rounds together.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::dataset::{Date, Facet, Table, unknown};
+
+use super::Catalog;
+use super::query::Place;
+
+/// A firm that joined rounds with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoInvestor {
+    /// The firm.
+    pub row: u32,
+    /// Rounds that both joined.
+    pub shared_rounds: u32,
+    /// The latest of them; `None` where none has a date.
+    pub last_shared_on: Option<Date>,
+}
+
+/// One page of a firm's co-investors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoInvestorPage {
+    /// The firms: most shared rounds first, then the latest, then by slug.
+    pub firms: Vec<CoInvestor>,
+    /// How many firms there are.
+    pub total: u64,
+    /// Where the next page begins; `None` at the end.
+    pub next: Option<Place>,
+}
+
+impl Catalog {
+    /// One page of the firms that joined rounds with `firm`, from `place` on, of at most `limit`.
+    ///
+    /// The work grows with the firm's own rounds, not with the table.
+    #[must_use]
+    pub fn co_investors(&self, firm: u32, place: Place, limit: usize) -> CoInvestorPage {
+        let snapshot = self.snapshot();
+        let dates = snapshot.round_dates();
+        let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
+        for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
+            let date = dates.get(round as usize).copied().unwrap_or(unknown::I32);
+            for (other, _) in snapshot.round_investors(round).filter(|(other, _)| *other != firm) {
+                let (rounds, last) = shared.entry(other).or_insert((0, unknown::I32));
+                *rounds += 1;
+                *last = date.max(*last);
+            }
+        }
+        let slugs = snapshot.slug_ranks(Table::Firms);
+        let mut firms: Vec<(u32, u32, i32)> =
+            shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
+        // The smallest number stands for no date, so that it is the last one either way.
+        firms.sort_unstable_by_key(|(row, rounds, last)| {
+            (Reverse(*rounds), Reverse(*last), slugs.get(*row as usize).copied())
+        });
+        let total = firms.len() as u64;
+        let start = place.offset.min(total) as usize;
+        let end = start.saturating_add(limit).min(firms.len());
+        let next = (end < firms.len() && end > start).then(|| Place::after(end as u64));
+        let firms = firms.get(start..end).unwrap_or(&[]).iter().map(|(row, rounds, last)| CoInvestor {
+            row: *row,
+            shared_rounds: *rounds,
+            last_shared_on: (*last != unknown::I32).then(|| Date::from_days(*last)),
+        });
+        CoInvestorPage { firms: firms.collect(), total, next }
+    }
+}

@@ -1,0 +1,150 @@
+//! The form of a parameter's values: what the documents of the API tell of it.
+
+use crate::dataset::vocabulary::Vocabulary;
+use crate::dataset::{FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+
+use super::parameter::{Kind, Resource};
+
+/// The form of a parameter's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One text of at most [`LONGEST_TEXT`] characters.
+    Text,
+    /// Values of a closed list, any of them.
+    Words(Vec<&'static str>),
+    /// One value of a closed list.
+    Word(Vec<&'static str>),
+    /// Countries, any of them.
+    Countries,
+    /// Values that the snapshot decides on, any of them.
+    Names,
+    /// A whole number in a range.
+    Number(u64, u64),
+    /// Per cent, 0–100, with one decimal.
+    Rate,
+    /// A date.
+    Date,
+    /// `true` or `false`.
+    Truth,
+    /// Keys to sort by; `-` before one for descending.
+    Sort {
+        /// The keys.
+        keys: Vec<&'static str>,
+        /// Whether `relevance` is one, which stands alone.
+        relevance: bool,
+        /// What is sorted by where nothing is asked for.
+        default: &'static str,
+    },
+}
+
+/// Values that one parameter takes at most: each may cost a search for the nearest one.
+pub const MOST_VALUES: usize = 100;
+/// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
+pub const MOST_USD: u64 = (1 << 53) - 1;
+/// Characters of a name that is searched for; no name is longer.
+pub const LONGEST_TEXT: usize = 500;
+
+fn words<V: Vocabulary>() -> Vec<&'static str> {
+    V::ALL.iter().map(|word| word.name()).collect()
+}
+
+/// The slug that stands in examples for records of a table: one that the bundled snapshot has.
+#[must_use]
+pub fn example_slug(table: Table) -> &'static str {
+    match table {
+        Table::Startups => "tide-wick-labs",
+        Table::People => "nora-kelridge",
+        Table::Sectors => "fintech",
+        Table::Firms | Table::Rounds | Table::Reviews => "kestrelfold-capital",
+    }
+}
+
+impl Kind {
+    /// The whole numbers that it takes.
+    #[must_use]
+    pub fn range(self) -> Option<(u64, u64)> {
+        match self {
+            Self::MinHealthScore => Some((0, 100)),
+            Self::MinReviews => Some((0, u64::from(u32::MAX))),
+            Self::CheckUsd | Self::MinAmountUsd => Some((0, MOST_USD)),
+            Self::RaiseUsd => Some((1, MOST_USD)),
+            Self::MinRating => Some((1, 5)),
+            _ => None,
+        }
+    }
+
+    /// The form of its values in lists of `resource`.
+    #[must_use]
+    pub fn form(self, resource: Resource) -> Form {
+        match self {
+            Self::Text => Form::Text,
+            Self::Stages => Form::Words(words::<Stage>()),
+            Self::FirmKinds => Form::Words(words::<FirmKind>()),
+            Self::StartupStatuses => Form::Words(words::<StartupStatus>()),
+            Self::ReviewStatuses => Form::Words(words::<ReviewStatus>()),
+            Self::OrganizationKinds => Form::Words(words::<OrganizationKind>()),
+            Self::Sectors(_) | Self::Cities | Self::Firms(_) | Self::Startups(_) | Self::Organizations => Form::Names,
+            Self::Countries => Form::Countries,
+            Self::MinHealthScore
+            | Self::MinReviews
+            | Self::CheckUsd
+            | Self::RaiseUsd
+            | Self::MinAmountUsd
+            | Self::MinRating => {
+                let (least, most) = self.range().unwrap_or((0, u64::MAX));
+                Form::Number(least, most)
+            }
+            Self::MaxGhostingRate => Form::Rate,
+            Self::ActiveSince | Self::Since | Self::Until => Form::Date,
+            Self::Ghosted => Form::Truth,
+            Self::Metric => Form::Word(words::<Metric>()),
+            Self::Sort => Form::Sort {
+                keys: resource.table().sort_keys().to_vec(),
+                relevance: resource.parameter("q").is_some(),
+                default: resource.table().default_sort(),
+            },
+        }
+    }
+
+    /// A value that stands in examples: one that the bundled snapshot knows.
+    #[must_use]
+    pub fn example(self, resource: Resource) -> &'static str {
+        match self {
+            Self::Text => match resource {
+                Resource::People => "nora kelridge",
+                Resource::Sectors => "fintech",
+                Resource::Startups => "tidewick",
+                _ => "kestrelfold",
+            },
+            Self::Stages if resource == Resource::Match => "seed",
+            Self::Stages => "seed,series-a",
+            Self::FirmKinds => "vc,corporate",
+            Self::StartupStatuses => "operating",
+            Self::ReviewStatuses => "approved",
+            Self::OrganizationKinds => "firm",
+            Self::Sectors(_) => "fintech",
+            Self::Cities => "London",
+            Self::Firms(_) | Self::Organizations => example_slug(Table::Firms),
+            Self::Startups(_) => example_slug(Table::Startups),
+            Self::Countries => "DE,GB",
+            Self::MinHealthScore => "60",
+            Self::MinReviews => "5",
+            Self::CheckUsd => "500000",
+            Self::MinAmountUsd => "1000000",
+            Self::RaiseUsd => "2000000",
+            Self::MinRating => "4",
+            Self::MaxGhostingRate => "12.5",
+            Self::ActiveSince | Self::Since => "2025-01-01",
+            Self::Until => "2026-06-30",
+            Self::Ghosted => "false",
+            Self::Metric => "responsiveness",
+            Self::Sort => match resource {
+                Resource::Firms => "-health_score,name",
+                Resource::Reviews => "-rating",
+                Resource::Rounds => "-amount_usd",
+                Resource::People => "-name",
+                _ => "name",
+            },
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The answers of an endpoint: bodies, headers and errors.
+
+use serde_json::Value;
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::link::Link;
+use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{ContentBuilder, Ref};
+
+use crate::web::problem::Code;
+use crate::web::rest::{Content, Route, Version};
+
+use super::example::Examples;
+use super::schema::answer_name;
+
+/// Headers that every answer carries.
+const ALWAYS: [&str; 6] =
+    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Snapshot", "X-API-Version"];
+/// Headers of limited keys.
+const LIMITED: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
+/// Headers of what can be kept.
+const KEPT: [&str; 3] = ["ETag", "Cache-Control", "Vary"];
+
+/// What each header says.
+const HEADERS: [(&str, &str, Form); 14] = [
+    ("X-RateLimit-Limit", "Requests a day, or `unlimited`; 0 without a key.", Form::Count),
+    ("X-RateLimit-Remaining", "Requests left today after this one, or `unlimited`.", Form::Count),
+    ("X-RateLimit-Reset", "When the quota starts anew: Unix seconds of the next 00:00 UTC.", Form::Number),
+    ("RateLimit-Policy", "The quota (IETF), where there is one.", Form::Text),
+    ("RateLimit", "What is left of the quota (IETF), where there is one.", Form::Text),
+    ("X-Request-Id", "The request's id; name it when you ask for help.", Form::Text),
+    ("X-Snapshot", "The release of the data that was answered from.", Form::Text),
+    ("X-API-Version", "The version of the API.", Form::Text),
+    (
+        "ETag",
+        "Validator: send it as `If-None-Match`, and an unchanged answer is a 304, which costs nothing.",
+        Form::Text,
+    ),
+    ("Cache-Control", "How long the answer may be kept.", Form::Text),
+    ("Vary", "Request headers that the answer depends on.", Form::Text),
+    (
+        "Link",
+        "`rel=\"next\"`: the next page of a list (v3). `rel=\"successor-version\"`: the path in v3 (v1, v2).",
+        Form::Text,
+    ),
+    ("Retry-After", "Seconds to wait before the next request.", Form::Number),
+    ("WWW-Authenticate", "How to authenticate.", Form::Text),
+];
+
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Number,
+    Count,
+}
+
+/// All headers, by name.
+pub(super) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
+    HEADERS.into_iter().map(|(name, doc, form)| {
+        let schema = match form {
+            Form::Text => ObjectBuilder::new().schema_type(Type::String),
+            Form::Number => ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+                .minimum(Some(0)),
+            Form::Count => ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"^(\d+|unlimited)$")),
+        };
+        (name, HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build())
+    })
+}
+
+/// Errors that answers refer to: name, status, further headers, codes.
+const ERRORS: [(&str, u16, &[&str], &str); 7] = [
+    (
+        "BadRequest",
+        400,
+        &[],
+        "The request is not understood: the body says which parameter is at fault and what would work.",
+    ),
+    ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown or revoked."),
+    ("NotFound", 404, &[], "No record has this slug; the nearest are named."),
+    (
+        "CursorExpired",
+        410,
+        &[],
+        "The release that the cursor was made on is not held any more: begin again without it.",
+    ),
+    ("QuotaExceeded", 429, &["Retry-After"], "The key has made all its requests of this day."),
+    ("InternalError", 500, &[], "Something went wrong here. The request was not counted."),
+    ("Unavailable", 503, &["Retry-After"], "The service is starting, or has too much to do."),
+];
+
+/// The errors and the 304, by name.
+pub(super) fn shared(examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
+    let mut shared = Vec::new();
+    for (name, status, further, doc) in ERRORS {
+        let codes: Vec<String> = Code::ALL
+            .into_iter()
+            .filter(|code| code.status() == status && code.is_of_rest())
+            .map(|code| format!("`{}`", code.name()))
+            .collect();
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Problem")))
+            .example(examples.problem(status, base))
+            .build();
+        let response = ResponseBuilder::new()
+            .description(format!("{doc} Codes: {}.", codes.join(", ")))
+            .content("application/problem+json", content);
+        shared.push((name, with_headers(response, ALWAYS.iter().chain(further)).build()));
+    }
+    let unchanged = ResponseBuilder::new().description("What `If-None-Match` names is still so. Costs nothing.");
+    shared.push(("NotModified", with_headers(unchanged, ALWAYS.iter().chain(&KEPT)).build()));
+    shared
+}
+
+fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &'a str>) -> ResponseBuilder {
+    names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
+}
+
+/// The answers of an endpoint.
+pub(super) fn of(version: Version, endpoint: &Route, examples: &Examples, base: &str) -> Responses {
+    let mut responses = ResponsesBuilder::new().response("200", good(version, endpoint, examples, base));
+    let is_list = matches!(endpoint.content, Content::List(..));
+    let takes_cursor = is_list && version == Version::V3;
+    for (name, status, ..) in ERRORS {
+        let applies = match status {
+            404 => endpoint.path.contains("{slug}"),
+            410 => takes_cursor,
+            // The quota itself costs nothing.
+            429 => endpoint.content != Content::Usage,
+            _ => true,
+        };
+        if applies {
+            responses = responses.response(status.to_string(), Ref::from_response_name(name));
+        }
+    }
+    if endpoint.content.is_cacheable() {
+        responses = responses.response("304", Ref::from_response_name("NotModified"));
+    }
+    responses.build()
+}
+
+fn good(version: Version, endpoint: &Route, examples: &Examples, base: &str) -> Response {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(answer_name(endpoint.content))))
+        .example(examples.answer(version, endpoint, base))
+        .build();
+    let response = ResponseBuilder::new().description(endpoint.summary).content("application/json", content);
+    let kept: &[&str] = if endpoint.content.is_cacheable() { &KEPT } else { &["Cache-Control", "Vary"] };
+    let is_list = matches!(endpoint.content, Content::List(..));
+    let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
+    let names = ALWAYS.iter().chain(&LIMITED).chain(kept).chain(link);
+    let mut response = with_headers(response, names);
+    if is_list && version == Version::V3 {
+        let cursor = Value::from("$response.body#/pagination/next_cursor");
+        let next = Link::builder()
+            .operation_id(endpoint.operation)
+            .parameter("cursor", cursor)
+            .description("The next page, while `has_more` is true.");
+        let next = match endpoint.path.contains("{slug}") {
+            true => next.parameter("slug", Value::from("$request.path.slug")),
+            false => next,
+        };
+        response = response.link("next", next.build());
+    }
+    response.build()
+}

@@ -1,0 +1,110 @@
+//! The paths of REST: what each asks for, in each version.
+
+use crate::catalog::Resource;
+use crate::dataset::Table;
+
+use super::route::Route;
+use super::version::Version;
+
+/// What a path asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    /// A list.
+    List(Resource),
+    /// A list of one firm: the list, its parameter that the path gives, and the firm's slug.
+    OfFirm(Resource, &'static str, String),
+    /// One record.
+    Single(Table, String),
+    /// Counts of firms by facet.
+    Facets,
+    /// Totals.
+    Stats,
+    /// The releases held.
+    Snapshots,
+    /// Names while they are typed.
+    Suggest,
+    /// The caller's quota.
+    Usage,
+}
+
+impl Endpoint {
+    /// What the path below a version asks for; `None` where the version has no such path.
+    pub(super) fn find(version: Version, path: &str) -> Option<Self> {
+        let v3 = version == Version::V3;
+        let mut segments = path.split('/');
+        let parts = [segments.next(), segments.next(), segments.next(), segments.next()];
+        Some(match parts {
+            [Some("vcs"), None, ..] => Self::List(Resource::Firms),
+            [Some("vcs"), Some("facets"), None, _] if v3 => Self::Facets,
+            [Some("vcs"), Some(slug), None, _] => Self::Single(Table::Firms, decoded(slug)),
+            [Some("vcs"), Some(slug), Some(part), None] if v3 => {
+                let (resource, parameter) = match part {
+                    "reviews" => (Resource::Reviews, "vc"),
+                    "portfolio" => (Resource::Startups, "investor"),
+                    "rounds" => (Resource::Rounds, "investor"),
+                    "people" => (Resource::People, "organization"),
+                    "co-investors" => (Resource::CoInvestors, "vc"),
+                    _ => return None,
+                };
+                Self::OfFirm(resource, parameter, decoded(slug))
+            }
+            [Some("reviews"), None, ..] => Self::List(Resource::Reviews),
+            [Some("sectors"), None, ..] => Self::List(Resource::Sectors),
+            [Some("leaderboard"), None, ..] => Self::List(Resource::Leaderboard),
+            [Some("startups"), None, ..] if v3 => Self::List(Resource::Startups),
+            [Some("startups"), Some(slug), None, _] if v3 => Self::Single(Table::Startups, decoded(slug)),
+            [Some("funding-rounds"), None, ..] if v3 => Self::List(Resource::Rounds),
+            [Some("people"), None, ..] if v3 => Self::List(Resource::People),
+            [Some("people"), Some(slug), None, _] if v3 => Self::Single(Table::People, decoded(slug)),
+            [Some("match"), None, ..] if v3 => Self::List(Resource::Match),
+            [Some("stats"), None, ..] if v3 => Self::Stats,
+            [Some("snapshots"), None, ..] if v3 => Self::Snapshots,
+            [Some("suggest"), None, ..] if v3 => Self::Suggest,
+            [Some("usage"), None, ..] if v3 => Self::Usage,
+            _ => return None,
+        })
+    }
+}
+
+/// The paths of a version, as they are shown.
+pub(super) fn shown(version: Version) -> Vec<&'static str> {
+    Route::of(version).map(|route| route.path).collect()
+}
+
+/// Takes the version and what follows it from a path under `/api`, or straight under `/`.
+pub(super) fn split(path: &str) -> (Option<Version>, &str) {
+    let below = path.strip_prefix("/api").unwrap_or(path).trim_start_matches('/');
+    let (first, rest) = below.split_once('/').unwrap_or((below, ""));
+    match Version::read(first) {
+        Some(version) => (Some(version), rest.trim_end_matches('/')),
+        None => (None, below.trim_end_matches('/')),
+    }
+}
+
+/// A path segment without its percent-encoding.
+pub(super) fn decoded(segment: &str) -> String {
+    // A segment is no form: a plus stands for itself.
+    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
+    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_that_is_shown_asks_for_something_and_no_other_does() {
+        for version in Version::ALL {
+            for path in shown(Version::V3) {
+                let known = shown(version).contains(&path) || path == "vcs/facets";
+                assert_eq!(Endpoint::find(version, &path.replace("{slug}", "acme")).is_some(), known, "{path}");
+            }
+            for path in ["", "vcs/a/b/c", "vcs/a/nothing", "reviews/1", "usage/x", "VCS", "stats/"] {
+                assert_eq!(Endpoint::find(version, path), None, "{path}");
+            }
+        }
+        assert_eq!(Endpoint::find(Version::V3, "vcs/facets"), Some(Endpoint::Facets));
+        let slug = "facets".to_owned();
+        assert_eq!(Endpoint::find(Version::V1, "vcs/facets"), Some(Endpoint::Single(Table::Firms, slug)));
+    }
+}

@@ -1,0 +1,560 @@
+//! Every list over HTTP against a naive scan over the CSV, and the versions against each other: same rows, same order,
+//! same total.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+use venturedex::access::Tier;
+use venturedex::dataset::Date;
+use venturedex::dataset::fold::fold;
+
+use crate::lists::{Naive, rows_of, split};
+use crate::stage::{Client, Server, bundled_folder};
+
+/// A row as a naive reader sees it.
+#[derive(Clone, Default)]
+struct Row {
+    id: String,
+    /// What it has under each filter that takes values.
+    has: HashMap<&'static str, BTreeSet<String>>,
+    /// Its numbers, for bounds and sorting; what is not known is not there.
+    number: HashMap<&'static str, i64>,
+}
+
+/// A bound: the parameter, the number it is held against, whether it is the least, and what to try.
+type Bound = (&'static str, &'static str, bool, Vec<i64>);
+
+/// A list with all that can be asked of it.
+struct Listing {
+    path: String,
+    versions: &'static [&'static str],
+    rows: Vec<Row>,
+    filters: Vec<&'static str>,
+    bounds: Vec<Bound>,
+    sorts: Vec<&'static str>,
+    default_sort: Vec<(&'static str, bool)>,
+}
+
+/// One question.
+#[derive(Clone, Debug)]
+struct Asked {
+    filters: Vec<(&'static str, Vec<String>)>,
+    bounds: Vec<(&'static str, &'static str, bool, i64)>,
+    sort: Vec<(&'static str, bool)>,
+    limit: usize,
+    page: usize,
+}
+
+impl Listing {
+    fn values(&self, filter: &str) -> Vec<String> {
+        let values: BTreeSet<&String> = self.rows.iter().filter_map(|row| row.has.get(filter)).flatten().collect();
+        values.into_iter().cloned().collect()
+    }
+
+    fn questions(&self) -> impl Strategy<Value = Asked> + use<> {
+        let filters: Vec<_> = self
+            .filters
+            .iter()
+            .map(|name| {
+                let name = *name;
+                let values = self.values(name);
+                let most = values.len().min(4);
+                let chosen = prop::sample::subsequence(values, 1..most.max(2));
+                prop::option::weighted(0.35, chosen.prop_map(move |values| (name, values)))
+            })
+            .collect();
+        let bounds: Vec<_> = self
+            .bounds
+            .iter()
+            .cloned()
+            .map(|(parameter, number, least, tried)| {
+                let tried = prop::sample::select(tried);
+                prop::option::weighted(0.25, tried.prop_map(move |tried| (parameter, number, least, tried)))
+            })
+            .collect();
+        let most = self.sorts.len().min(2);
+        let sort = prop::sample::subsequence(self.sorts.clone(), 0..=most);
+        (filters, bounds, sort, any::<[bool; 2]>(), 1_usize..40, 1_usize..6).prop_map(
+            |(filters, bounds, sort, down, limit, page)| Asked {
+                filters: filters.into_iter().flatten().collect(),
+                bounds: bounds.into_iter().flatten().collect(),
+                sort: sort.into_iter().zip(down).collect(),
+                limit,
+                page,
+            },
+        )
+    }
+
+    /// The ids that the question is answered with, all of them.
+    fn naive(&self, asked: &Asked) -> Vec<String> {
+        let mut rows: Vec<&Row> = self
+            .rows
+            .iter()
+            .filter(|row| {
+                asked.filters.iter().all(|(name, values)| {
+                    row.has.get(name).is_some_and(|has| values.iter().any(|value| has.contains(value)))
+                }) && asked.bounds.iter().all(|(parameter, number, least, bound)| match *parameter {
+                    "check_usd" => {
+                        let (min, max) = (row.number.get("check_min_usd"), row.number.get("check_max_usd"));
+                        (min.is_some() || max.is_some())
+                            && min.is_none_or(|min| min <= bound)
+                            && max.is_none_or(|max| bound <= max)
+                    }
+                    _ => row
+                        .number
+                        .get(number)
+                        .is_some_and(|number| if *least { number >= bound } else { number <= bound }),
+                })
+            })
+            .collect();
+        let sort = if asked.sort.is_empty() { &self.default_sort } else { &asked.sort };
+        rows.sort_by(|a, b| {
+            let by_keys = sort.iter().map(|(key, down)| match (a.number.get(key), b.number.get(key)) {
+                (Some(a), Some(b)) if *down => b.cmp(a),
+                (Some(a), Some(b)) => a.cmp(b),
+                (a, b) => a.is_none().cmp(&b.is_none()),
+            });
+            by_keys.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then).then_with(|| a.id.cmp(&b.id))
+        });
+        rows.into_iter().map(|row| row.id.clone()).collect()
+    }
+
+    fn parameters(&self, asked: &Asked) -> Vec<(&'static str, String)> {
+        let mut parameters: Vec<(&'static str, String)> =
+            asked.filters.iter().map(|(name, values)| (*name, values.join(","))).collect();
+        parameters.extend(asked.bounds.iter().map(|(parameter, number, _, bound)| {
+            let text = match *parameter {
+                "since" | "until" | "active_since" => Date::from_days(*bound as i32).to_string(),
+                "max_ghosting_rate" => format!("{}.{}", bound / 10, bound % 10),
+                _ => bound.to_string(),
+            };
+            assert!(!number.is_empty());
+            (*parameter, text)
+        }));
+        if !asked.sort.is_empty() {
+            let keys = asked.sort.iter().map(|(key, down)| format!("{}{key}", if *down { "-" } else { "" }));
+            parameters.push(("sort", keys.collect::<Vec<_>>().join(",")));
+        }
+        parameters.push(("limit", asked.limit.to_string()));
+        parameters
+    }
+
+    /// Asks all versions and holds each answer against the naive scan.
+    fn compare(&self, client: &Client, asked: &Asked) -> Result<(), TestCaseError> {
+        let expected = self.naive(asked);
+        let parameters = self.parameters(asked);
+        let (skipped, limit) = ((asked.page - 1) * asked.limit, asked.limit);
+        let window: Vec<String> = expected.iter().skip(skipped).take(limit).cloned().collect();
+        for version in self.versions {
+            let path = format!("/api/{version}/{}", self.path);
+            let split = |path: &str, more: &[(&'static str, String)]| {
+                let (path, fixed) = path.split_once('?').unwrap_or((path, ""));
+                let all: Vec<(&str, &str)> = parameters
+                    .iter()
+                    .chain(more)
+                    .map(|(name, value)| (*name, value.as_str()))
+                    .chain(fixed.split_once('='))
+                    .collect();
+                client.list(path, &all)
+            };
+            let reply = match *version {
+                "v1" => split(&path, &[("offset", skipped.to_string())]),
+                "v2" => split(&path, &[("page", asked.page.to_string())]),
+                _ => {
+                    // To the same page, step by step.
+                    let mut reply = split(&path, &[]);
+                    for _ in 1..asked.page {
+                        let json = reply.json();
+                        let Some(cursor) = json["pagination"]["next_cursor"].as_str() else {
+                            prop_assert!(window.is_empty(), "{path} {parameters:?} ends early");
+                            prop_assert_eq!(json["pagination"]["total"].as_u64(), Some(expected.len() as u64));
+                            return Ok(());
+                        };
+                        let limit = limit.to_string();
+                        let list = path.split('?').next().unwrap_or(&path);
+                        reply = client.list(list, &[("cursor", cursor), ("limit", &limit)]);
+                    }
+                    reply
+                }
+            };
+            prop_assert_eq!(reply.status, 200, "{} {:?}: {}", path, parameters, reply.text);
+            let json = reply.json();
+            prop_assert_eq!(
+                json["pagination"]["total"].as_u64(),
+                Some(expected.len() as u64),
+                "{} {:?}",
+                path,
+                parameters
+            );
+            prop_assert_eq!(reply.slugs(), window.clone(), "{} {:?} page {}", path, parameters, asked.page);
+        }
+        Ok(())
+    }
+}
+
+fn number(text: &str) -> Option<i64> {
+    text.parse().ok()
+}
+
+fn day(text: &str) -> Option<i64> {
+    text.parse::<Date>().ok().map(|date| i64::from(date.days()))
+}
+
+fn set(values: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+    values.into_iter().filter(|value| !value.is_empty()).collect()
+}
+
+fn numbers<const N: usize>(given: [(&'static str, Option<i64>); N]) -> HashMap<&'static str, i64> {
+    given.into_iter().filter_map(|(name, number)| number.map(|number| (name, number))).collect()
+}
+
+/// Places of names in the order of their folded forms.
+fn places(names: impl Iterator<Item = String> + Clone) -> HashMap<String, i64> {
+    let folded: BTreeSet<String> = names.clone().map(|name| fold(&name)).collect();
+    let place: HashMap<String, i64> = folded.into_iter().zip(0..).collect();
+    names.map(|name| (name.clone(), place[&fold(&name)])).collect()
+}
+
+/// All that the lists of the bundled dataset are, read from its CSV.
+fn listings(client: &Client) -> Vec<Listing> {
+    const ALL: &[&str] = &["v1", "v2", "v3"];
+    let folder = bundled_folder();
+    let naive = Naive::read(&folder);
+    let lineage = |sectors: &str| set(split(sectors).iter().flat_map(|sector| naive.lineage[sector].clone()));
+    let [firm_rows, startup_rows, round_rows, people_rows, review_rows, sector_rows] =
+        ["firms", "startups", "funding_rounds", "people", "reviews", "sectors"]
+            .map(|name| rows_of(&folder, &format!("{name}.csv")));
+
+    // Scores have tests of their own; here they are taken as they are told.
+    let mut scores: HashMap<String, (Option<i64>, Option<i64>)> = HashMap::new();
+    for offset in (0..firm_rows.len()).step_by(100) {
+        let page = client.get(&format!("/api/v1/vcs?limit=100&offset={offset}")).json();
+        for row in page["data"].as_array().unwrap() {
+            let rate = row["ghosting_rate"].as_f64().map(|rate| (rate * 10.0).round() as i64);
+            scores.insert(row["slug"].as_str().unwrap().to_owned(), (row["health_score"].as_i64(), rate));
+        }
+    }
+    let names = places(firm_rows.iter().map(|row| row["name"].clone()));
+    let mut firms: Vec<Row> = naive
+        .firms
+        .iter()
+        .zip(&firm_rows)
+        .map(|(firm, row)| Row {
+            id: firm.slug.clone(),
+            has: HashMap::from([
+                ("stage", firm.stages.clone()),
+                ("sector", firm.sectors.clone()),
+                ("country", set([firm.country.clone()])),
+                ("kind", set([firm.kind.clone()])),
+                ("city", set([fold(&row["city"])])),
+            ]),
+            number: numbers([
+                ("name", Some(names[&row["name"]])),
+                ("health_score", scores[&firm.slug].0),
+                ("ghosting_rate", scores[&firm.slug].1),
+                ("review_count", Some(firm.reviews as i64)),
+                ("portfolio_count", Some(firm.startups as i64)),
+                ("investment_count", Some(firm.rounds as i64)),
+                ("last_investment_on", firm.last.as_deref().and_then(day)),
+                ("check_min_usd", firm.check.0.map(|usd| usd as i64)),
+                ("check_max_usd", firm.check.1.map(|usd| usd as i64)),
+                ("founded_year", firm.founded.map(|year| year as i64)),
+            ]),
+        })
+        .collect();
+
+    let investors =
+        |row: &HashMap<String, String>| set(split(&row["lead_investors"]).into_iter().chain(split(&row["investors"])));
+    let mut of_startup: HashMap<&str, Vec<&HashMap<String, String>>> = HashMap::new();
+    for row in &round_rows {
+        of_startup.entry(row["startup"].as_str()).or_default().push(row);
+    }
+    let by_slug: HashMap<&str, &HashMap<String, String>> =
+        startup_rows.iter().map(|row| (row["slug"].as_str(), row)).collect();
+    let names = places(startup_rows.iter().map(|row| row["name"].clone()));
+    let startups: Vec<Row> = startup_rows
+        .iter()
+        .map(|row| {
+            let rounds = of_startup.get(row["slug"].as_str()).cloned().unwrap_or_default();
+            let amounts: Vec<i64> = rounds.iter().filter_map(|round| number(&round["amount_usd"])).collect();
+            Row {
+                id: row["slug"].clone(),
+                has: HashMap::from([
+                    ("stage", set([row["stage"].clone()])),
+                    ("sector", lineage(&row["sectors"])),
+                    ("country", set([row["country"].clone()])),
+                    ("status", set([row["status"].clone()])),
+                    ("investor", rounds.iter().flat_map(|round| investors(round)).collect()),
+                ]),
+                number: numbers([
+                    ("name", Some(names[&row["name"]])),
+                    ("total_raised_usd", (!amounts.is_empty()).then(|| amounts.iter().sum())),
+                    ("round_count", Some(rounds.len() as i64)),
+                    ("last_round_on", rounds.iter().filter_map(|round| day(&round["announced_on"])).max()),
+                    ("founded_year", number(&row["founded_year"])),
+                ]),
+            }
+        })
+        .collect();
+    let rounds: Vec<Row> = round_rows
+        .iter()
+        .map(|row| {
+            let startup = by_slug[row["startup"].as_str()];
+            Row {
+                id: row["id"].clone(),
+                has: HashMap::from([
+                    ("stage", set([row["stage"].clone()])),
+                    ("sector", lineage(&startup["sectors"])),
+                    ("country", set([startup["country"].clone()])),
+                    ("startup", set([row["startup"].clone()])),
+                    ("investor", investors(row)),
+                ]),
+                number: numbers([
+                    ("announced_on", day(&row["announced_on"])),
+                    ("amount_usd", number(&row["amount_usd"])),
+                ]),
+            }
+        })
+        .collect();
+    let reviews: Vec<Row> = review_rows
+        .iter()
+        .filter(|row| row["status"] != "rejected")
+        .map(|row| Row {
+            id: row["id"].clone(),
+            has: HashMap::from([
+                ("vc", set([row["firm"].clone()])),
+                ("status", set([row["status"].clone()])),
+                ("stage", set([row["stage"].clone()])),
+                ("ghosted", set([row["ghosted"].clone()])),
+            ]),
+            number: numbers([("created_on", day(&row["created_on"])), ("rating", number(&row["rating"]))]),
+        })
+        .collect();
+    let names = places(sector_rows.iter().map(|row| row["name"].clone()));
+    let count =
+        |rows: &[Row], sector: &str| rows.iter().filter(|row| row.has["sector"].contains(sector)).count() as i64;
+    let sectors: Vec<Row> = sector_rows
+        .iter()
+        .map(|row| Row {
+            id: row["slug"].clone(),
+            has: HashMap::from([("parent", set([row["parent"].clone()]))]),
+            number: numbers([
+                ("name", Some(names[&row["name"]])),
+                ("vc_count", Some(count(&firms, &row["slug"]))),
+                ("startup_count", Some(count(&startups, &row["slug"]))),
+            ]),
+        })
+        .collect();
+    let names = places(people_rows.iter().map(|row| row["name"].clone()));
+    let resolved = organizations(&firm_rows, &startup_rows);
+    let people: Vec<Row> = people_rows
+        .iter()
+        .map(|row| {
+            let own = (row["organization_kind"].clone(), row["organization"].clone());
+            Row {
+                id: row["slug"].clone(),
+                has: HashMap::from([
+                    ("kind", set([row["organization_kind"].clone()])),
+                    ("organization", resolved.get(&own).cloned().unwrap_or_default()),
+                    ("country", set([row["country"].clone()])),
+                ]),
+                number: numbers([("name", Some(names[&row["name"]]))]),
+            }
+        })
+        .collect();
+
+    let mut listings = Vec::new();
+    for metric in ["activity", "health_score", "responsiveness", "fairness", "value_add", "ghosting_rate"] {
+        listings.push(board(client, metric, &firms, &round_rows));
+    }
+    // Filters by amount look at a row as a whole; a firm sorts by its smaller one only.
+    firms.shrink_to_fit();
+    let dates: Vec<i64> = ["2015-01-01", "2022-06-30", "2025-01-01"].iter().filter_map(|date| day(date)).collect();
+    let amounts = vec![1, 50_000, 500_000, 5_000_000, 50_000_000];
+    listings.extend([
+        Listing {
+            path: "vcs".into(),
+            versions: ALL,
+            rows: firms,
+            filters: vec!["stage", "sector", "country", "kind", "city"],
+            bounds: vec![
+                ("min_health_score", "health_score", true, vec![0, 30, 50, 70, 100]),
+                ("max_ghosting_rate", "ghosting_rate", false, vec![0, 125, 333, 500, 1000]),
+                ("min_reviews", "review_count", true, vec![0, 3, 10, 30]),
+                ("check_usd", "check_min_usd", true, amounts.clone()),
+                ("active_since", "last_investment_on", true, dates.clone()),
+            ],
+            sorts: venturedex::dataset::Table::Firms.sort_keys().to_vec(),
+            default_sort: vec![("health_score", true), ("investment_count", true)],
+        },
+        Listing {
+            path: "startups".into(),
+            versions: &["v3"],
+            rows: startups,
+            filters: vec!["stage", "sector", "country", "status", "investor"],
+            bounds: Vec::new(),
+            sorts: venturedex::dataset::Table::Startups.sort_keys().to_vec(),
+            default_sort: vec![("total_raised_usd", true), ("round_count", true)],
+        },
+        Listing {
+            path: "funding-rounds".into(),
+            versions: &["v3"],
+            rows: rounds,
+            filters: vec!["stage", "sector", "country", "startup", "investor"],
+            bounds: vec![
+                ("since", "announced_on", true, dates.clone()),
+                ("until", "announced_on", false, dates),
+                ("min_amount_usd", "amount_usd", true, amounts),
+            ],
+            sorts: venturedex::dataset::Table::Rounds.sort_keys().to_vec(),
+            default_sort: vec![("announced_on", true)],
+        },
+        Listing {
+            path: "people".into(),
+            versions: &["v3"],
+            rows: people,
+            filters: vec!["kind", "organization", "country"],
+            bounds: Vec::new(),
+            sorts: vec!["name"],
+            default_sort: vec![("name", false)],
+        },
+        Listing {
+            path: "sectors".into(),
+            versions: ALL,
+            rows: sectors,
+            filters: vec!["parent"],
+            bounds: Vec::new(),
+            sorts: venturedex::dataset::Table::Sectors.sort_keys().to_vec(),
+            default_sort: vec![("vc_count", true)],
+        },
+    ]);
+    let of_reviews = |versions, rows| Listing {
+        path: "reviews".into(),
+        versions,
+        rows,
+        filters: vec!["vc", "status", "stage", "ghosted"],
+        bounds: vec![("min_rating", "rating", true, vec![1, 3, 5])],
+        sorts: venturedex::dataset::Table::Reviews.sort_keys().to_vec(),
+        default_sort: vec![("created_on", true)],
+    };
+    // Without a status v3 lists the approved ones only: there the question without it is asked of those.
+    listings.push(of_reviews(&["v1", "v2"], reviews.clone()));
+    let approved: Vec<Row> = reviews.iter().filter(|row| row.has["status"].contains("approved")).cloned().collect();
+    listings.push(Listing { filters: vec!["vc", "stage", "ghosted"], ..of_reviews(&["v3"], approved) });
+    let pending = reviews.into_iter().filter(|row| row.has["status"].contains("pending")).collect();
+    let pending = Listing { filters: vec!["vc", "stage"], ..of_reviews(ALL, pending) };
+    listings.push(Listing { path: "reviews?status=pending".into(), ..pending });
+    listings
+}
+
+/// For each organization the texts of the filter that mean it: its slug, and the slug of the other kind that folds to
+/// its name where no other has that name.
+fn organizations(
+    firms: &[HashMap<String, String>],
+    startups: &[HashMap<String, String>],
+) -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut resolved: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    // A few of each, and every slug that both kinds have.
+    let slugs =
+        |rows: &[HashMap<String, String>]| -> BTreeSet<String> { set(rows.iter().map(|row| row["slug"].clone())) };
+    let both: Vec<String> = slugs(firms).intersection(&slugs(startups)).cloned().collect();
+    let few = firms.iter().step_by(25).chain(startups.iter().step_by(100)).map(|row| row["slug"].clone());
+    for text in few.chain(both) {
+        for (kind, rows) in [("firm", firms), ("startup", startups)] {
+            let exact = rows.iter().find(|row| row["slug"] == text);
+            let mut namesakes = rows.iter().filter(|row| fold(&row["name"]) == fold(&text));
+            let named = namesakes.next().filter(|_| namesakes.next().is_none());
+            if let Some(row) = exact.or(named) {
+                resolved.entry((kind.to_owned(), row["slug"].clone())).or_default().insert(text.clone());
+            }
+        }
+    }
+    resolved
+}
+
+/// The leaderboard of a metric: its places are those of the whole board, filtered.
+fn board(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<String, String>]) -> Listing {
+    let mut order: Vec<String> = Vec::new();
+    if metric == "activity" {
+        let released_on = client.get("/api/v3/stats").json()["data"]["released_on"].as_str().and_then(day).unwrap();
+        let mut joined: BTreeMap<String, u64> = BTreeMap::new();
+        for round in rounds {
+            if day(&round["announced_on"]).is_some_and(|day| (0..=365).contains(&(released_on - day))) {
+                let firms = split(&round["lead_investors"]).into_iter().chain(split(&round["investors"]));
+                firms.collect::<BTreeSet<_>>().into_iter().for_each(|firm| *joined.entry(firm).or_default() += 1);
+            }
+        }
+        let mut joined: Vec<(u64, String)> = joined.into_iter().map(|(firm, count)| (u64::MAX - count, firm)).collect();
+        joined.sort();
+        order.extend(joined.into_iter().map(|(_, firm)| firm));
+    } else {
+        for page in 1.. {
+            let slugs = client.get(&format!("/api/v2/leaderboard?metric={metric}&limit=100&page={page}")).slugs();
+            if slugs.is_empty() {
+                break;
+            }
+            order.extend(slugs);
+        }
+    }
+    assert!(order.len() > 50, "{metric}");
+    let place: HashMap<&str, i64> = order.iter().map(String::as_str).zip(0..).collect();
+    let ranked = firms.iter().filter_map(|firm| {
+        let number = HashMap::from([("place", *place.get(firm.id.as_str())?)]);
+        Some(Row { number, ..firm.clone() })
+    });
+    Listing {
+        path: format!("leaderboard?metric={metric}"),
+        versions: &["v1", "v2", "v3"],
+        rows: ranked.collect(),
+        filters: vec!["stage", "sector", "country", "kind"],
+        bounds: Vec::new(),
+        sorts: Vec::new(),
+        default_sort: vec![("place", false)],
+    }
+}
+
+#[test]
+fn every_list_in_every_version_is_that_of_a_naive_scan() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for listing in listings(&client) {
+        let mut runner = TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() });
+        runner.run(&listing.questions(), |asked| listing.compare(&client, &asked)).unwrap();
+    }
+}
+
+#[test]
+fn the_versions_list_the_same_matches_of_a_search() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let words = prop::sample::select(vec!["capital", "aldr", "fund", "ventures", "north", "partner", "zzqxj"]);
+    let filters = prop::sample::select(vec!["", "&stage=seed", "&country=US,GB", "&sort=name", "&sort=-review_count"]);
+    let mut runner = TestRunner::new(Config { cases: 120, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&(words, filters, 1_usize..30), |(words, filters, limit)| {
+            let query = format!("vcs?q={words}{filters}&limit={limit}");
+            let first = client.get(&format!("/api/v1/{query}"));
+            let total = first.json()["pagination"]["total"].clone();
+            for version in ["v2", "v3"] {
+                let reply = client.get(&format!("/api/{version}/{query}"));
+                prop_assert_eq!(reply.slugs(), first.slugs(), "{}", query);
+                prop_assert_eq!(&reply.json()["pagination"]["total"], &total, "{}", query);
+                prop_assert_eq!(&reply.json()["data"], &first.json()["data"], "{}", query);
+            }
+            let second = client.get(&format!("/api/v1/{query}&offset={limit}"));
+            let page = client.get(&format!("/api/v2/{query}&page=2"));
+            prop_assert_eq!(page.slugs(), second.slugs(), "{}", query);
+            let cursor = client.get(&format!("/api/v3/{query}")).json()["pagination"]["next_cursor"].clone();
+            match cursor {
+                Value::String(cursor) => {
+                    let next = client.get(&format!("/api/v3/vcs?cursor={cursor}&limit={limit}"));
+                    prop_assert_eq!(next.slugs(), second.slugs(), "{}", query);
+                }
+                _ => prop_assert!(second.slugs().is_empty(), "{}", query),
+            }
+            Ok(())
+        })
+        .unwrap();
+}

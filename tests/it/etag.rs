@@ -1,0 +1,268 @@
+//! `ETag` and 304: one validator for all spellings of a query, never one for two different answers.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use venturedex::access::Tier;
+
+use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as};
+
+/// A condition in several spellings that mean the same; without a name it is left out, as what holds anyway may be.
+type Spellings = &'static [&'static str];
+
+const COMMON: &[Spellings] = &[&["", "limit=20", "limit=020", "limit=%20", "utm_source=x"], &["limit=7", "limit=07"]];
+const V1: &[Spellings] = &[&["", "offset=0"], &["offset=5", "offset=005", "offset=5&offset=5"]];
+const V2: &[Spellings] = &[&["", "page=1"], &["page=2", "page=02"]];
+const V3: &[Spellings] = &[
+    &["fields=name,slug", "fields=slug,name", "fields=Slug&fields=NAME,slug"],
+    &["fields=health_score,score.value", "fields=score.Value,healthScore"],
+    &["fields=*", "fields=%2A"],
+];
+const V3_REVIEWS: &[Spellings] =
+    &[&["fields=id,vc.slug", "fields=vc.Slug,ID", "fields=VC.slug&fields=id,id"], &["fields=*"]];
+const FIRMS: &[&[Spellings]] = &[
+    &[
+        &["stage=seed,series-a", "stage=Series%20A,SEED", "stage=a&stage=seed", "stage=series_a,seed,seed,"],
+        &["stage=growth"],
+        &["", "stage=", "stage=,"],
+    ],
+    &[
+        &["country=DE,GB", "country=uk,Germany", "country=GBR&country=deu"],
+        &["country=KR", "country=Korea%2C+Republic+of", "country=South+Korea"],
+    ],
+    &[
+        &["sector=fintech", "sector=FinTech", "sector=%20Fintech"],
+        &["sector=biotech,fintech", "sector=Fintech,Biotech"],
+    ],
+    &[&["min_health_score=50", "min_health_score=050"], &["max_ghosting_rate=12.5", "max_ghosting_rate=12.50%25"]],
+    &[
+        &["", "sort=-health_score,-investment_count", "sort=-Health_Score&sort=-investment-count"],
+        &["sort=name", "sort=%2Bname", "sort=NAME,name"],
+        &["sort=-name"],
+    ],
+];
+const SEARCH: &[&[Spellings]] = &[&[
+    &["q=capital", "query=capital&sort=relevance", "search=%20capital", "sort=Relevance&q=capital"],
+    &["q=fund&sort=name", "sort=NAME&query=fund"],
+]];
+const REVIEWS: &[&[Spellings]] = &[
+    &[&["vc=alder-capital", "vc=Alder-Capital"]],
+    &[&["ghosted=true", "ghosted=YES", "ghosted=1"], &["ghosted=no", "ghosted=false"]],
+    &[&["min_rating=3"], &["", "sort=-created_on"], &["sort=rating"]],
+];
+const LEADERBOARD: &[&[Spellings]] =
+    &[&[&["", "metric=health_score", "metric=Health+Score"], &["metric=activity", "metric=ACTIVITY"]], FIRMS[0]];
+
+/// A list with the conditions that it can have.
+fn lists() -> Vec<(&'static str, &'static [&'static [Spellings]])> {
+    vec![("vcs", FIRMS), ("vcs", SEARCH), ("reviews", REVIEWS), ("leaderboard", LEADERBOARD)]
+}
+
+/// Two spellings of one query, each with its parts in an order of its own.
+fn two_spellings() -> impl Strategy<Value = (String, String)> {
+    let list = (0..lists().len(), 0..3_usize);
+    list.prop_flat_map(|(list, version)| {
+        let (path, conditions) = lists()[list];
+        let v3 = if path == "reviews" { V3_REVIEWS } else { V3 };
+        let window = [COMMON, [V1, V2, v3][version]];
+        let parts: Vec<&'static [Spellings]> = conditions.iter().copied().chain(window).collect();
+        let parts =
+            parts.into_iter().map(|part| prop::option::weighted(0.6, (0..part.len()).prop_map(move |at| part[at])));
+        let path = format!("/api/v{}/{path}", version + 1);
+        (parts.collect::<Vec<_>>(), any::<[u64; 2]>()).prop_map(move |(parts, seeds)| {
+            let chosen: Vec<Spellings> = parts.into_iter().flatten().collect();
+            let [one, other] = seeds.map(|seed| format!("{path}?{}", spelt(&chosen, seed)));
+            (one, other)
+        })
+    })
+}
+
+fn spelt(chosen: &[Spellings], mut seed: u64) -> String {
+    let mut next = |below: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % below
+    };
+    let mut parts: Vec<&str> = chosen.iter().map(|spellings| spellings[next(spellings.len())]).collect();
+    for place in (1..parts.len()).rev() {
+        parts.swap(place, next(place + 1));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("&")
+}
+
+#[test]
+fn all_spellings_of_a_query_have_one_validator_and_one_body() {
+    let server = Server::bundled();
+    let (client, other_key) = (server.client(Tier::Enterprise), server.client(Tier::Enterprise));
+    let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&two_spellings(), |(one, other)| {
+            let (first, second) = (client.get(&one), other_key.get(&other));
+            prop_assert_eq!(first.status, 200, "{}: {}", one, first.text);
+            prop_assert_eq!(first.header("etag"), second.header("etag"), "{} {}", one, other);
+            prop_assert_eq!(&first.text, &second.text, "{} {}", one, other);
+            let known = client.send("GET", &other, &[("if-none-match", first.header("etag"))]);
+            prop_assert_eq!((known.status, known.text.as_str()), (304, ""));
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Pieces of queries, odd and even, of which some are not understood.
+const PIECES: &[&str] = &[
+    "stage=seed",
+    "stage=sede",
+    "stage=seed,sede",
+    "stage=sede,growth",
+    "stage=",
+    "Stage=seed",
+    "sector=fintech",
+    "sector=fintec,biotech",
+    "sector=biotech,fintec",
+    "sector=Fintech%2C%20Biotech",
+    "country=DE",
+    "country=Atlantis",
+    "city=berlin",
+    "city=nowhere",
+    "kind=vc",
+    "q=capital",
+    "query=capital",
+    "q=aldr",
+    "search=fund",
+    "limit=5",
+    "limit=20",
+    "limit=0",
+    "limit=101",
+    "limit=5000",
+    "limit=5&limit=6",
+    "offset=0",
+    "offset=3",
+    "page=1",
+    "page=2",
+    "fields=slug",
+    "fields=slug,name",
+    "fields=slug,score.value",
+    "fields=*",
+    "fields=zzqx",
+    "sort=name",
+    "sort=-name",
+    "sort=nmae",
+    "sort=relevance",
+    "sort=name,relevance",
+    "sort=-health_score,-investment_count",
+    "min_reviews=3",
+    "min_reviews=03",
+    "min_reviews=many",
+    "check_usd=500000",
+    "foo=1",
+    "bar=2",
+    "foo=",
+    "_=1",
+    "utm_x=y",
+    "explain=1",
+    "explain=0",
+    "metric=activity",
+    "metric=activty",
+    "status=approved",
+    "status=pending",
+    "status=approved,pending",
+    "vc=alder-capital",
+    "vc=Alder%20Capital",
+    "vc=nobody",
+    "ghosted=true",
+    "min_rating=4",
+    "raise_usd=2000000",
+    "parent=fintech",
+];
+
+#[test]
+fn two_answers_that_differ_never_share_a_validator() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    const PATHS: &[&str] =
+        &["vcs", "vcs", "vcs", "reviews", "leaderboard", "sectors", "vcs/alder-capital", "vcs/Alder-Capital"];
+    const FURTHER: &[&str] =
+        &["vcs/facets", "vcs/alder-capital/reviews", "match", "startups", "suggest", "stats", "people"];
+    let path = prop_oneof![
+        (1..4, prop::sample::select(PATHS)).prop_map(|(version, path)| format!("/api/v{version}/{path}")),
+        prop::sample::select(FURTHER).prop_map(|path| format!("/v3/{path}")),
+    ];
+    let strategy = (path, prop::collection::vec(prop::sample::select(PIECES), 0..4));
+    let mut seen: HashMap<String, (String, String)> = HashMap::new();
+    let seen = std::cell::RefCell::new(&mut seen);
+    let mut runner = TestRunner::new(Config { cases: 1_500, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&strategy, |(path, pieces)| {
+            let path = format!("{path}?{}", pieces.join("&"));
+            let reply = client.get(&path);
+            let mut seen = seen.borrow_mut();
+            if reply.status != 200 {
+                // What is refused is refused, whatever the client has seen before.
+                let below = |path: &str| path.split('?').next().unwrap_or("").to_owned();
+                let known = seen.iter().filter(|(_, (other, _))| below(other) == below(&path));
+                let known: Vec<&str> = known.map(|(etag, _)| etag.as_str()).take(500).collect();
+                if !known.is_empty() {
+                    let again = client.send("GET", &path, &[("if-none-match", &known.join(", "))]);
+                    prop_assert_eq!(again.status, reply.status, "{}", path);
+                }
+                return Ok(());
+            }
+            let etag = reply.header("etag").to_owned();
+            prop_assert!(etag.starts_with("W/\""), "{}", path);
+            let (first, text) = seen.entry(etag).or_insert((path.clone(), reply.text.clone()));
+            prop_assert_eq!(text.as_str(), reply.text.as_str(), "{} {}", first, path);
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_default_beside_a_cursor_is_not_left_out() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let page = client.get("/api/v3/vcs?sort=-name&limit=1").json();
+    let path = format!("/api/v3/vcs?cursor={}", page["pagination"]["next_cursor"].as_str().unwrap());
+    let etag = client.get(&path).header("etag").to_owned();
+    let mismatch = format!("{path}&sort=-health_score,-investment_count");
+    assert_eq!(client.send("GET", &mismatch, &[("if-none-match", &etag)]).status, 400);
+}
+
+#[test]
+fn versions_and_releases_have_validators_of_their_own() {
+    let folder = bundled_folder();
+    let server = Server::of(catalog_of(&folder));
+    let client = server.client(Tier::Pro);
+    let paths: Vec<String> = ["v1", "v2", "v3"].iter().map(|version| format!("/api/{version}/vcs?limit=3")).collect();
+    let etags = |client: &Client| -> Vec<String> {
+        paths.iter().map(|path| client.get(path).header("etag").to_owned()).collect()
+    };
+    let before = etags(&client);
+    let copy = copy_as(&folder, "2026-11-20.2");
+    server.state.live.replace(std::sync::Arc::new(catalog_of(copy.path())));
+    let mut all = [before, etags(&client)].concat();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 6);
+}
+
+#[test]
+fn a_star_is_any_answer_that_there_is() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let status = |path: &str, known: &str| client.send("GET", path, &[("if-none-match", known)]).status;
+    assert_eq!(status("/api/v3/vcs?stage=seed", "*"), 304);
+    assert_eq!(status("/api/v1/vcs/Alder-Capital", "*"), 304);
+    assert_eq!(status("/api/v3/vcs/no-such-firm", "*"), 404);
+    assert_eq!(status("/api/v3/nowhere", "*"), 404);
+    assert_eq!(status("/api/v3/vcs?foo=1", "*"), 400);
+    assert_eq!(status("/api/v3/usage", "*"), 200);
+    assert_eq!(status("/api/v3/snapshots", "*"), 200);
+    assert_eq!(client.send("POST", "/api/v3/vcs", &[("if-none-match", "*")]).status, 405);
+    let etag = client.get("/api/v3/vcs").header("etag").to_owned();
+    let strong = etag.trim_start_matches("W/");
+    for known in [strong, &format!("\"x\", {etag}"), &format!("{strong},\"y\"")] {
+        assert_eq!(status("/api/v3/vcs", known), 304, "{known}");
+    }
+    assert_eq!(status("/api/v3/vcs", "\"x\""), 200);
+}

@@ -1,0 +1,107 @@
+//! The examples in the documents are answers that the service gives.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use venturedex::access::Tier;
+use venturedex::web::openapi::{BASE, Examples};
+use venturedex::web::problem::{Code, Problem};
+use venturedex::web::rest::{Content, Route, Version};
+
+use super::schema::{misfit, resolved};
+use super::{document, operation, request};
+use crate::stage::Server;
+
+/// Puts `value` in the place of a text that differs from run to run.
+fn fixed(text: &str, name: &str, value: &str) -> String {
+    let start = format!("\"{name}\":\"");
+    let mut fixed = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find(&start) {
+        let (before, after) = rest.split_at(place + start.len());
+        fixed.push_str(before);
+        fixed.push_str(value);
+        rest = after.find('"').map_or("", |end| &after[end..]);
+    }
+    fixed + rest
+}
+
+fn steady(text: &str, base: &str) -> String {
+    let text = fixed(&text.replace(base, BASE), "request_id", "6a213f5c00000001");
+    let text = fixed(&text, "next_cursor", "AYRRAAABAAAAYQzq6Gd3cXoCAAAAAAAAAAIAAAB2Y3M_sort-Kq0XdPu1w3SJm5xvTlRzAg");
+    fixed(&text, "resets_at", "2026-11-22T00:00:00Z")
+}
+
+fn answers(server: &Server) -> BTreeMap<String, String> {
+    let client = server.client(Tier::Free);
+    let mut answers = BTreeMap::new();
+    for version in Version::ALL {
+        for endpoint in Route::of(version) {
+            let query = match endpoint.content {
+                Content::List(..) => "limit=2",
+                Content::Suggestions => "limit=3",
+                _ => "",
+            };
+            let client = if endpoint.content == Content::Usage { &client } else { &server.client(Tier::Pro) };
+            let reply = client.get(&request(version, endpoint, query));
+            assert_eq!(reply.status, 200, "{}", reply.text);
+            let name = format!("{} {}", version.segment(), endpoint.operation);
+            answers.insert(name, steady(&reply.text, &client.base));
+        }
+    }
+    let mut problem = |status: u16, text: &str| answers.insert(status.to_string(), steady(text, &client.base));
+    problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
+    problem(401, &server.anonymous().get("/api/v3/vcs").text);
+    problem(404, &client.get("/api/v3/vcs/kestrelfold-captal").text);
+    while client.get("/api/v3/stats").status == 200 {}
+    problem(429, &client.get("/api/v3/vcs").text);
+    for (code, detail) in [
+        (Code::CursorExpired, "the release 2026-11-13.1 is not held any more: begin again without `cursor`"),
+        (Code::InternalError, "something went wrong here"),
+        (Code::Overloaded, "too many requests at once: try again in 1 second"),
+    ] {
+        let body = Problem::new(code, detail).body(&client.base, "/api/v3/vcs", "x");
+        problem(code.status().as_u16(), &String::from_utf8(body).unwrap());
+    }
+    answers
+}
+
+#[test]
+fn examples_are_what_the_service_answers() {
+    let server = Server::bundled();
+    let answers: Vec<String> =
+        answers(&server).into_iter().map(|(name, text)| format!("{}: {text}", Value::from(name))).collect();
+    let text = format!("{{\n{}\n}}\n", answers.join(",\n"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/openapi/examples.json");
+    if std::env::var_os("VENTUREDEX_BLESS").is_some_and(|bless| bless == "1") {
+        fs::write(&file, &text).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&file).unwrap() == text,
+        "the service answers differently now: see whether it should, then VENTUREDEX_BLESS=1 cargo test examples_are"
+    );
+}
+
+#[test]
+fn every_example_fits_its_schema() {
+    let server = Server::bundled();
+    let examples = Examples::bundled();
+    for version in Version::ALL {
+        let document = document(&server, version);
+        for endpoint in Route::of(version) {
+            let text = examples.text(version, endpoint).unwrap_or_else(|| panic!("{} has no example", endpoint.path));
+            for (status, response) in operation(&document, endpoint)["responses"].as_object().unwrap() {
+                let response = resolved(&document, response);
+                for (kind, content) in response.get("content").and_then(Value::as_object).into_iter().flatten() {
+                    let misfit = misfit(&document, &content["schema"], &content["example"], "");
+                    assert_eq!(misfit, None, "{} {status} {kind}", endpoint.path);
+                    if status == "200" {
+                        assert_eq!(content["example"], serde_json::from_str::<Value>(text).unwrap());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The documents of the API: complete, true to what is served, and the same each time.
+
+mod examples;
+mod schema;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use venturedex::access::Tier;
+use venturedex::catalog::Resource;
+use venturedex::catalog::form::{Form, example_slug};
+use venturedex::web::rest::{Content, Route, Version};
+
+use crate::stage::{Client, Reply, Server, catalog_of, real_data};
+use schema::{misfit, resolved};
+
+fn document(server: &Server, version: Version) -> Value {
+    server.anonymous().get(&format!("/openapi/{}.json", version.segment())).json()
+}
+
+fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
+    &document["paths"][format!("/{}", endpoint.path)]["get"]
+}
+
+/// A request for an endpoint that is answered; `more` is its query.
+fn request(version: Version, endpoint: &Route, more: &str) -> String {
+    let slug = example_slug(endpoint.subject());
+    let query = match endpoint.content {
+        Content::Suggestions => format!("q=kestrel&{more}"),
+        Content::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
+        _ => more.to_owned(),
+    };
+    format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", slug))
+}
+
+fn names(parameters: &Value) -> Vec<&str> {
+    let parameters = parameters.as_array().unwrap().iter().filter(|parameter| parameter["in"] == "query");
+    parameters.map(|parameter| parameter["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn each_document_describes_exactly_what_is_served() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for version in Version::ALL {
+        let document = document(&server, version);
+        assert_eq!(document["openapi"], "3.1.0");
+        assert_eq!(document["servers"][0]["url"], format!("{}/api/{}", client.base, version.segment()));
+        let told: Vec<&str> =
+            document["paths"].as_object().unwrap().keys().map(|path| path.trim_start_matches('/')).collect();
+        let mut served: Vec<&str> = Route::of(version).map(|endpoint| endpoint.path).collect();
+        served.sort_unstable();
+        assert_eq!(told, served);
+        for endpoint in Route::of(Version::V3) {
+            let reply = client.get(&request(version, endpoint, ""));
+            if endpoint.since <= version {
+                assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
+            } else {
+                assert_eq!((reply.status, &reply.json()["code"]), (404, &"unknown_route".into()), "{}", endpoint.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn each_document_tells_the_parameters_that_are_accepted() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for version in Version::ALL {
+        let document = document(&server, version);
+        for endpoint in Route::of(version) {
+            let reply = client.get(&request(version, endpoint, "no_such_parameter=1")).json();
+            let complaint = match version {
+                Version::V3 => &reply["errors"][0],
+                Version::V1 | Version::V2 => &reply["meta"]["warnings"][0],
+            };
+            assert_eq!(complaint["code"], "unknown_parameter", "{}", endpoint.path);
+            let mut accepted: BTreeSet<&str> =
+                complaint["accepted"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            if let Content::List(_, given) = endpoint.content {
+                accepted.retain(|name| !given.contains(name));
+            }
+            let told: BTreeSet<&str> = names(&operation(&document, endpoint)["parameters"]).into_iter().collect();
+            assert_eq!(told, accepted, "{} of {version:?}", endpoint.path);
+        }
+    }
+}
+
+#[test]
+fn the_example_of_each_parameter_finds_something() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for version in Version::ALL {
+        let document = document(&server, version);
+        for endpoint in Route::of(version) {
+            for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
+                let name = parameter["name"].as_str().unwrap();
+                let schema = &parameter["schema"];
+                let example = &parameter["example"];
+                if example.is_null() {
+                    assert!(["cursor", "explain"].contains(&name), "`{name}` of {} has no example", endpoint.path);
+                    continue;
+                }
+                assert_eq!(misfit(&document, schema, example, name), None);
+                if parameter["in"] == "path" || name == "q" && endpoint.content == Content::Suggestions {
+                    continue;
+                }
+                let text = match example {
+                    Value::Array(values) => {
+                        values.iter().map(|value| value.as_str().unwrap()).collect::<Vec<_>>().join(",")
+                    }
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                };
+                let path = request(version, endpoint, "");
+                let reply = client.get(&format!("{path}&{name}={}", text.replace(' ', "+")));
+                assert_eq!(reply.status, 200, "{path}{name}={text}: {}", reply.text);
+                assert!(reply.json()["meta"].get("warnings").is_none(), "{path}{name}={text}: {}", reply.text);
+                let found = reply.json()["data"].as_array().is_none_or(|rows| !rows.is_empty());
+                // The firm of the example need not have what the other examples ask for.
+                assert!(found || endpoint.path.contains('/'), "{path}{name}={text} finds nothing");
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_taken_up_to_the_ends_of_their_ranges_and_no_further() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for resource in Resource::ALL {
+        for parameter in resource.parameters() {
+            let (least, most) = match parameter.kind.form(resource) {
+                Form::Number(least, most) => (least, most),
+                Form::Rate => (0, 100),
+                _ => continue,
+            };
+            let status = |value: i128| {
+                let path = format!("/api/v3/{}?{}={value}", resource.path(), parameter.name);
+                client.get(&path).status
+            };
+            assert_eq!((status(least.into()), status(most.into())), (200, 200), "{}", parameter.name);
+            assert_eq!((status(i128::from(least) - 1), status(i128::from(most) + 1)), (400, 400), "{}", parameter.name);
+        }
+    }
+}
+
+#[test]
+fn every_field_that_a_document_names_can_be_selected() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let document = document(&server, Version::V3);
+    for endpoint in Route::of(Version::V3) {
+        let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap();
+        let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
+        let fields = fields["schema"]["items"]["enum"].as_array().unwrap();
+        let all: Vec<&str> = fields.iter().filter_map(Value::as_str).filter(|name| *name != "*").collect();
+        let reply = client.get(&request(Version::V3, endpoint, &format!("fields={}", all.join(","))));
+        assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
+        if let Some(table) = endpoint.content.table() {
+            for field in table.fields().iter().chain(table.composed()) {
+                assert!(all.contains(field), "{} does not tell `{field}`", endpoint.path);
+            }
+        }
+    }
+}
+
+/// Holds an answer against the document: status, headers and body.
+fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
+    let responses = &operation(document, endpoint)["responses"];
+    let response = resolved(document, &responses[reply.status.to_string()]);
+    assert!(response.is_object(), "{path}: {} is not described: {}", reply.status, reply.text);
+    let kind = if reply.status == 200 { "application/json" } else { "application/problem+json" };
+    let schema = &response["content"][kind]["schema"];
+    assert!(schema.is_object(), "{path}: {kind} is not described");
+    assert_eq!(reply.header("content-type"), kind);
+    assert_eq!(misfit(document, schema, &reply.json(), ""), None, "{path}");
+    for name in response["headers"].as_object().unwrap().keys() {
+        let optional = ["RateLimit", "RateLimit-Policy", "Link"].contains(&name.as_str());
+        assert!(optional || !reply.header(name).is_empty(), "{path}: no {name}");
+    }
+}
+
+fn check_all(server: &Server, client: &Client) {
+    for version in Version::ALL {
+        let document = document(server, version);
+        let snapshot = server.state.live.current();
+        let slug = |table| snapshot.snapshot().slug(table, 0).to_owned();
+        for endpoint in Route::of(version) {
+            let table = endpoint.subject();
+            let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", &slug(table)));
+            let mut queries = vec![""];
+            if matches!(endpoint.content, Content::List(..)) {
+                queries.extend([
+                    "limit=100",
+                    "limit=1000",
+                    "limit=0",
+                    "x=1",
+                    "sort=-nam",
+                    "limit=100&q=captial&explain=1",
+                ]);
+                queries.extend([
+                    "limit=100&fields=*",
+                    "q=zzzzqqqq",
+                    "cursor=abc",
+                    "stage=sede&country=xx",
+                    "page=2&offset=3",
+                ]);
+            }
+            if version == Version::V3 {
+                queries.extend(["fields=name,slug", "fields=nam"]);
+            }
+            for query in queries {
+                let path = match endpoint.content {
+                    Content::Suggestions => format!("{path}?q=a&{query}"),
+                    Content::List(Resource::Match, _) => format!("{path}?sector=fintech&{query}"),
+                    _ => format!("{path}?{query}"),
+                };
+                check(&document, endpoint, &client.get(&path), &path);
+            }
+            if endpoint.path.contains("{slug}") {
+                let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", "no-such-one"));
+                let reply = client.get(&path);
+                assert_eq!(reply.status, 404);
+                check(&document, endpoint, &reply, &path);
+            }
+            check(&document, endpoint, &server.anonymous().get(&path), &path);
+        }
+    }
+}
+
+#[test]
+fn answers_are_as_the_documents_say() {
+    let server = Server::bundled();
+    check_all(&server, &server.client(Tier::Enterprise));
+    check_all(&server, &server.client(Tier::Pro));
+}
+
+#[test]
+fn answers_from_real_data_are_as_the_documents_say() {
+    let Some(folder) = real_data() else { return };
+    let server = Server::of(catalog_of(&folder));
+    check_all(&server, &server.client(Tier::Enterprise));
+}
+
+fn references<'d>(value: &'d Value, found: &mut BTreeSet<&'d str>) {
+    match value {
+        Value::Object(fields) => {
+            found.extend(fields.get("$ref").and_then(Value::as_str));
+            fields.values().for_each(|value| references(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_part_is_used() {
+    let server = Server::bundled();
+    for version in Version::ALL {
+        let document = document(&server, version);
+        let mut found = BTreeSet::new();
+        references(&document, &mut found);
+        for reference in &found {
+            assert!(document.pointer(&reference[1..]).is_some(), "{reference} leads nowhere");
+        }
+        for (section, parts) in document["components"].as_object().unwrap() {
+            for name in parts.as_object().unwrap().keys().filter(|_| section != "securitySchemes") {
+                let reference = format!("#/components/{section}/{name}");
+                assert!(found.contains(reference.as_str()), "{version:?}: {reference} is not used");
+            }
+        }
+        let mut operations = BTreeSet::new();
+        for endpoint in Route::of(version) {
+            let operation = operation(&document, endpoint);
+            assert!(operations.insert(operation["operationId"].as_str().unwrap().to_owned()));
+            for part in ["summary", "description"] {
+                assert!(operation[part].as_str().is_some_and(|text| text.len() > 5), "{}: {part}", endpoint.path);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_document_is_the_same_each_time_and_need_not_be_sent_twice() {
+    let (one, other) = (Server::bundled(), Server::bundled());
+    for version in Version::ALL {
+        let path = format!("/openapi/{}.json", version.segment());
+        let first = one.anonymous().get(&path);
+        assert_eq!((first.status, first.header("content-type")), (200, "application/json"));
+        assert_eq!(first.header("access-control-allow-origin"), "*");
+        assert_eq!(first.text, one.anonymous().get(&path).text);
+        let there = other.anonymous().get(&path).text;
+        assert_eq!(
+            first.text.replace(&one.address.to_string(), "here"),
+            there.replace(&other.address.to_string(), "here")
+        );
+        let etag = first.header("etag");
+        assert!(!etag.is_empty());
+        let again = one.anonymous().send("GET", &path, &[("if-none-match", etag)]);
+        assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", etag));
+        let head = one.anonymous().send("HEAD", &path, &[]);
+        assert_eq!((head.status, head.text.as_str(), head.header("etag")), (200, "", etag));
+        let packed = one.anonymous().send("GET", &path, &[("accept-encoding", "gzip")]);
+        assert_eq!((packed.header("content-encoding"), &packed.text), ("gzip", &first.text));
+        assert_eq!(one.anonymous().send("OPTIONS", &path, &[]).status, 204);
+        let wrong = one.anonymous().send("DELETE", &path, &[]);
+        assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    }
+}

@@ -1,0 +1,102 @@
+//! The part of JSON Schema that the documents use.
+
+use serde_json::Value;
+
+/// What a `$ref` leads to.
+pub fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    match schema.get("$ref").and_then(Value::as_str) {
+        Some(reference) => {
+            let place = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} leads elsewhere"));
+            document.pointer(place).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+        }
+        None => schema,
+    }
+}
+
+/// Where `value` does not fit `schema`; `None` where it does.
+pub fn misfit(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
+    let schema = resolved(document, schema);
+    if let Some(kinds) = schema.get("type") {
+        let kinds: Vec<&str> = match kinds {
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+            kind => kind.as_str().into_iter().collect(),
+        };
+        if !kinds.iter().any(|kind| is(kind, value)) {
+            return Some(format!("{path}: {value} is no {kinds:?}"));
+        }
+    }
+    if let Some(words) = schema.get("enum").and_then(Value::as_array)
+        && !words.contains(value)
+    {
+        return Some(format!("{path}: {value} is none of {words:?}"));
+    }
+    if let Some(number) = value.as_f64() {
+        let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+        if bound("minimum").is_some_and(|least| number < least) || bound("maximum").is_some_and(|most| number > most) {
+            return Some(format!("{path}: {value} is out of range"));
+        }
+    }
+    if let Some(ways) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
+        && ways.iter().all(|way| misfit(document, way, value, path).is_some())
+    {
+        return Some(format!("{path}: {value} fits no alternative"));
+    }
+    if let (Some(item), Some(values)) = (schema.get("items"), value.as_array()) {
+        let mut places = values.iter().enumerate();
+        return places.find_map(|(index, value)| misfit(document, item, value, &format!("{path}[{index}]")));
+    }
+    let fields = value.as_object()?;
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
+        return Some(format!("{path}: `{missing}` is missing"));
+    }
+    if schema.get("minProperties").and_then(Value::as_u64).is_some_and(|least| (fields.len() as u64) < least) {
+        return Some(format!("{path}: too few properties"));
+    }
+    let properties = schema.get("properties").and_then(Value::as_object);
+    fields.iter().find_map(|(name, value)| match properties.and_then(|properties| properties.get(name)) {
+        Some(schema) => misfit(document, schema, value, &format!("{path}.{name}")),
+        None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
+            Some(format!("{path}: `{name}` is not expected"))
+        }
+        None => None,
+    })
+}
+
+fn is(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "null" => value.is_null(),
+        _ => false,
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_found() {
+    let document = serde_json::json!({ "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 3 } });
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": { "n": { "$ref": "#/n" }, "l": { "type": "array", "items": { "enum": ["a"] } } },
+        "required": ["n"],
+        "additionalProperties": false,
+    });
+    for (value, fits) in [
+        (r#"{"n":1}"#, true),
+        (r#"{"n":null,"l":["a"]}"#, true),
+        (r#"{"n":0}"#, false),
+        (r#"{"n":4}"#, false),
+        (r#"{"n":"1"}"#, false),
+        (r#"{"n":1,"l":["b"]}"#, false),
+        (r#"{"l":[]}"#, false),
+        (r#"{"n":1,"x":1}"#, false),
+        ("[]", false),
+    ] {
+        let value = serde_json::from_str(value).unwrap();
+        assert_eq!(misfit(&document, &schema, &value, "").is_none(), fits, "{value}");
+    }
+}

@@ -1,0 +1,152 @@
+//! REST on the wire: what a client sees that reads bytes, and the headers of answers that are no lists.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use venturedex::access::Tier;
+
+use crate::stage::Server;
+
+/// An answer as it came.
+struct Answer {
+    status: u16,
+    headers: BTreeMap<String, String>,
+    body: String,
+}
+
+/// Sends bytes on a connection of their own and reads to the end.
+fn send(server: &Server, bytes: &str) -> Answer {
+    let mut socket = TcpStream::connect(server.address).unwrap();
+    socket.write_all(bytes.as_bytes()).unwrap();
+    let mut read = Vec::new();
+    socket.read_to_end(&mut read).unwrap();
+    let text = String::from_utf8(read).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
+    let headers = head.lines().skip(1).map(|line| {
+        let (name, value) = line.split_once(": ").unwrap();
+        (name.to_lowercase(), value.to_owned())
+    });
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, headers: headers.collect(), body: body.to_owned() }
+}
+
+fn request(method: &str, path: &str, headers: &str) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n{headers}\r\n")
+}
+
+const EVERYWHERE: [&str; 6] = [
+    "x-ratelimit-limit",
+    "x-ratelimit-remaining",
+    "x-ratelimit-reset",
+    "x-request-id",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+];
+
+#[test]
+fn head_has_the_headers_of_get_and_no_body() {
+    let server = Server::bundled();
+    let key = server.client(Tier::Enterprise).key.unwrap();
+    for path in [
+        "/api/v1/vcs?limit=2",
+        "/api/v2/reviews?limit=3",
+        "/api/v3/vcs?limit=100",
+        "/api/v3/vcs/alder-capital",
+        "/api/v3/vcs/facets",
+        "/api/v3/usage",
+        "/api/v3/vcs?foo=1",
+        "/api/v3/nowhere",
+        "/v1/sectors",
+    ] {
+        for coding in ["", "Accept-Encoding: gzip\r\n"] {
+            let headers = format!("Authorization: Bearer {key}\r\n{coding}");
+            let mut get = TcpStream::connect(server.address).unwrap();
+            get.write_all(request("GET", path, &headers).as_bytes()).unwrap();
+            let mut read = Vec::new();
+            get.read_to_end(&mut read).unwrap();
+            let end = read.windows(4).position(|window| window == b"\r\n\r\n").unwrap();
+            let length = (read.len() - end - 4).to_string();
+            let head = send(&server, &request("HEAD", path, &headers));
+            assert_eq!(head.body, "", "{path}");
+            assert_eq!(head.headers.get("content-length"), Some(&length), "{path} {coding}");
+            let got = String::from_utf8(read[..end].to_vec()).unwrap();
+            let differs = |name: &str| matches!(name, "x-request-id" | "date" | "x-ratelimit-remaining" | "ratelimit");
+            for line in got.lines().skip(1) {
+                let (name, value) = line.split_once(": ").unwrap();
+                if !differs(name) {
+                    assert_eq!(head.headers.get(name).map(String::as_str), Some(value), "{path} {name}");
+                }
+            }
+            assert_eq!(head.headers.len(), got.lines().count() - 1, "{path}: {got}");
+        }
+    }
+}
+
+#[test]
+fn options_tells_what_a_path_takes_and_costs_nothing() {
+    let server = Server::bundled();
+    for version in ["v1", "v2", "v3"] {
+        let answer =
+            send(&server, &request("OPTIONS", &format!("/api/{version}/vcs"), "Origin: https://example.com\r\n"));
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""));
+        assert_eq!(answer.headers["allow"], "GET, HEAD, OPTIONS");
+        assert_eq!(answer.headers["access-control-allow-methods"], "GET, HEAD, OPTIONS");
+        let allowed = &answer.headers["access-control-allow-headers"];
+        assert!(allowed.contains("Authorization") && allowed.contains("If-None-Match"), "{allowed}");
+        for name in EVERYWHERE {
+            assert!(answer.headers.contains_key(name), "{version} {name}");
+        }
+        assert_eq!(answer.headers["x-api-version"], version[1..]);
+    }
+}
+
+#[test]
+fn every_refusal_is_a_problem_with_all_headers() {
+    let server = Server::bundled();
+    let key = server.client(Tier::Enterprise).key.unwrap();
+    let keyed = format!("Authorization: Bearer {key}\r\n");
+    let long = format!("X-Long: {}\r\n", "a".repeat(40_000));
+    let post = format!("{keyed}Content-Type: text/plain\r\nContent-Length: 2\r\n");
+    for version in ["v1", "v2", "v3"] {
+        let api = format!("/api/{version}");
+        let cases = [
+            (request("GET", &format!("{api}/nowhere"), &keyed), 404, "unknown_route"),
+            (request("GET", &format!("{api}/vcs/nobody-at-all"), &keyed), 404, "not_found"),
+            (request("GET", &format!("{api}/vcs"), ""), 401, "missing_api_key"),
+            (request("GET", &format!("{api}/vcs?limit=0"), &keyed), 400, "invalid_parameter"),
+            (request("GET", &format!("{api}/vcs?{key}"), &keyed), 400, "key_in_url"),
+            (request("GET", &format!("{api}/vcs?q=%20{key}"), &keyed), 400, "key_in_url"),
+            (request("GET", &format!("{api}/vcs/%76dx_{}", &key[4..]), &keyed), 400, "key_in_url"),
+            (request("GET", &format!("{api}/vcs"), &format!("{keyed}Accept: text/html\r\n")), 406, "not_acceptable"),
+            (request("DELETE", &format!("{api}/vcs"), &keyed), 405, "method_not_allowed"),
+            (request("POST", &format!("{api}/vcs"), &post) + "hi", 405, "method_not_allowed"),
+            (request("POST", &format!("{api}/nowhere"), &post) + "hi", 404, "unknown_route"),
+            (request("GET", &format!("{api}/vcs"), &long), 431, "head_too_large"),
+            (request("GET", &format!("{api}/vcs?q={}", "a".repeat(70_000)), &keyed), 431, "head_too_large"),
+            (request("GET", &format!("{api}/vcs"), "Host: there\r\n"), 400, "invalid_request"),
+        ];
+        for (bytes, status, code) in cases {
+            let what = &bytes[..bytes.len().min(80)];
+            let answer = send(&server, &bytes);
+            assert_eq!(answer.status, status, "{what}: {}", answer.body);
+            let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            assert_eq!(problem["code"], code, "{what}");
+            assert_eq!(answer.headers["content-type"], "application/problem+json", "{what}");
+            assert_eq!(problem["request_id"].as_str(), Some(answer.headers["x-request-id"].as_str()), "{what}");
+            for name in EVERYWHERE {
+                assert!(answer.headers.contains_key(name), "{what} {name}");
+            }
+            assert!(!answer.body.contains(&key[4..]), "{what}: {}", answer.body);
+            assert!(answer.headers.values().all(|value| !value.contains(&key[4..])), "{what}: {:?}", answer.headers);
+            // Before the routes nobody knows which release would have answered.
+            if !["head_too_large", "invalid_request"].contains(&code) {
+                assert_eq!(answer.headers["x-api-version"], version[1..], "{what}");
+                assert_eq!(answer.headers["x-snapshot"], "2026-11-20.1", "{what}");
+            }
+            if status == 405 {
+                assert_eq!(answer.headers["allow"], "GET, HEAD, OPTIONS");
+            }
+        }
+    }
+}
