@@ -191,7 +191,7 @@ fn two_answers_that_differ_never_share_a_validator() {
     let strategy = (path, prop::collection::vec(prop::sample::select(PIECES), 0..4));
     let mut seen: HashMap<String, (String, String)> = HashMap::new();
     let seen = std::cell::RefCell::new(&mut seen);
-    let mut runner = TestRunner::new(Config { cases: 3_000, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 1_500, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(path, pieces)| {
             let path = format!("{path}?{}", pieces.join("&"));
