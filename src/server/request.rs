@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{HOST, HeaderName, HeaderValue};
+use http::header::{HOST, HeaderName};
 use http::{Request, Response, Version};
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
@@ -63,9 +63,7 @@ where
                 Some(refused) => refused.answer(request.uri().path(), id),
                 None => answered(routes, request, peer, id, patience).await,
             };
-            if let Ok(value) = HeaderValue::try_from(id.to_string()) {
-                answer.headers_mut().entry(REQUEST_ID).or_insert(value);
-            }
+            answer.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.value());
             phase.idle();
             Ok(answer)
         })

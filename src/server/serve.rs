@@ -18,7 +18,7 @@ use crate::config::ServeSettings;
 use crate::dataset::Table;
 use crate::web::arrival::RequestIds;
 use crate::web::mcp::{DoorsError, Settings};
-use crate::web::{Callers, State, routes};
+use crate::web::{Callers, Kept, State, routes};
 
 use super::{Limits, run, stop_signal};
 
@@ -95,6 +95,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         access: Arc::clone(&access),
         public_url: public_url.clone(),
         ids: ids()?,
+        kept: Kept::default(),
         clock: now,
     });
     let tool_endpoint = Settings {

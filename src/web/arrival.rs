@@ -7,6 +7,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use http::HeaderValue;
+
 /// The address of the other end of the connection: the client, or the proxy before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
@@ -14,6 +16,20 @@ pub struct Peer(pub SocketAddr);
 /// The id of one request, 16 hexadecimal digits; answered as `X-Request-Id` and in every error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(u64);
+
+impl RequestId {
+    /// The id as a header's value.
+    #[must_use]
+    pub fn value(self) -> HeaderValue {
+        let mut digits = [0; 16];
+        for (place, digit) in digits.iter_mut().enumerate() {
+            *digit = HEXADECIMAL.get((self.0 >> (60 - 4 * place)) as usize & 15).copied().unwrap_or(b'0');
+        }
+        HeaderValue::from_bytes(&digits).unwrap_or(HeaderValue::from_static("0"))
+    }
+}
+
+const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

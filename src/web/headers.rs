@@ -1,5 +1,6 @@
 //! The headers that every answer of the API carries.
 
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::access::Quota;
@@ -11,6 +12,10 @@ pub const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit
 pub const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
                            Mcp-Name, Last-Event-ID";
 
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
 /// Sets a header whose value was made here; one that cannot be a header value is left out.
 pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
@@ -20,10 +25,10 @@ pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
 
 /// Writes a quota: `X-RateLimit-*` always, the IETF pair where there is a limit. `now` is Unix seconds.
 pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
-    let number = |value: Option<u32>| value.map_or_else(|| "unlimited".to_owned(), |value| value.to_string());
-    set(headers, "x-ratelimit-limit", &number(quota.limit));
-    set(headers, "x-ratelimit-remaining", &number(quota.remaining));
-    set(headers, "x-ratelimit-reset", &quota.resets_at.to_string());
+    let number = |value: Option<u32>| value.map_or(HeaderValue::from_static("unlimited"), HeaderValue::from);
+    headers.insert(LIMIT, number(quota.limit));
+    headers.insert(REMAINING, number(quota.remaining));
+    headers.insert(RESET, HeaderValue::from(quota.resets_at));
     if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {
         set(headers, "ratelimit-policy", &format!("\"daily\";q={limit};w=86400"));
         set(headers, "ratelimit", &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
@@ -32,8 +37,8 @@ pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
 
 /// Lets scripts of any origin read the answer.
 pub fn write_cors(headers: &mut HeaderMap) {
-    set(headers, "access-control-allow-origin", "*");
-    set(headers, "access-control-expose-headers", EXPOSED);
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
 }
 
 /// An instant of Unix seconds as RFC 3339 UTC.

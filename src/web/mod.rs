@@ -15,5 +15,6 @@ pub mod routes;
 pub mod state;
 
 pub use callers::Callers;
+pub use rest::Kept;
 pub use routes::routes;
 pub use state::State;

@@ -30,12 +30,14 @@ pub fn routes(
 ) -> Result<BoxedFilter<(warp::reply::Response,)>, DoorsError> {
     let tools: Arc<dyn mcp::Tools> = state.live.clone();
     let tool_endpoint = mcp::routes(settings, tools, Arc::new(callers))?;
-    let api = warp::path("api").map(|| ()).untuple_one();
-    let versions = warp::path("v1").or(warp::path("v2")).unify().or(warp::path("v3")).unify();
-    let rest = api.or(versions).unify().and(request(state)).then(answer_rest).boxed();
+    let api = warp::path("api");
+    let versions = warp::path("v3").or(warp::path("v1")).unify().or(warp::path("v2")).unify();
+    let rest = api.and(versions).or(versions).unify().and(request(state)).then(answer_rest).boxed();
+    let no_version = api.and(request(state)).then(answer_rest).boxed();
     let library = Arc::new(Library::new(&state.public_url));
     let others = request(state).map(move |incoming| answer_other(&incoming, &library)).boxed();
-    Ok(tool_endpoint.or(rest).unify().or(others).unify().boxed())
+    // The most asked first.
+    Ok(rest.or(tool_endpoint).unify().or(no_version).unify().or(others).unify().boxed())
 }
 
 /// A request without its body, and what it is answered from.
@@ -74,7 +76,7 @@ async fn answer_rest(incoming: Incoming) -> warp::reply::Response {
         path: incoming.path.as_str(),
         query: &incoming.query,
         headers: &incoming.headers,
-        id: incoming.id(),
+        id: incoming.id.unwrap_or_else(|| incoming.state.ids.next()),
     };
     rest::answer(&incoming.state, arrival).await.into_response()
 }

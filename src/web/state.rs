@@ -7,6 +7,7 @@ use crate::catalog::{Catalog, Live};
 use crate::dataset::Date;
 
 use super::arrival::RequestIds;
+use super::rest::Kept;
 
 /// What all routes share: the releases, the callers, and the settings that answers depend on.
 pub struct State {
@@ -18,6 +19,8 @@ pub struct State {
     pub public_url: String,
     /// Ids for requests that come without one (under test).
     pub ids: RequestIds,
+    /// Answers that were made before.
+    pub kept: Kept,
     /// The time, in Unix seconds.
     pub clock: fn() -> i64,
 }

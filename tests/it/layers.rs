@@ -37,6 +37,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hyper_util", &["server"]),
     ("indicatif", &["indexer"]),
     ("flate2", &["web"]),
+    ("quick_cache", &["web"]),
     ("utoipa", &["web/openapi", "web/docs/reference"]),
 ];
 

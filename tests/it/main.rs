@@ -8,6 +8,7 @@ mod etag;
 mod faults;
 mod further;
 mod indexer;
+mod kept;
 mod layers;
 mod lists;
 mod mcp;

@@ -86,6 +86,7 @@ impl Server {
             access,
             public_url: format!("http://{address}"),
             ids: RequestIds::new(1),
+            kept: Default::default(),
             clock: now,
         });
         let callers = Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new() };

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::catalog::{Catalog, Resource};
@@ -21,7 +21,7 @@ use super::version::{DEFAULT_LIMIT, MAX_LIMIT, Version, whole};
 /// The validator of what a path and query are answered with.
 pub(super) struct Validator {
     /// Its text, as in `ETag`.
-    pub text: String,
+    pub text: HeaderValue,
     /// Whether there is such an answer for sure, as far as it can be told without making it.
     exists: bool,
 }
@@ -79,13 +79,18 @@ impl Validator {
                 Endpoint::OfFirm(_, _, slug) => catalog.find(Table::Firms, slug).is_some(),
                 _ => true,
             };
-        Some(Self { text: format!("W/\"{:032x}\"", hash.digest128()), exists })
+        HeaderValue::try_from(format!("W/\"{:032x}\"", hash.digest128())).ok().map(|text| Self { text, exists })
+    }
+
+    /// The validator of an answer that was made.
+    pub(super) fn of_kept(text: HeaderValue) -> Self {
+        Self { text, exists: true }
     }
 
     /// True where `If-None-Match` names it: the client has the answer.
     pub(super) fn is_known_to(&self, headers: &HeaderMap) -> bool {
         let given = headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let opaque = self.text.trim_start_matches("W/");
+        let opaque = self.text.to_str().unwrap_or_default().trim_start_matches("W/");
         given.flat_map(|value| value.split(',')).map(str::trim).any(|known| match known {
             "*" => self.exists,
             known => known.trim_start_matches("W/") == opaque,

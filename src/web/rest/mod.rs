@@ -8,6 +8,7 @@ mod etag;
 mod facets;
 mod fields;
 mod further;
+mod kept;
 mod list;
 mod path;
 mod projection;
@@ -20,26 +21,33 @@ mod version;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Response, StatusCode};
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, VARY};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::access::{Caller, Quota, Refused};
 use crate::catalog::{Catalog, Resource};
 use crate::dataset::{SnapshotVersion, Table};
 
 use super::address::holds_key;
-use super::encoding::{accepts_gzip, gzip};
+use super::arrival::RequestId;
+use super::encoding::accepts_gzip;
 use super::headers::{self, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
 use etag::Validator;
+pub use kept::Kept;
+use kept::{Asking, Ready};
 use path::{Endpoint, split};
 pub use route::{Content, Route};
 pub use single::SUGGESTIONS;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
-/// Bodies from this size on are compressed for those who accept it, bytes.
-const COMPRESS_FROM: usize = 1_024;
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const X_API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
+/// More headers than an answer has.
+const MOST_HEADERS: usize = 24;
 /// Methods that every path takes.
 const ALLOW: &str = "GET, HEAD, OPTIONS";
 
@@ -59,7 +67,10 @@ struct Answer {
     body: Vec<u8>,
     snapshot: SnapshotVersion,
     next_link: Option<String>,
+    /// Whether clients may keep it.
     cacheable: bool,
+    /// Whether the same path and query are answered so for as long as the release is served.
+    is_kept: bool,
 }
 
 /// A request as it came.
@@ -73,13 +84,13 @@ pub struct Arrival<'a> {
     /// The headers.
     pub headers: &'a HeaderMap,
     /// The request's id.
-    pub id: String,
+    pub id: RequestId,
 }
 
 /// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
 ///
 /// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
-pub async fn answer(state: &State, arrival: Arrival<'_>) -> Response<Vec<u8>> {
+pub async fn answer(state: &State, arrival: Arrival<'_>) -> Response<Bytes> {
     let caller = if *arrival.method == Method::OPTIONS {
         Err(Refused::Missing)
     } else {
@@ -91,39 +102,50 @@ pub async fn answer(state: &State, arrival: Arrival<'_>) -> Response<Vec<u8>> {
 }
 
 /// The rest of [`answer`], which never waits.
-fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Vec<u8>> {
+fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Bytes> {
     let catalog = state.live.current();
     let (now, today) = (state.now(), state.today());
     let (version, path) = split(arrival.path);
     let mut quota = Quota::none(today);
-    let served = catalog.version();
-    let outcome = admit(state, arrival, &catalog, caller, &mut quota).and_then(|admitted| match admitted {
-        Admitted::NotModified(etag) => Ok(Outcome::NotModified(etag)),
-        Admitted::Preflight => Ok(Outcome::Preflight),
-        Admitted::Caller(caller) => {
+    let asking = Asking::of(&catalog, arrival.path, arrival.query);
+    let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
+    let kept = if reads { state.kept.get(asking) } else { None };
+    let admitted = admit(state, arrival, &catalog, caller, kept.as_deref(), &mut quota);
+    let outcome = admitted.and_then(|admitted| match (admitted, kept) {
+        (Admitted::NotModified(etag), _) => Ok(Outcome::NotModified(etag)),
+        (Admitted::Preflight, _) => Ok(Outcome::Preflight),
+        (Admitted::Caller(_), Some(kept)) if accepts_json(arrival.headers) => Ok(Outcome::Ready(kept)),
+        (Admitted::Caller(caller), _) => {
             let values = form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect();
             let Some(version) = version else {
                 let detail = format!("there is no `{}`: the versions are /api/v1, /api/v2 and /api/v3", arrival.path);
                 return Err(Problem::new(Code::UnknownRoute, detail));
             };
             let call = Call { state, catalog: Arc::clone(&catalog), version, path, values, quota };
-            let answer = caught(&arrival.id, || route(&call, arrival));
+            let answer = caught(arrival.id, || route(&call, arrival));
             if let Err(problem) = &answer
                 && problem.code.status().is_server_error()
             {
                 quota = state.access.give_back(&caller, quota.day);
             }
-            answer.map(Outcome::Answer)
+            answer.map(|answer| {
+                let is_kept = answer.is_kept;
+                let ready = Arc::new(ready(&call, arrival, answer));
+                if is_kept {
+                    state.kept.keep(asking, &ready);
+                }
+                Outcome::Ready(ready)
+            })
         }
     });
 
+    let is_ready = matches!(&outcome, Ok(Outcome::Ready(_)));
     let is_named = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
     let mut response = match outcome {
-        Ok(Outcome::Answer(answer)) => good(arrival, &catalog, answer),
+        Ok(Outcome::Ready(ready)) => good(arrival, &ready),
         Ok(Outcome::NotModified(etag)) => {
-            let mut response = Response::new(Vec::new());
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            set(response.headers_mut(), "etag", &etag);
+            let mut response = empty(StatusCode::NOT_MODIFIED);
+            response.headers_mut().insert(ETAG, etag);
             cache(response.headers_mut());
             response
         }
@@ -132,30 +154,36 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
     };
     let headers = response.headers_mut();
     headers::write_quota(headers, &quota, now);
-    headers::write_cors(headers);
-    set(headers, "x-request-id", &arrival.id);
-    if !headers.contains_key("x-snapshot") {
-        set(headers, "x-snapshot", &served.to_string());
-    }
-    if let Some(version) = version {
-        set(headers, "x-api-version", version.number());
-        if version != Version::V3 && is_named {
-            let link = format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url);
-            set(headers, "link", &link);
+    headers.insert(X_REQUEST_ID, arrival.id.value());
+    if !is_ready {
+        headers::write_cors(headers);
+        set(headers, "x-snapshot", &catalog.version().to_string());
+        if let Some(version) = version {
+            write_version(headers, version, if is_named { Some((state, path)) } else { None });
         }
     }
     response
 }
 
+/// What is the same of all answers of a version; `path` is the one below it, where it may be said.
+fn write_version(headers: &mut HeaderMap, version: Version, path: Option<(&State, &str)>) {
+    headers.insert(X_API_VERSION, HeaderValue::from_static(version.number()));
+    if version != Version::V3
+        && let Some((state, path)) = path
+    {
+        set(headers, "link", &format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url));
+    }
+}
+
 enum Admitted {
     Preflight,
-    NotModified(String),
+    NotModified(HeaderValue),
     Caller(Caller),
 }
 
 enum Outcome {
-    Answer(Answer),
-    NotModified(String),
+    Ready(Arc<Ready>),
+    NotModified(HeaderValue),
     Preflight,
 }
 
@@ -165,9 +193,11 @@ fn admit(
     arrival: &Arrival<'_>,
     catalog: &Catalog,
     caller: Result<Caller, Refused>,
+    kept: Option<&Ready>,
     quota: &mut Quota,
 ) -> Result<Admitted, Problem> {
-    if holds_key(arrival.path, arrival.query) {
+    // What is kept was asked before, without a key in the address.
+    if kept.is_none() && holds_key(arrival.path, arrival.query) {
         let detail = "the address holds an API key, which logs and histories keep: revoke it, and send keys in the \
                       `Authorization` header only";
         return Err(Problem::new(Code::KeyInUrl, detail));
@@ -185,7 +215,10 @@ fn admit(
     let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
     if reads
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
-        && let Some(validator) = Validator::of(catalog, arrival.path, arrival.query)
+        && let Some(validator) = match kept.and_then(|kept| kept.etag.clone()) {
+            Some(etag) => Some(Validator::of_kept(etag)),
+            None => Validator::of(catalog, arrival.path, arrival.query),
+        }
         && validator.is_known_to(arrival.headers)
     {
         return Ok(Admitted::NotModified(validator.text));
@@ -211,7 +244,7 @@ fn admit(
 }
 
 /// Makes an answer; a panic on the way becomes an error like any other, so that its quota is given back.
-fn caught(id: &str, make: impl FnOnce() -> Result<Answer, Problem>) -> Result<Answer, Problem> {
+fn caught(id: RequestId, make: impl FnOnce() -> Result<Answer, Problem>) -> Result<Answer, Problem> {
     // What is read here does not change: the catalog is immutable, and counts are taken under locks of their own.
     std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
         let words = panic.downcast_ref::<&str>().copied();
@@ -255,44 +288,55 @@ fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
 }
 
 fn cache(headers: &mut HeaderMap) {
-    set(headers, "cache-control", "private, max-age=60");
-    set(headers, "vary", "Accept-Encoding");
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=60"));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
 }
 
-fn good(arrival: &Arrival<'_>, catalog: &Catalog, answer: Answer) -> Response<Vec<u8>> {
-    let (body, compressed) = match accepts_gzip(arrival.headers) && answer.body.len() >= COMPRESS_FROM {
-        true => match gzip(&answer.body) {
-            Ok(packed) => (packed, true),
-            Err(_) => (answer.body, false),
-        },
-        false => (answer.body, false),
-    };
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    set(headers, "content-type", "application/json");
-    if compressed {
-        set(headers, "content-encoding", "gzip");
-    }
+/// An answer as it goes out, with the headers that are the same for every caller.
+fn ready(call: &Call<'_>, arrival: &Arrival<'_>, answer: Answer) -> Ready {
+    let mut headers = HeaderMap::with_capacity(MOST_HEADERS);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let mut etag = None;
     if answer.cacheable {
-        if let Some(validator) = Validator::of(catalog, arrival.path, arrival.query) {
-            set(headers, "etag", &validator.text);
+        etag = Validator::of(&call.catalog, arrival.path, arrival.query).map(|validator| validator.text);
+        if let Some(etag) = &etag {
+            headers.insert(ETAG, etag.clone());
         }
-        cache(headers);
+        cache(&mut headers);
     } else {
-        set(headers, "cache-control", "no-store");
-        set(headers, "vary", "Accept-Encoding");
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     }
-    set(headers, "x-snapshot", &answer.snapshot.to_string());
+    set(&mut headers, "x-snapshot", &answer.snapshot.to_string());
     if let Some(link) = answer.next_link {
-        set(headers, "link", &format!("<{link}>; rel=\"next\""));
+        set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
+    }
+    headers::write_cors(&mut headers);
+    write_version(&mut headers, call.version, Some((call.state, call.path)));
+    Ready::new(answer.body, etag, headers)
+}
+
+fn good(arrival: &Arrival<'_>, ready: &Ready) -> Response<Bytes> {
+    let packed = if accepts_gzip(arrival.headers) { ready.packed() } else { None };
+    let is_packed = packed.is_some();
+    let mut response = Response::new(packed.unwrap_or_else(|| ready.body.clone()));
+    *response.headers_mut() = ready.headers.clone();
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
 }
 
-fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota, now: i64) -> Response<Vec<u8>> {
+fn empty(status: StatusCode) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = status;
+    response
+}
+
+fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota, now: i64) -> Response<Bytes> {
     // A key in the path is not said again.
     let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
-    let mut response = Response::new(problem.body(&state.public_url, instance, &arrival.id));
+    let mut response = Response::new(Bytes::from(problem.body(&state.public_url, instance, &arrival.id.to_string())));
     *response.status_mut() = problem.code.status();
     let headers = response.headers_mut();
     set(headers, "content-type", "application/problem+json");
@@ -309,9 +353,8 @@ fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota
     response
 }
 
-fn preflight() -> Response<Vec<u8>> {
-    let mut response = Response::new(Vec::new());
-    *response.status_mut() = StatusCode::NO_CONTENT;
+fn preflight() -> Response<Bytes> {
+    let mut response = empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     set(headers, "allow", ALLOW);
     set(headers, "access-control-allow-methods", ALLOW);
@@ -347,10 +390,11 @@ fn accepts_json(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::arrival::RequestIds;
 
     #[test]
     fn a_panic_on_the_way_to_an_answer_is_an_error_that_costs_nothing() {
-        let caught = caught("1", || panic!("a fault in a route"));
+        let caught = caught(RequestIds::new(1).next(), || panic!("a fault in a route"));
         let problem = caught.err().unwrap();
         assert!(problem.code.status().is_server_error());
         assert!(!problem.detail.contains("fault"));

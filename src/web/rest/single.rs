@@ -58,7 +58,7 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
         append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[], explain: &[] })?;
     }
     body.push(b'}');
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true })
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true, is_kept: true })
 }
 
 /// Answers data made for this request, cut to the keys that `fields` names.
@@ -82,7 +82,7 @@ pub(super) fn made(
     let snapshot = Some(call.catalog.version().to_string());
     append(&mut body, &Meta { snapshot, warnings, did_you_mean: &[], explain: &[] })?;
     body.push(b'}');
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable })
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable, is_kept: cacheable })
 }
 
 /// Answers an object made for this request, cut to the top-level keys that `fields` names.

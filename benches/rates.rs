@@ -1,0 +1,188 @@
+//! What an answer costs over HTTP: the rate of each request against that of a fixed body of the same size, which the same
+//! server serves to the same clients in turn.
+//!
+//! `cargo bench --bench rates -- [--index DIR] [--clients 48] [--seconds 3] [--rounds 5] [--only list]`
+//!
+//! Without an index the bundled snapshot is served. An answer that was made before is kept; `anew` asks so that each is made
+//! for the first time. Both go through the accept loop, warp and the same headers of the
+//! request; the fixed body stands ready and has no headers but its type and length. Needs `wrk`.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use venturedex::access::{Access, Tier};
+use venturedex::catalog::release::Releases;
+use venturedex::catalog::{Catalog, Live};
+use venturedex::dataset::Table;
+use venturedex::server::{Limits, RequestIds, run};
+use venturedex::web::{Callers, Kept, State, mcp, routes};
+use warp::{Filter, Reply};
+
+struct Options {
+    index: Option<String>,
+    only: Option<String>,
+    clients: usize,
+    seconds: usize,
+    rounds: usize,
+}
+
+fn options() -> Options {
+    let mut options = Options { index: None, only: None, clients: 48, seconds: 3, rounds: 5 };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
+        match argument.as_str() {
+            "--clients" => options.clients = number(options.clients),
+            "--seconds" => options.seconds = number(options.seconds),
+            "--rounds" => options.rounds = number(options.rounds),
+            "--index" => options.index = arguments.next(),
+            "--only" => options.only = arguments.next(),
+            _ => {}
+        }
+    }
+    options
+}
+
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+}
+
+fn catalog(index: Option<&str>) -> Catalog {
+    match index {
+        None => venturedex::catalog::bundled().expect("the bundled snapshot"),
+        Some(folder) => {
+            let releases = Releases::at(folder);
+            let version = releases.current().expect("an index").expect("a current release");
+            releases.open(version).expect("the release").catalog
+        }
+    }
+}
+
+fn main() {
+    let options = options();
+    if Command::new("wrk").arg("--version").output().is_err() {
+        println!("skipped: wrk is not installed");
+        return;
+    }
+    let catalog = catalog(options.index.as_deref());
+    let snapshot = catalog.snapshot();
+    let slug = snapshot.slug(Table::Firms, 0).to_owned();
+    println!("release {}, {} firms, {} clients", catalog.version(), snapshot.counts().firms, options.clients);
+
+    let folder = std::env::temp_dir().join(format!("venturedex-rates-{}", std::process::id()));
+    let access = Access::open(&folder, now()).expect("a data folder");
+    let key = access.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    let live = Arc::new(Live::new(Arc::new(catalog), 2));
+    let state = Arc::new(State {
+        live,
+        access,
+        public_url: base.clone(),
+        ids: RequestIds::new(1),
+        kept: Kept::default(),
+        clock: now,
+    });
+    let callers = Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new() };
+    let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
+    let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
+    let fixed = warp::path!("fixed" / usize)
+        .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
+    let all = fixed.or(ours).unify().boxed();
+    runtime.spawn(run(listener, all, std::future::pending(), Limits::default(), RequestIds::new(2)));
+
+    let subjects = [
+        ("list", "/api/v3/vcs?limit=20&stage=seed&country=US&sort=-investment_count".to_owned()),
+        ("list, v1", "/api/v1/vcs?limit=20&stage=seed&country=US&sort=-investment_count".to_owned()),
+        ("list, any", "/api/v3/vcs?limit=20".to_owned()),
+        ("single", format!("/api/v3/vcs/{slug}")),
+        (
+            "fields",
+            "/api/v3/vcs?limit=20&stage=seed&country=US&sort=-investment_count&fields=name,slug,healthScore,country,stages"
+                .to_owned(),
+        ),
+    ];
+    println!(
+        "{:<14} {:>7} {:>10} {:>10} {:>9} {:>9}  ratios, in order",
+        "request", "bytes", "fixed/s", "ours/s", "fixed CPU", "ours CPU"
+    );
+    for (name, path, anew) in subjects.iter().flat_map(|(name, path)| [(name, path, false), (name, path, true)]) {
+        if options.only.as_deref().is_some_and(|only| only != *name) {
+            continue;
+        }
+        let size = size_of(&base, path, &key);
+        let mut rounds: Vec<(Load, Load)> = (0..options.rounds)
+            .map(|_| {
+                let fixed = rate(&options, &base, &format!("/fixed/{size}"), &key, anew);
+                (fixed, rate(&options, &base, path, &key, anew))
+            })
+            .collect();
+        let ratio = |(fixed, ours): &(Load, Load)| ours.rate / fixed.rate;
+        rounds.sort_by(|left, right| ratio(left).total_cmp(&ratio(right)));
+        let (fixed, ours) = &rounds[rounds.len() / 2];
+        let ratios: Vec<String> = rounds.iter().map(|round| format!("{:.3}", ratio(round))).collect();
+        let name = if anew { format!("{name}, anew") } else { (*name).to_owned() };
+        println!(
+            "{name:<14} {size:>7} {:>10.0} {:>10.0} {:>6.1} µs {:>6.1} µs  {}",
+            fixed.rate,
+            ours.rate,
+            fixed.cost,
+            ours.cost,
+            ratios.join(" ")
+        );
+    }
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+fn size_of(base: &str, path: &str, key: &str) -> usize {
+    let answer = ureq::get(format!("{base}{path}")).header("Authorization", format!("Bearer {key}")).call();
+    answer.expect("an answer").body_mut().read_to_vec().expect("a body").len()
+}
+
+/// What a run came to.
+struct Load {
+    /// Requests a second.
+    rate: f64,
+    /// CPU time of the server for a request, in microseconds.
+    cost: f64,
+}
+
+/// CPU time of this process in seconds: wrk is another.
+fn spent() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Asks for some seconds; `anew` gives each a parameter of its own, which the service ignores.
+fn rate(options: &Options, base: &str, path: &str, key: &str, anew: bool) -> Load {
+    let script = std::env::temp_dir().join(format!("venturedex-rates-{}.lua", std::process::id()));
+    let mark = if path.contains('?') { '&' } else { '?' };
+    let counting = format!(
+        "local n = 0\nfunction request()\n n = n + 1\n return wrk.format('GET', '{path}{mark}_=' .. n .. '{}')\nend\n",
+        now()
+    );
+    std::fs::write(&script, if anew { counting } else { String::new() }).expect("a script");
+    let before = spent();
+    let output = Command::new("wrk")
+        .args(["-s".as_ref(), script.as_os_str()])
+        .args(["-t1", &format!("-c{}", options.clients), &format!("-d{}s", options.seconds)])
+        .args(["-H", &format!("Authorization: Bearer {key}"), &format!("{base}{path}")])
+        .output()
+        .expect("wrk");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains("Non-2xx"), "{path}: {text}");
+    let number = |prefix: &str| {
+        let line = text.lines().find_map(|line| line.trim().strip_prefix(prefix));
+        line.and_then(|rest| rest.split_whitespace().next())
+            .and_then(|number| number.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
+    let requests =
+        text.lines().find(|line| line.contains("requests in")).and_then(|line| line.split_whitespace().next());
+    let requests = requests.and_then(|number| number.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    Load { rate: number("Requests/sec:"), cost: (spent() - before) / requests * 1e6 }
+}
