@@ -219,7 +219,7 @@ fn admit(
             Some(etag) => Some(Validator::of_kept(etag)),
             None => Validator::of(catalog, arrival.path, arrival.query),
         }
-        && validator.is_known_to(arrival.headers)
+        && validator.is_known_to(arrival.headers, catalog)
     {
         return Ok(Admitted::NotModified(validator.text));
     }
