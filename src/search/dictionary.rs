@@ -139,9 +139,9 @@ fn below(fst: &Fst<Vec<u8>>, node: Node<'_>, place: u64) -> Range<u32> {
     place_of(start)..place_of(end).saturating_add(1)
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     /// Goes on from a node with the pattern's letters from `at` on and so many edits left.
-    fn go(&mut self, node: Node<'_>, place: u64, at: usize, left: u8) {
+    fn go(&mut self, node: Node<'a>, place: u64, at: usize, left: u8) {
         if left == 0 {
             self.go_straight(node, place, at);
             return;
@@ -183,9 +183,8 @@ impl Walk<'_> {
     }
 
     /// Goes down the letters that are left.
-    fn go_straight(&mut self, node: Node<'_>, mut place: u64, at: usize) {
+    fn go_straight(&mut self, mut node: Node<'a>, mut place: u64, at: usize) {
         let fst = self.fst;
-        let mut node = fst.node(node.addr());
         for letter in self.pattern.get(at..).unwrap_or_default() {
             let Some(step) = node.find_input(*letter) else { return };
             let step = node.transition(step);
@@ -195,7 +194,7 @@ impl Walk<'_> {
         self.arrive(node, place);
     }
 
-    fn arrive(&mut self, node: Node<'_>, place: u64) {
+    fn arrive(&mut self, node: Node<'a>, place: u64) {
         if self.prefix {
             self.found.push(below(self.fst, node, place));
         } else if node.is_final() {

@@ -6,7 +6,7 @@
 
 use super::query::{Query, Word};
 use super::scratch::Scratch;
-use super::sound::sound_into;
+use super::sound::sounds_like;
 use super::weights::{GENERIC, Weights};
 use crate::dataset::fold::fold_into;
 
@@ -112,7 +112,7 @@ pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: 
         return;
     }
     joined.clear();
-    joined.extend(folded.split(' '));
+    folded.split(' ').for_each(|word| joined.push_str(word));
     if *joined == query.joined {
         tally.note(Way::Joined, 1.0);
         return;
@@ -133,8 +133,7 @@ pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: 
     }
     score_words(query, folded, weights, other, tally);
     if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 {
-        sound_into(folded, other);
-        if *other == query.sound {
+        if sounds_like(folded, &query.sound) {
             tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
         }
     }

@@ -6,6 +6,20 @@
 /// Writes the sound of a folded text to `key`, which is emptied first. Spaces are as if they were not there.
 pub(super) fn sound_into(folded: &str, key: &mut String) {
     key.clear();
+    each_sound(folded, |sound| {
+        key.push(char::from(sound));
+        true
+    });
+}
+
+/// True where a folded text has the sound `key`: told at the first sound that differs.
+pub(super) fn sounds_like(folded: &str, key: &str) -> bool {
+    let mut wanted = key.bytes();
+    each_sound(folded, |sound| wanted.next() == Some(sound)) && wanted.next().is_none()
+}
+
+/// Calls `heard` with each sound of a folded text until it says no; true where it never did.
+fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
     let mut letters = folded.bytes().filter(|byte| *byte != b' ').peekable();
     let mut last = 0;
     let mut first = true;
@@ -47,7 +61,9 @@ pub(super) fn sound_into(folded: &str, key: &mut String) {
             b'v' | b'w' => b"v",
             b'x' => b"ks",
             b'0'..=b'9' => {
-                key.push(char::from(letter));
+                if !heard(letter) {
+                    return false;
+                }
                 last = letter;
                 first = false;
                 continue;
@@ -56,12 +72,15 @@ pub(super) fn sound_into(folded: &str, key: &mut String) {
         };
         for &byte in sound {
             if byte != last {
-                key.push(char::from(byte));
+                if !heard(byte) {
+                    return false;
+                }
                 last = byte;
             }
         }
         first = false;
     }
+    true
 }
 
 /// The sound of a folded text.
@@ -88,6 +107,10 @@ mod tests {
             ("te treazury", "the treasury"),
         ] {
             assert_eq!(sound(left), sound(right), "{left}");
+            assert!(
+                sounds_like(left, &sound(right)) && !sounds_like(left, "") && !sounds_like(left, &sound(right)[1..])
+            );
+            assert!(!sounds_like(left, &format!("{}x", sound(right))));
         }
         assert_ne!(sound("sequoia"), sound("accel"));
     }

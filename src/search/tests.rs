@@ -172,7 +172,7 @@ fn a_filter_finds_its_rows_in_a_crowd() {
     let table = crowd();
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["a", "alder", "alder capital", "aldr capital"] {
-        let passes = |row: u32| row % 3_000 == 0;
+        let passes = |row: u32| row.is_multiple_of(3_000);
         let found = index.search(&table, query, &passes);
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         rows.sort_unstable();
