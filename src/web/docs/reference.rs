@@ -75,7 +75,7 @@ fn section(page: &mut String, version: Version, base: &str, endpoint: &Route, op
         summary = escaped(endpoint.summary),
         version = version.segment(),
         path = escaped(endpoint.path),
-        doc = marked(endpoint.description),
+        doc = marked(&without_links(endpoint.description)),
     );
     let parameters: Vec<&Parameter> = operation.parameters.iter().flatten().filter_map(plain).collect();
     if !parameters.is_empty() {
