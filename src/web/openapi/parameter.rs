@@ -135,10 +135,10 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
             let directed: Vec<&str> = directed.iter().map(String::as_str).collect();
             let schema = match relevance {
                 true => AnyOfBuilder::new()
-                    .item(many(word(version, &directed)))
+                    .item(list(word(version, &directed)))
                     .item(if version.is_strict() { words(&["relevance"]) } else { any_text() })
                     .into(),
-                false => many(word(version, &directed)),
+                false => list(word(version, &directed)),
             };
             doc.push_str(&match relevance {
                 true => {
@@ -266,4 +266,9 @@ fn with_default(schema: RefOr<Schema>, default: &str) -> RefOr<Schema> {
 /// Values separated by commas, any of which holds.
 fn many(item: RefOr<Schema>) -> RefOr<Schema> {
     ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)).into()
+}
+
+/// Values separated by commas, one after the other.
+fn list(item: RefOr<Schema>) -> RefOr<Schema> {
+    ArrayBuilder::new().items(item).into()
 }
