@@ -194,7 +194,13 @@ fn takes(schema: &RefOr<Schema>) -> String {
             ArrayItems::False => String::new(),
         },
         Schema::AnyOf(any) => {
-            let ways: Vec<String> = any.items.iter().map(takes).collect();
+            let mut ways: Vec<String> = Vec::new();
+            for way in any.items.iter().map(takes) {
+                // A list of any text takes a single one as well.
+                if !ways.iter().any(|known| known.ends_with(&way)) {
+                    ways.push(way);
+                }
+            }
             ways.join(" or ")
         }
         Schema::OneOf(_) | Schema::AllOf(_) => String::new(),
