@@ -132,10 +132,8 @@ pub(super) fn score_text(query: &Query, text: &str, weights: &Weights, scratch: 
         tally.note(Way::NearPrefix, likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * part));
     }
     score_words(query, folded, weights, other, tally);
-    if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 {
-        if sounds_like(folded, &query.sound) {
-            tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
-        }
+    if tally.best() < Way::Sound.ceiling() && query.sound.len() > 1 && sounds_like(folded, &query.sound) {
+        tally.note(Way::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
     }
 }
 
