@@ -229,6 +229,9 @@ fn check_all(server: &Server, client: &Client) {
                 check(&document, endpoint, &reply, &path);
             }
             check(&document, endpoint, &server.anonymous().get(&path), &path);
+            let reply = client.send("GET", &path, &[("accept", "text/html")]);
+            assert_eq!(reply.status, 406);
+            check(&document, endpoint, &reply, &path);
         }
     }
 }
