@@ -129,6 +129,7 @@ where
                     phase: phase.clone(),
                     ids: Arc::clone(&ids),
                     body: limits.body,
+                    head_bytes: limits.head_bytes.max(8_192),
                 };
                 // Answers are written whole, so waiting for more to send only adds time.
                 let _ = socket.set_nodelay(true);

@@ -114,7 +114,8 @@ impl Bare {
             title,
             status: status.as_u16(),
             detail,
-            instance: path,
+            // A path that may be most of a head is not said again.
+            instance: if self == Self::HeadTooLarge { "/" } else { path },
             code,
             request_id: id.to_string(),
         };

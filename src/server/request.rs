@@ -38,6 +38,7 @@ pub(super) struct Connection<S> {
     pub(super) phase: Phase,
     pub(super) ids: Arc<RequestIds>,
     pub(super) body: Duration,
+    pub(super) head_bytes: usize,
 }
 
 impl<S, B> Service<Request<Incoming>> for Connection<S>
@@ -56,10 +57,11 @@ where
         let id = self.ids.next();
         let phase = self.phase.clone();
         let (peer, patience, routes) = (self.peer, self.body, self.routes.clone());
+        let refused = refused(&request, self.head_bytes);
         Box::pin(async move {
-            let mut answer = match names_one_host(&request) {
-                false => Bare::MissingHost.answer(request.uri().path(), id),
-                true => answered(routes, request, peer, id, patience).await,
+            let mut answer = match refused {
+                Some(refused) => refused.answer(request.uri().path(), id),
+                None => answered(routes, request, peer, id, patience).await,
             };
             if let Ok(value) = HeaderValue::try_from(id.to_string()) {
                 answer.headers_mut().entry(REQUEST_ID).or_insert(value);
@@ -68,6 +70,16 @@ where
             Ok(answer)
         })
     }
+}
+
+/// Why no route gets the request, if none does. hyper only refuses a head that it could not take in at one go.
+fn refused(request: &Request<Incoming>, head_bytes: usize) -> Option<Bare> {
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    if address + headers.sum::<usize>() > head_bytes {
+        return Some(Bare::HeadTooLarge);
+    }
+    (!names_one_host(request)).then_some(Bare::MissingHost)
 }
 
 /// RFC 9112: a request of HTTP/1.1 has exactly one `Host`; hyper does not look.

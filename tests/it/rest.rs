@@ -81,6 +81,93 @@ fn fields_are_exactly_those_asked_for() {
     assert_eq!(warned["meta"]["warnings"][0]["code"], "unknown_parameter");
 }
 
+/// The names of all that a value holds, with their ways: `score.value`.
+fn ways(value: &Value, way: &str, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Array(values) if values.iter().any(Value::is_object) => {
+            values.iter().for_each(|value| ways(value, way, found));
+        }
+        Value::Object(object) => {
+            for (key, value) in object {
+                ways(value, &if way.is_empty() { key.clone() } else { format!("{way}.{key}") }, found);
+            }
+        }
+        _ => {
+            found.insert(way.to_owned());
+        }
+    }
+}
+
+#[test]
+fn parts_of_fields_are_selected_on_every_path_of_v3() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let catalog = server.state.live.current();
+    let slug = |table| catalog.snapshot().slug(table, 0).to_owned();
+    let (firm, startup, person) = (slug(Table::Firms), slug(Table::Startups), slug(Table::People));
+    for (path, fields, wanted) in [
+        ("vcs", "slug,score.value", vec!["score.value", "slug"]),
+        (
+            "vcs",
+            "score.components.maxPoints,ratings.valueAdd",
+            vec!["ratings.value_add", "score.components.max_points"],
+        ),
+        ("vcs?q=capital", "topCoInvestors.sharedRounds,name", vec!["name", "top_co_investors.shared_rounds"]),
+        (&format!("vcs/{firm}"), "score.components.name", vec!["score.components.name"]),
+        (&format!("vcs/{firm}/reviews"), "vc.slug,rating", vec!["rating", "vc.slug"]),
+        (&format!("vcs/{firm}/portfolio"), "investors.lead", vec!["investors.lead"]),
+        (&format!("vcs/{firm}/rounds"), "startup.name", vec!["startup.name"]),
+        (&format!("vcs/{firm}/people"), "organization.slug", vec!["organization.slug"]),
+        (&format!("vcs/{firm}/co-investors"), "score.value,sharedRounds", vec!["score.value", "shared_rounds"]),
+        ("reviews", "vc.name", vec!["vc.name"]),
+        ("leaderboard", "score.low,rank", vec!["rank", "score.low"]),
+        ("startups", "rounds.leadInvestors.slug,slug", vec!["rounds.lead_investors.slug", "slug"]),
+        (&format!("startups/{startup}"), "investors.name,people.organization.kind", vec!["investors.name"]),
+        ("funding-rounds", "leadInvestors.name,id", vec!["id", "lead_investors.name"]),
+        ("people", "organization.kind", vec!["organization.kind"]),
+        (
+            &format!("people/{person}"),
+            "organization.kind,organization.name",
+            vec!["organization.kind", "organization.name"],
+        ),
+        ("match?stage=seed", "reasons.points,ratings.overall", vec!["ratings.overall", "reasons.points"]),
+        ("vcs/facets", "stage.count", vec!["stage.count"]),
+        ("snapshots", "counts.firms,version", vec!["counts.firms", "version"]),
+        ("sectors", "slug,vcCount", vec!["slug", "vc_count"]),
+        ("suggest?q=alder", "name", vec!["name"]),
+    ] {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let reply = client.get(&format!("/api/v3/{path}{separator}fields={fields}"));
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+        let mut found = std::collections::BTreeSet::new();
+        ways(&reply.json()["data"], "", &mut found);
+        // A list that is empty in all rows shows only its own name.
+        let found: Vec<&str> =
+            found.iter().map(String::as_str).filter(|way| wanted.iter().any(|wanted| wanted == way)).collect();
+        assert_eq!(found, wanted, "{path}: {}", reply.text);
+        let first = fields.split(',').next().unwrap();
+        let wrong = client.get(&format!("/api/v3/{path}{separator}fields={first}x"));
+        assert_eq!(code(&wrong), (400, "unknown_field".into()), "{path}: {}", wrong.text);
+        assert!(wrong.json()["errors"][0]["did_you_mean"].is_string(), "{path}: {}", wrong.text);
+        let all = client.get(&format!("/api/v3/{path}{separator}fields=*"));
+        assert_eq!(all.status, 200, "{path}: {}", all.text);
+    }
+    let whole = client.get(&format!("/api/v3/vcs/{firm}")).json()["data"].clone();
+    let part =
+        client.get(&format!("/api/v3/vcs/{firm}?fields=score.components.points,score.value,name")).json()["data"]
+            .clone();
+    let points: Vec<Value> = whole["score"]["components"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|component| json!({ "points": component["points"] }))
+        .collect();
+    assert_eq!(
+        part,
+        json!({ "name": whole["name"], "score": { "value": whole["score"]["value"], "components": points } })
+    );
+}
+
 #[test]
 fn a_mistyped_value_names_the_nearest() {
     let server = Server::bundled();

@@ -11,7 +11,7 @@ const ALL: [&str; 5] =
     ["vcs?limit=2&stage=seed", "vcs/alder-capital", "reviews?limit=2", "sectors?limit=2", "leaderboard?limit=2"];
 /// Those that v3 has besides.
 const FURTHER: [&str; 19] = [
-    "vcs?q=aldr+captial&fields=slug,name,score.value&explain=1&limit=2",
+    "vcs?q=alder+capital&fields=slug,name,score.value&limit=1",
     "vcs/facets?country=DE&fields=total,stage,country",
     "vcs/alder-capital/reviews?limit=1",
     "vcs/alder-capital/portfolio?limit=1",
@@ -26,7 +26,7 @@ const FURTHER: [&str; 19] = [
     "match?stage=seed&sector=fintech&country=DE&raise_usd=2000000&limit=2",
     "stats",
     "snapshots",
-    "suggest?q=alder&limit=2",
+    "suggest?q=alder&limit=2&fields=kind,slug,name",
     "usage",
     "startups?limit=1&sort=name&fields=slug,rounds.stage",
     "leaderboard?limit=2&metric=activity&fields=slug,rank,rankValue",

@@ -22,8 +22,9 @@ use super::version::{DEFAULT_LIMIT, MAX_LIMIT, Version, whole};
 pub(super) struct Validator {
     /// Its text, as in `ETag`.
     pub text: String,
-    /// Whether there is such an answer for sure, as far as it can be told without making it.
-    exists: bool,
+    endpoint: Endpoint,
+    /// Whether the query was understood in full.
+    is_canonical: bool,
 }
 
 type Pairs<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
@@ -73,23 +74,27 @@ impl Validator {
                 pairs.iter().for_each(|(name, value)| pair(name, value));
             }
         }
-        let exists = canonical.is_some()
-            && match &endpoint {
-                Endpoint::Single(table, slug) => catalog.find(*table, slug).is_some(),
-                Endpoint::OfFirm(_, _, slug) => catalog.find(Table::Firms, slug).is_some(),
-                _ => true,
-            };
-        Some(Self { text: format!("W/\"{:032x}\"", hash.digest128()), exists })
+        Some(Self { text: format!("W/\"{:032x}\"", hash.digest128()), endpoint, is_canonical: canonical.is_some() })
     }
 
     /// True where `If-None-Match` names it: the client has the answer.
-    pub(super) fn is_known_to(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_known_to(&self, headers: &HeaderMap, catalog: &Catalog) -> bool {
         let given = headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let opaque = self.text.trim_start_matches("W/");
         given.flat_map(|value| value.split(',')).map(str::trim).any(|known| match known {
-            "*" => self.exists,
+            "*" => self.exists(catalog),
             known => known.trim_start_matches("W/") == opaque,
         })
+    }
+
+    /// Whether there is such an answer, as far as it can be told without making it.
+    fn exists(&self, catalog: &Catalog) -> bool {
+        self.is_canonical
+            && match &self.endpoint {
+                Endpoint::Single(table, slug) => catalog.find(*table, slug).is_some(),
+                Endpoint::OfFirm(_, _, slug) => catalog.find(Table::Firms, slug).is_some(),
+                _ => true,
+            }
     }
 }
 

@@ -257,7 +257,7 @@ impl Walk {
             if resource == Resource::Match && asked.canonical.is_empty() {
                 return Err(Problem::of_parameters(vec![ParameterError::invalid(
                     "stage",
-                    "say something of the startup: at least one of `stage`, `sector`, `country` and `raise_usd`",
+                    "tell something about the startup: at least one of `stage`, `sector`, `country` and `raise_usd`",
                 )]));
             }
             return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(window.offset()) });

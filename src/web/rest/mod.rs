@@ -186,7 +186,7 @@ fn admit(
     if reads
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
         && let Some(validator) = Validator::of(catalog, arrival.path, arrival.query)
-        && validator.is_known_to(arrival.headers)
+        && validator.is_known_to(arrival.headers, catalog)
     {
         return Ok(Admitted::NotModified(validator.text));
     }
