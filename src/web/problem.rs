@@ -243,7 +243,7 @@ impl Code {
     /// Whether the REST API gives it; the others belong to requests with a body.
     #[must_use]
     pub fn is_of_rest(self) -> bool {
-        !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType | Self::NotAcceptable)
+        !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType)
     }
 
     /// The code of this name.

@@ -25,7 +25,7 @@ pub(super) fn page(version: Version, base: &str) -> String {
         others = others(version),
     );
     for paragraph in document.info.description.as_deref().unwrap_or_default().split("\n\n") {
-        let _ = write!(page, "<p>{}</p>", marked(&without_links(paragraph)));
+        let _ = write!(page, "<p>{}</p>", linked(paragraph, base));
     }
     contents(&mut page, version, &document);
     for tag in document.tags.iter().flatten() {
@@ -75,7 +75,7 @@ fn section(page: &mut String, version: Version, base: &str, endpoint: &Route, op
         summary = escaped(endpoint.summary),
         version = version.segment(),
         path = escaped(endpoint.path),
-        doc = marked(endpoint.description),
+        doc = linked(endpoint.description, base),
     );
     let parameters: Vec<&Parameter> = operation.parameters.iter().flatten().filter_map(plain).collect();
     if !parameters.is_empty() {
@@ -137,7 +137,9 @@ fn line(base: &str, version: Version, endpoint: &Route, parameters: &[&Parameter
     let slug = parameters.iter().filter(|parameter| parameter.parameter_in == ParameterIn::Path).find_map(example);
     let path = endpoint.path.replace("{slug}", slug.unwrap_or_default());
     let asked = parameters.iter().filter(|parameter| parameter.parameter_in == ParameterIn::Query);
-    let shown = ["q", "stage", "country", "metric", "since", "limit"];
+    let has_stage = parameters.iter().any(|parameter| parameter.name == "stage");
+    // A name and other conditions together would find nothing.
+    let shown = [if has_stage { "stage" } else { "q" }, "country", "metric", "since", "raise_usd", "limit"];
     let asked = asked.filter(|parameter| shown.contains(&parameter.name.as_str()));
     let asked = asked.filter_map(|parameter| Some(format!("{}={}", parameter.name, example(parameter)?))).take(3);
     let query = asked.collect::<Vec<_>>().join("&");
@@ -178,7 +180,9 @@ fn takes(schema: &RefOr<Schema>) -> String {
             }
             let number =
                 |number: &Option<utoipa::Number>| number.as_ref().and_then(|number| serde_json::to_string(number).ok());
-            match (number(&object.minimum), number(&object.maximum)) {
+            // Ends that only the machine has say nothing.
+            let most = number(&object.maximum).filter(|most| most.len() < 10);
+            match (number(&object.minimum), most) {
                 (Some(least), Some(most)) => text.push_str(&format!(", {least}–{most}")),
                 (Some(least), None) => text.push_str(&format!(" from {least}")),
                 (None, Some(most)) => text.push_str(&format!(" to {most}")),
@@ -194,7 +198,13 @@ fn takes(schema: &RefOr<Schema>) -> String {
             ArrayItems::False => String::new(),
         },
         Schema::AnyOf(any) => {
-            let ways: Vec<String> = any.items.iter().map(takes).collect();
+            let mut ways: Vec<String> = Vec::new();
+            for way in any.items.iter().map(takes) {
+                // A list of any text takes a single one as well.
+                if !ways.iter().any(|known| known.ends_with(&way)) {
+                    ways.push(way);
+                }
+            }
             ways.join(" or ")
         }
         Schema::OneOf(_) | Schema::AllOf(_) => String::new(),
@@ -259,18 +269,20 @@ fn anchor(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }
 
-/// Markdown links as their text.
-fn without_links(text: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('[') {
-        let Some((label, tail)) = after.split_once("](") else { break };
-        let Some((_, tail)) = tail.split_once(')') else { break };
-        plain.push_str(before);
-        plain.push_str(label);
+/// Text with `code` and [links](/to) as HTML; `base` is the address of the service.
+fn linked(text: &str, base: &str) -> String {
+    let html = marked(text);
+    let mut whole = String::new();
+    let mut rest = html.as_str();
+    while let Some((head, after)) = rest.split_once("](") {
+        let Some((before, label)) = head.rsplit_once('[') else { break };
+        let Some((target, tail)) = after.split_once(')') else { break };
+        let target = target.strip_prefix(base).unwrap_or(target);
+        // Writing to a string does not fail.
+        let _ = write!(whole, "{before}<a href=\"{target}\">{label}</a>");
         rest = tail;
     }
-    plain + rest
+    whole + rest
 }
 
 /// JSON text with line breaks and indentation; its fields stay in their order.
@@ -333,8 +345,9 @@ mod tests {
     }
 
     #[test]
-    fn links_become_their_text() {
-        assert_eq!(without_links("a [b](c) d [e](f)"), "a b d e");
-        assert_eq!(without_links("a[0] b"), "a[0] b");
+    fn links_lead_to_this_service() {
+        let html = linked("a `[0]` [b](https://here/docs) c", "https://here");
+        assert_eq!(html, "a <code>[0]</code> <a href=\"/docs\">b</a> c");
+        assert_eq!(linked("a[0] b", ""), "a[0] b");
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 }
 
 /// Errors that answers refer to: name, status, further headers, codes.
-const ERRORS: [(&str, u16, &[&str], &str); 7] = [
+const ERRORS: [(&str, u16, &[&str], &str); 8] = [
     (
         "BadRequest",
         400,
@@ -79,6 +79,7 @@ const ERRORS: [(&str, u16, &[&str], &str); 7] = [
     ),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown or revoked."),
     ("NotFound", 404, &[], "No record has this slug; the nearest are named."),
+    ("NotAcceptable", 406, &[], "The request accepts no JSON."),
     (
         "CursorExpired",
         410,

@@ -100,7 +100,7 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Without it: {}.", default.join(" and ")));
             }
-            (listed(builder), many(word(version, &words)), values())
+            (listed(builder), many(version, word(version, &words)), values())
         }
         Form::Word(words) => {
             let default = Metric::HealthScore.name();
@@ -112,9 +112,11 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
                 true => codes,
                 false => open(codes),
             };
-            (listed(builder), many(schema), values())
+            (listed(builder), many(version, schema), values())
         }
-        Form::Names => (listed(builder), many(ObjectBuilder::new().schema_type(Type::String).into()), values()),
+        Form::Names => {
+            (listed(builder), many(version, ObjectBuilder::new().schema_type(Type::String).into()), values())
+        }
         Form::Number(least, most) => {
             let number = whole(least).maximum(Some(most as f64 as i64));
             (builder, number.into(), example.parse::<u64>().unwrap_or(least).into())
@@ -135,10 +137,10 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
             let directed: Vec<&str> = directed.iter().map(String::as_str).collect();
             let schema = match relevance {
                 true => AnyOfBuilder::new()
-                    .item(many(word(version, &directed)))
+                    .item(list(version, word(version, &directed)))
                     .item(if version.is_strict() { words(&["relevance"]) } else { any_text() })
                     .into(),
-                false => many(word(version, &directed)),
+                false => list(version, word(version, &directed)),
             };
             doc.push_str(&match relevance {
                 true => {
@@ -264,6 +266,16 @@ fn with_default(schema: RefOr<Schema>, default: &str) -> RefOr<Schema> {
 }
 
 /// Values separated by commas, any of which holds.
-fn many(item: RefOr<Schema>) -> RefOr<Schema> {
-    ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)).into()
+fn many(version: Version, item: RefOr<Schema>) -> RefOr<Schema> {
+    listing(version, ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)))
+}
+
+/// Values separated by commas, one after the other.
+fn list(version: Version, item: RefOr<Schema>) -> RefOr<Schema> {
+    listing(version, ArrayBuilder::new().items(item))
+}
+
+/// v1 and v2 take whatever text there is, and warn of it.
+fn listing(version: Version, array: ArrayBuilder) -> RefOr<Schema> {
+    if version.is_strict() { array.into() } else { AnyOfBuilder::new().item(array).item(any_text()).into() }
 }

@@ -54,6 +54,7 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
     let mut problem = |status: u16, text: &str| answers.insert(status.to_string(), steady(text, &client.base));
     problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
     problem(401, &server.anonymous().get("/api/v3/vcs").text);
+    problem(406, &client.send("GET", "/api/v3/vcs", &[("accept", "text/html")]).text);
     problem(404, &client.get("/api/v3/vcs/kestrelfold-captal").text);
     while client.get("/api/v3/stats").status == 200 {}
     problem(429, &client.get("/api/v3/vcs").text);
