@@ -24,7 +24,7 @@ use warp::reply::Response;
 use super::Settings;
 use super::answer::{Release, Tools};
 use super::doors::{Doors, DoorsError};
-use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, UNSUPPORTED_VERSION};
+use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
 use super::gate::Gate;
 use super::handler::{Held, Methods, Outcome, STRUCTURED_PLACE, VERSIONS};
 use super::manifest::{CARD_TYPE, Fixed, Manifest};
@@ -156,7 +156,7 @@ impl Bridge {
         check_media_types(headers)?;
         let text = self.collect(headers, body).await?;
         let message = Message::read(&text)?;
-        match check_version(headers, &message) {
+        match check_version(headers, &message).and_then(|()| check_handshake(&message)) {
             Ok(()) => Ok(message),
             Err(fault) => Err(Unreadable { fault, id: message.id().cloned() }),
         }
@@ -326,6 +326,16 @@ fn check_version(headers: &HeaderMap, message: &Message) -> Result<(), Fault> {
     let message = format!("unsupported `MCP-Protocol-Version`: send one of {}", supported.join(", "));
     let data = json!({ "requested": requested, "supported": supported });
     Err(Fault { data: Some(data), ..Fault::new(StatusCode::BAD_REQUEST, UNSUPPORTED_VERSION, message) })
+}
+
+/// A handshake by a client whose revision has none; rmcp answers it as if it were an older one's.
+fn check_handshake(message: &Message) -> Result<(), Fault> {
+    if message.method() == "initialize" && message.is_modern() {
+        let message = "`initialize` is no method of the revision this request names: ask `server/discover`, or call \
+                       any method at once";
+        return Err(Fault::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, message));
+    }
+    Ok(())
 }
 
 fn too_large(limit: usize) -> Fault {
