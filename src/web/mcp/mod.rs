@@ -14,6 +14,7 @@ mod gate;
 mod handler;
 mod manifest;
 mod message;
+mod profile;
 mod shape;
 mod source;
 mod tool;
@@ -34,6 +35,7 @@ pub use document::{Document, LONGEST};
 pub use doors::{Doors, DoorsError};
 pub use fault::Fault;
 pub use gate::{Admission, Admitting, Gate};
+pub use source::Source;
 pub use tool::Tool;
 
 use super::arrival::{Peer, RequestId};
