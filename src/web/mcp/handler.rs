@@ -18,7 +18,6 @@ use rmcp::model::{
 };
 use rmcp::service::{MaybeSendFuture, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::answer::{Answer, Release, told};
@@ -80,14 +79,16 @@ pub(super) enum Outcome {
     Plain,
     /// The fault is the server's.
     Failed,
-    /// The JSON to stand where rmcp writes [`STRUCTURED_PLACE`]: rmcp would have it read into a tree and written again
-    /// with its keys sorted.
+    /// The JSON to stand where rmcp writes [`STRUCTURED_PLACE`], and as text where it writes [`TEXT_PLACE`]: rmcp would
+    /// have it read into a tree and written again with its keys sorted, and copy the text a few times more.
     Structured(String),
 }
 
 /// What rmcp writes for a structured content of null. Within a text its quotes would be escaped, so it stands nowhere
 /// else.
 pub(super) const STRUCTURED_PLACE: &[u8] = b"\"structuredContent\":null";
+/// What rmcp writes for a content of an empty text; likewise.
+pub(super) const TEXT_PLACE: &[u8] = b"\"type\":\"text\",\"text\":\"\"";
 
 impl Held {
     fn tell(&self, outcome: Outcome) {
@@ -147,17 +148,14 @@ impl ServerHandler for Methods {
             Err(mistakes) => Ok(Answer::Wrong(mistakes)),
         };
         let mut result = match answer {
-            Ok(Answer::Found(text)) => match serde_json::from_str::<IgnoredAny>(&text) {
-                Ok(_) => {
-                    held.tell(Outcome::Structured(text.clone()));
-                    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                    result.structured_content = Some(Value::Null);
-                    result
-                }
-                Err(error) => return Err(failure(held, tool, &format!("its answer is not JSON: {error}"))),
-            },
+            Ok(Answer::Found(text)) => {
+                held.tell(Outcome::Structured(text));
+                let mut result = CallToolResult::success(vec![ContentBlock::text("")]);
+                result.structured_content = Some(Value::Null);
+                result
+            }
             Ok(Answer::Wrong(mistakes)) => CallToolResult::error(vec![ContentBlock::text(told(tool, &mistakes))]),
-            Err(_) => return Err(failure(held, tool, "it panicked")),
+            Err(_) => return Err(failure(held, tool)),
         };
         if is_modern(&context) {
             result.meta.clone_from(&SERVER_META);
@@ -217,9 +215,9 @@ impl ServerHandler for Methods {
 }
 
 /// A fault of ours: noted for the bridge, which answers 500, and told to the operator.
-fn failure(held: &Held, tool: Tool, what: &str) -> ErrorData {
+fn failure(held: &Held, tool: Tool) -> ErrorData {
     held.tell(Outcome::Failed);
-    eprintln!("{}: {what}", tool.name());
+    eprintln!("{} panicked", tool.name());
     ErrorData::internal_error("internal error", None)
 }
 

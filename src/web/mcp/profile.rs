@@ -10,7 +10,7 @@ use crate::dataset::{Facet, ReviewStatus, Table, vocabulary::Vocabulary};
 
 use super::argument::{Call, Mistake};
 use super::document::Document;
-use super::source::{Served, fields, json, noted};
+use super::source::{Served, fields, json, noted, text_of};
 
 /// Candidates that are named where a firm's name is not clear.
 const CANDIDATES: usize = 5;
@@ -136,13 +136,12 @@ impl Served {
         let all = Table::Firms.fields();
         let kept: Vec<&str> = all.iter().copied().filter(|name| *name != "score").collect();
         let mut profile = fields(record, Table::Firms, &kept);
-        if let Some(url) = self.url(Table::Firms, firm) {
-            profile.pop();
-            profile.push_str(&format!(",\"url\":{}}}", json(&url)));
-        }
+        profile.pop();
+        self.push_url(&mut profile, Table::Firms, firm);
+        profile.push('}');
         let value = |name: &str| {
             let place = all.iter().position(|field| *field == name).unwrap_or(usize::MAX);
-            String::from_utf8_lossy(record.value(Table::Firms, place)).into_owned()
+            text_of(record.value(Table::Firms, place)).to_owned()
         };
         let mut notes = call.notes.clone();
         notes.extend(note);

@@ -19,6 +19,7 @@ const SUGGESTED: usize = 5;
 /// The releases that tools answer from, and the address of the service in links.
 pub struct Source {
     live: Arc<Live<Catalog>>,
+    /// As it stands within a JSON string.
     public_url: Arc<str>,
 }
 
@@ -26,7 +27,8 @@ impl Source {
     /// Answers from what is `live`, with links below `public_url`.
     #[must_use]
     pub fn new(live: Arc<Live<Catalog>>, public_url: &str) -> Self {
-        Self { live, public_url: public_url.trim_end_matches('/').into() }
+        let quoted = json(&public_url.trim_end_matches('/'));
+        Self { live, public_url: quoted.trim_matches('"').into() }
     }
 }
 
@@ -91,29 +93,32 @@ impl Served {
     /// A record as a search shows it: the fields of a list, and where its page is.
     fn summary(&self, table: Table, row: u32) -> String {
         let record = self.catalog.snapshot().record(table, row);
-        let head = String::from_utf8_lossy(record.head(table.default_fields()));
-        let mut text = match table {
+        let head = text_of(record.head(table.default_fields()));
+        let mut text = String::with_capacity(head.len() + self.public_url.len() + 96);
+        match table {
             // A round's id means nothing outside.
-            Table::Rounds => format!("{{{}", head.get(record.field(0).len() + 2..).unwrap_or_default()),
-            _ => head.into_owned(),
-        };
-        if let Some(url) = self.url(table, row) {
-            text.push_str(",\"url\":");
-            text.push_str(&json(&url));
+            Table::Rounds => {
+                text.push('{');
+                text.push_str(head.get(record.field(0).len() + 2..).unwrap_or_default());
+            }
+            _ => text.push_str(head),
         }
+        self.push_url(&mut text, table, row);
         text.push('}');
         text
     }
 
-    /// The address of a record's page.
-    pub(super) fn url(&self, table: Table, row: u32) -> Option<String> {
+    /// Adds the address of a record's page to its JSON.
+    pub(super) fn push_url(&self, text: &mut String, table: Table, row: u32) {
         let pages = match table {
-            Table::Firms => "vcs",
-            Table::Startups => "startups",
-            Table::People => "people",
-            _ => return None,
+            Table::Firms => "/vcs/",
+            Table::Startups => "/startups/",
+            Table::People => "/people/",
+            _ => return,
         };
-        Some(format!("{}/{pages}/{}", self.public_url, self.catalog.snapshot().slug(table, row)))
+        for part in [",\"url\":\"", &*self.public_url, pages, self.catalog.snapshot().slug(table, row), "\""] {
+            text.push_str(part);
+        }
     }
 
     /// The names of rows with their slugs, for a suggestion.
@@ -124,6 +129,11 @@ impl Served {
     }
 }
 
+/// A part of a record as text; records are written as UTF-8.
+pub(super) fn text_of(part: &[u8]) -> &str {
+    std::str::from_utf8(part).unwrap_or_default()
+}
+
 /// Some fields of a record, as a JSON object.
 pub(super) fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
@@ -131,7 +141,7 @@ pub(super) fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> St
         if text.len() > 1 {
             text.push(',');
         }
-        text.push_str(&String::from_utf8_lossy(record.field(index)));
+        text.push_str(text_of(record.field(index)));
     }
     text.push('}');
     text

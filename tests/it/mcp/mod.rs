@@ -1,6 +1,7 @@
 //! The tool endpoint: its protocol on a sample, its tools on the bundled release.
 
 mod ask;
+mod docs;
 mod hostile;
 mod manifest;
 mod protocol;
