@@ -7,7 +7,7 @@ inspector=$2
 here=$(cd "$(dirname "$0")" && pwd)
 ask() { "$inspector" --cli "$url" --transport http --format json --quiet "$@"; }
 for era in legacy auto modern; do
-  ask --protocol-era "$era" --method tools/list --strict |
+  ask --protocol-era "$era" --method tools/list --strict 2>/dev/null |
     python3 -c 'import json, sys; answer = json.load(sys.stdin); tools = answer.get("tools") or answer["result"]["tools"]; assert len(tools) == 6, tools'
   python3 -c 'import json, sys; [print(name, json.dumps(arguments), sep="\t") for name, arguments in json.load(open(sys.argv[1])).items()]' "$here/calls.json" |
     while IFS=$'\t' read -r name arguments; do
