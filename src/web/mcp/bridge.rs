@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
@@ -26,10 +26,12 @@ use super::answer::{Release, Tools};
 use super::doors::{Doors, DoorsError};
 use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
 use super::gate::Gate;
-use super::handler::{Held, Methods, Outcome, STRUCTURED_PLACE, TEXT_PLACE, VERSIONS};
-use super::manifest::{CARD_TYPE, Fixed, Manifest};
+use super::handler::{Held, Methods, Outcome, VERSIONS};
+use super::manifest::Manifest;
 use super::message::{Message, Unreadable};
+use super::structured::structured;
 use crate::web::arrival::{BodyTimeout, RequestId};
+use crate::web::fixed::Fixed;
 use crate::web::headers::{ALLOWED, write_cors};
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -94,10 +96,10 @@ impl Bridge {
             (Place::Endpoint, &Method::POST) => self.post(parts, body, Arc::clone(&release)).await,
             (_, &Method::OPTIONS) => (preflight(place), self.gate.admit(&parts, false).await.headers),
             (Place::Manifest, &Method::GET | &Method::HEAD) => {
-                (fixed(&self.manifest.card, &parts.headers), self.gate.admit(&parts, false).await.headers)
+                (fixed(self.manifest.card(&parts.headers), &parts), self.gate.admit(&parts, false).await.headers)
             }
             (Place::Index, &Method::GET | &Method::HEAD) => {
-                (fixed(&self.manifest.index, &parts.headers), self.gate.admit(&parts, false).await.headers)
+                (fixed(self.manifest.index(), &parts), self.gate.admit(&parts, false).await.headers)
             }
             _ => (method_not_allowed(place), self.gate.admit(&parts, false).await.headers),
         };
@@ -239,76 +241,14 @@ impl Bridge {
     }
 }
 
-/// An answer with `text` as its structured content and as its text.
-fn structured(body: &Bytes, text: &str) -> Option<Bytes> {
-    let ends_at = |place: &[u8]| Some(body.windows(place.len()).position(|window| window == place)? + place.len());
-    let (text_end, value_end) = (ends_at(TEXT_PLACE)?, ends_at(STRUCTURED_PLACE)?);
-    let mut whole = Vec::with_capacity(body.len() + 2 * text.len() + text.len() / 4);
-    whole.extend_from_slice(body.get(..text_end - "\"\"".len())?);
-    write_quoted(&mut whole, text)?;
-    whole.extend_from_slice(body.get(text_end..value_end - "null".len())?);
-    whole.extend_from_slice(text.as_bytes());
-    whole.extend_from_slice(body.get(value_end..)?);
-    Some(whole.into())
-}
-
-/// 1 for the bytes that stand behind a backslash where JSON text is quoted: it holds nothing else that a string must
-/// escape, since its own strings are escaped already and no white space stands between its tokens.
-static ESCAPED: [u8; 256] = {
-    let mut escaped = [0; 256];
-    escaped[b'"' as usize] = 1;
-    escaped[b'\\' as usize] = 1;
-    escaped
-};
-
-/// Writes JSON as a JSON string. Quotes stand every few bytes in it, so that a byte at a time, without a branch, is
-/// faster than a search for the next one.
-fn write_quoted(whole: &mut Vec<u8>, json: &str) -> Option<()> {
-    // A fold looks at all bytes, many at a time.
-    if json.bytes().fold(false, |found, byte| found | (byte < b' ')) {
-        return serde_json::to_writer(whole, json).ok();
-    }
-    whole.push(b'"');
-    let mut block = [0; 128];
-    for chunk in json.as_bytes().chunks(64) {
-        let mut end: usize = 0;
-        for &byte in chunk {
-            block[end & 127] = b'\\';
-            end += usize::from(ESCAPED[usize::from(byte)]);
-            block[end & 127] = byte;
-            end += 1;
-        }
-        whole.extend_from_slice(block.get(..end)?);
-    }
-    whole.push(b'"');
-    Some(())
-}
-
-/// A text that stays the same, or 304 to who has it. A client that asks for a card gets it as one.
-fn fixed(fixed: &Fixed, headers: &HeaderMap) -> Response {
-    let known = headers.get(IF_NONE_MATCH).is_some_and(|tags| names(tags, &fixed.etag));
-    let mut answer = Response::new(if known { Bytes::new() } else { fixed.text.clone() }.into());
-    if known {
-        *answer.status_mut() = StatusCode::NOT_MODIFIED;
-    } else {
-        let as_card =
-            headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains(CARD_TYPE));
-        let kind = if as_card { HeaderValue::from_static(CARD_TYPE) } else { JSON };
-        answer.headers_mut().insert(CONTENT_TYPE, kind);
-    }
-    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    answer.headers_mut().insert(ETAG, fixed.etag.clone());
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
-    answer
-}
-
-/// True where `If-None-Match` names `etag`, compared weakly.
-fn names(tags: &HeaderValue, etag: &HeaderValue) -> bool {
-    let (Ok(tags), Ok(etag)) = (tags.to_str(), etag.to_str()) else {
-        return false;
+/// A body that stays the same, or 304 to who has it.
+fn fixed(fixed: &Fixed, parts: &Parts) -> Response {
+    let Some(answer) = fixed.answer(&parts.method, &parts.headers) else {
+        return method_not_allowed(Place::Manifest);
     };
-    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == strong(etag))
+    let mut answer = answer.map(Into::into);
+    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
+    answer
 }
 
 fn check_media_types(headers: &HeaderMap) -> Result<(), Fault> {
@@ -418,19 +358,4 @@ fn method_not_allowed(place: Place) -> Response {
     let mut answer = refused(&fault, ErrorId::Null);
     answer.headers_mut().insert(ALLOW, allowed(place));
     answer
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_is_quoted_as_a_string() {
-        let long = r#"["\"\\","ü","#.repeat(40) + &r#"\""#.repeat(200);
-        for json in [r#"{"a":"b\"c\\\u0007","d":[1,"ü…"]}"#, "", "{}", "{\n\t\"a\": 1}", &long] {
-            let mut quoted = b"x".to_vec();
-            write_quoted(&mut quoted, json).unwrap();
-            assert_eq!(quoted.get(1..).unwrap(), serde_json::to_vec(json).unwrap(), "{json}");
-        }
-    }
 }

@@ -79,16 +79,11 @@ pub(super) enum Outcome {
     Plain,
     /// The fault is the server's.
     Failed,
-    /// The JSON to stand where rmcp writes [`STRUCTURED_PLACE`], and as text where it writes [`TEXT_PLACE`]: rmcp would
+    /// The JSON to stand where rmcp writes [`super::structured::STRUCTURED_PLACE`], and as text where
+    /// it writes [`super::structured::TEXT_PLACE`]: rmcp would
     /// have it read into a tree and written again with its keys sorted, and copy the text a few times more.
     Structured(String),
 }
-
-/// What rmcp writes for a structured content of null. Within a text its quotes would be escaped, so it stands nowhere
-/// else.
-pub(super) const STRUCTURED_PLACE: &[u8] = b"\"structuredContent\":null";
-/// What rmcp writes for a content of an empty text; likewise.
-pub(super) const TEXT_PLACE: &[u8] = b"\"type\":\"text\",\"text\":\"\"";
 
 impl Held {
     fn tell(&self, outcome: Outcome) {

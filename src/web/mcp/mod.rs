@@ -17,6 +17,7 @@ mod message;
 mod profile;
 mod shape;
 mod source;
+mod structured;
 mod tool;
 
 use std::convert::Infallible;
