@@ -87,7 +87,8 @@ fn main() {
         kept: Kept::default(),
         clock: now,
     });
-    let callers = Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new() };
+    let callers =
+        Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new(), pools: Vec::new() };
     let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)

@@ -17,6 +17,7 @@ use http::Uri;
 
 use crate::access::account::{Email, KeyName, KeyRef};
 use crate::access::network::Network;
+use crate::access::pool::Pool;
 use crate::access::{KEY_PREFIX, Tier};
 use crate::web::mcp::Doors;
 
@@ -138,6 +139,10 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
           allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
     pub mcp_daily_limit: u32,
+    /// Named address ranges that count together on a number of their own, for hosted assistants, whose users share
+    /// addresses; written NAME=CALLS@RANGE+RANGE, several separated by commas; the first that holds an address counts.
+    #[arg(long, env = "VENTUREDEX_MCP_POOLS", value_name = "POOLS", value_delimiter = ',')]
+    pub mcp_pools: Vec<Pool>,
     /// Connections served at a time; keep it below the process's limit of open files.
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
           allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=1_000_000))]

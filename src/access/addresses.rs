@@ -1,4 +1,4 @@
-//! Daily counters of callers without a key, by client address; in memory only, and bounded.
+//! Daily counters of callers without a key, by client address or by pool; in memory only, and bounded.
 //!
 //! An address (IPv4 /32, IPv6 /64) is kept as an HMAC under a key of the day, derived from a secret that never leaves the
 //! process: nothing links it to an address, nor to the same address on another day. The table has [`CAPACITY`] places, of which
@@ -18,6 +18,7 @@ use sha2::Sha256;
 use crate::dataset::Date;
 
 use super::network::masked;
+use super::pool::Client;
 use super::quota::Quota;
 
 /// Addresses that are counted on their own; about 20 MB when full.
@@ -74,14 +75,14 @@ impl AddressMeter {
         Self { days: RwLock::default(), secret: keyed(secret), capacity, share }
     }
 
-    /// Takes one request of `address` from its `limit` of `today`.
+    /// Takes one request of `client` from its `limit` of `today`.
     ///
     /// # Errors
     /// The quota as it stands, where it is used up.
-    pub fn take(&self, address: IpAddr, limit: u32, today: Date) -> Result<Quota, Quota> {
+    pub fn take<'p>(&self, client: impl Into<Client<'p>>, limit: u32, today: Date) -> Result<Quota, Quota> {
         let day = self.day(today);
         let quota = |used| Quota::of(Some(limit), used, today);
-        let used = match day.place(address, self.capacity, self.share) {
+        let used = match day.place(client.into(), self.capacity, self.share) {
             Place::Own(mut count) => {
                 let used = *count;
                 if used < limit {
@@ -98,26 +99,28 @@ impl AddressMeter {
         if used < limit { Ok(quota(used + 1)) } else { Err(quota(used)) }
     }
 
-    /// The quota of `address` as it stands; takes nothing, no place in the table either.
+    /// The quota of `client` as it stands; takes nothing, no place in the table either.
     #[must_use]
-    pub fn peek(&self, address: IpAddr, limit: u32, today: Date) -> Quota {
+    pub fn peek<'p>(&self, client: impl Into<Client<'p>>, limit: u32, today: Date) -> Quota {
         let day = self.days().find(today);
-        Quota::of(Some(limit), day.map_or(0, |day| day.used(address, self.capacity, self.share)), today)
+        Quota::of(Some(limit), day.map_or(0, |day| day.used(client.into(), self.capacity, self.share)), today)
     }
 
     /// Gives back one request that was taken on `day`, and says how the quota stands then.
-    pub fn give_back(&self, address: IpAddr, limit: u32, date: Date) -> Quota {
+    pub fn give_back<'p>(&self, client: impl Into<Client<'p>>, limit: u32, date: Date) -> Quota {
+        let client = client.into();
         if let Some(day) = self.days().find(date) {
-            match day.counts.get_mut(&day.hash(address)) {
-                Some(mut count) => *count = count.saturating_sub(1),
-                None => {
+            match (day.counts.get_mut(&day.hash(client)), client) {
+                (Some(mut count), _) => *count = count.saturating_sub(1),
+                (None, Client::Address(address)) => {
                     let less = |used: u32| used.checked_sub(1);
                     // Nothing taken, nothing to give back.
                     let _ = day.network(address).shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
                 }
+                (None, Client::Pool(_)) => {}
             }
         }
-        self.peek(address, limit, date)
+        self.peek(client, limit, date)
     }
 
     /// Number of addresses counted on their own today.
@@ -170,11 +173,15 @@ impl Day {
         Self { date, key, counts: DashMap::new(), taken: AtomicUsize::new(0), networks }
     }
 
-    /// Where the requests of `address` are counted; a place of its own is taken for it while there is one.
-    fn place(&self, address: IpAddr, capacity: usize, share: u32) -> Place<'_> {
-        match self.counts.entry(self.hash(address)) {
+    /// Where the requests of `client` are counted; a place of its own is taken for an address while there is one. Pools
+    /// are as many as the operator named, and always have theirs.
+    fn place(&self, client: Client<'_>, capacity: usize, share: u32) -> Place<'_> {
+        match self.counts.entry(self.hash(client)) {
             Entry::Occupied(count) => Place::Own(count.into_ref()),
             Entry::Vacant(place) => {
+                let Client::Address(address) = client else {
+                    return Place::Own(place.insert(0));
+                };
                 let network = self.network(address);
                 if !claim_share(&network.members, share) {
                     return Place::Shared(&network.shared);
@@ -189,17 +196,21 @@ impl Day {
         }
     }
 
-    fn used(&self, address: IpAddr, capacity: usize, share: u32) -> u32 {
-        if let Some(count) = self.counts.get(&self.hash(address)) {
+    fn used(&self, client: Client<'_>, capacity: usize, share: u32) -> u32 {
+        if let Some(count) = self.counts.get(&self.hash(client)) {
             return *count;
         }
+        let Client::Address(address) = client else { return 0 };
         let network = self.network(address);
         let full = network.members.load(Ordering::Relaxed) >= share || self.taken.load(Ordering::Relaxed) >= capacity;
         if full { network.shared.load(Ordering::Relaxed) } else { 0 }
     }
 
-    fn hash(&self, address: IpAddr) -> u128 {
-        self.keyed(b'a', address, 32, 64)
+    fn hash(&self, client: Client<'_>) -> u128 {
+        match client {
+            Client::Address(address) => self.keyed(b'a', address, 32, 64),
+            Client::Pool(pool) => cut(self.key.clone().chain_update(b"p").chain_update(pool.name())),
+        }
     }
 
     fn network(&self, address: IpAddr) -> &NetworkCount {
@@ -211,12 +222,16 @@ impl Day {
     fn keyed(&self, purpose: u8, address: IpAddr, ipv4: u8, ipv6: u8) -> u128 {
         let mac = self.key.clone().chain_update([purpose]);
         let address = address.to_canonical();
-        let mac = match masked(address, if address.is_ipv4() { ipv4 } else { ipv6 }) {
+        cut(match masked(address, if address.is_ipv4() { ipv4 } else { ipv6 }) {
             IpAddr::V4(network) => mac.chain_update(network.octets()),
             IpAddr::V6(network) => mac.chain_update(network.octets()),
-        };
-        mac.finalize().into_bytes().iter().take(16).fold(0, |hash, byte| hash << 8 | u128::from(*byte))
+        })
     }
+}
+
+/// The first 16 bytes of a finished hash.
+fn cut(mac: Hmac<Sha256>) -> u128 {
+    mac.finalize().into_bytes().iter().take(16).fold(0, |hash, byte| hash << 8 | u128::from(*byte))
 }
 
 /// HMAC-SHA-256 under `secret`, filled up to the block length as the standard does.
@@ -293,7 +308,7 @@ mod tests {
         let meter = AddressMeter::new(&SECRET);
         let days = [date("2026-11-21"), date("2026-11-22"), date("2026-11-23")];
         assert!(meter.take(ip("192.0.2.1"), 1, days[0]).is_ok());
-        let hash = |meter: &AddressMeter| meter.days().current.as_ref().unwrap().hash(ip("192.0.2.1"));
+        let hash = |meter: &AddressMeter| meter.days().current.as_ref().unwrap().hash(ip("192.0.2.1").into());
         let first = hash(&meter);
         assert!(meter.take(ip("192.0.2.1"), 1, days[1]).is_ok());
         assert_ne!(hash(&meter), first);
@@ -324,6 +339,22 @@ mod tests {
         // Peeking takes no place.
         assert_eq!(meter.peek(ip("203.0.113.1"), 2, today).used, 0);
         assert_eq!(meter.len(), 4);
+    }
+
+    #[test]
+    fn the_addresses_of_a_pool_count_together_and_need_no_place() {
+        let meter = AddressMeter::with_capacity(&SECRET, 1, 1);
+        let today = date("2026-11-21");
+        let pools: Vec<super::super::pool::Pool> = vec!["a=3@192.0.2.0/24".parse().unwrap()];
+        let take = |address: &str| meter.take(Client::of(ip(address), &pools), 3, today);
+        assert!(take("203.0.113.1").is_ok());
+        for (host, used) in [(1, 1), (2, 2), (1, 3)] {
+            assert_eq!(take(&format!("192.0.2.{host}")).unwrap().used, used);
+        }
+        assert_eq!(take("192.0.2.3").unwrap_err().remaining, Some(0));
+        assert_eq!(meter.give_back(&pools[0], 3, today).used, 2);
+        assert_eq!(meter.peek(&pools[0], 3, today).used, 2);
+        assert_eq!(meter.peek(ip("203.0.113.1"), 3, today).used, 1);
     }
 
     #[test]

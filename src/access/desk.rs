@@ -1,6 +1,5 @@
 //! The front desk: what the web layer asks about every request.
 
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +9,7 @@ use crate::dataset::Date;
 use super::account::{AccountId, CounterId, KeyId};
 use super::addresses::AddressMeter;
 use super::meter::{Meter, Tally};
+use super::pool::Client;
 use super::quota::Quota;
 use super::sqlite::SqliteStore;
 use super::store::{KeyState, Store};
@@ -188,19 +188,19 @@ impl Access {
     ///
     /// # Errors
     /// The quota as it stands, where it is used up.
-    pub fn take_address(&self, address: IpAddr, limit: u32, today: Date) -> Result<Quota, Quota> {
-        self.addresses.take(address, limit, today)
+    pub fn take_client(&self, client: Client<'_>, limit: u32, today: Date) -> Result<Quota, Quota> {
+        self.addresses.take(client, limit, today)
     }
 
     /// The quota of a client without a key as it stands; takes nothing.
     #[must_use]
-    pub fn peek_address(&self, address: IpAddr, limit: u32, today: Date) -> Quota {
-        self.addresses.peek(address, limit, today)
+    pub fn peek_client(&self, client: Client<'_>, limit: u32, today: Date) -> Quota {
+        self.addresses.peek(client, limit, today)
     }
 
     /// Gives back one request of a client without a key, taken on `day`.
-    pub fn give_back_address(&self, address: IpAddr, limit: u32, day: Date) -> Quota {
-        self.addresses.give_back(address, limit, day)
+    pub fn give_back_client(&self, client: Client<'_>, limit: u32, day: Date) -> Quota {
+        self.addresses.give_back(client, limit, day)
     }
 
     /// Makes a key that lives in this process's memory only, and returns it in full.

@@ -13,6 +13,7 @@ mod error;
 mod key;
 mod meter;
 pub mod network;
+pub mod pool;
 mod quota;
 mod sqlite;
 mod store;

@@ -24,6 +24,8 @@ mod totals;
 use std::collections::HashMap;
 use std::sync::RwLock;
 
+use once_cell::sync::OnceCell;
+
 use crate::dataset::fold::fold;
 use crate::dataset::{Snapshot, SnapshotVersion, Table};
 use crate::search::{Found, SearchError, TextIndex};
@@ -41,8 +43,8 @@ pub use query::{Clause, Order, Page, Place, Query};
 pub use selection::Selection;
 pub use totals::Totals;
 
-/// Counts that are remembered before the memory is cleared.
-const REMEMBERED_COUNTS: usize = 4_096;
+/// Counts, and sums, that are remembered before the memory is cleared.
+const REMEMBERED: usize = 4_096;
 
 /// The text indexes over the tables that have names.
 pub struct Texts {
@@ -91,13 +93,15 @@ pub struct Catalog {
     snapshot: Snapshot,
     texts: Texts,
     counts: RwLock<HashMap<(Table, Vec<Clause>), u64>>,
+    sums: RwLock<HashMap<Vec<Clause>, Option<u64>>>,
+    totals: OnceCell<Totals>,
 }
 
 impl Catalog {
     /// A catalog over a snapshot and the indexes of its names.
     #[must_use]
     pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
-        Self { snapshot, texts, counts: RwLock::default() }
+        Self { snapshot, texts, counts: RwLock::default(), sums: RwLock::default(), totals: OnceCell::new() }
     }
 
     /// The release's id.
@@ -185,7 +189,7 @@ impl Catalog {
         }
         let count = selection.count();
         let mut counts = self.counts.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if counts.len() >= REMEMBERED_COUNTS {
+        if counts.len() >= REMEMBERED {
             counts.clear();
         }
         counts.insert(key, count);

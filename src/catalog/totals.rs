@@ -1,12 +1,14 @@
 //! Totals over a whole release, and over the rows of a query.
 
+use std::sync::PoisonError;
+
 use serde::Serialize;
 
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Facet, ReviewStatus, Table};
 
 use super::selection::Selection;
-use super::{Catalog, Clause};
+use super::{Catalog, Clause, REMEMBERED};
 
 /// Totals of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,9 +38,13 @@ pub struct Totals {
 }
 
 impl Catalog {
-    /// Totals of the release.
+    /// Totals of the release; counted once.
     #[must_use]
-    pub fn totals(&self) -> Totals {
+    pub fn totals(&self) -> &Totals {
+        self.totals.get_or_init(|| self.count_all())
+    }
+
+    fn count_all(&self) -> Totals {
         let snapshot = self.snapshot();
         let counts = snapshot.counts();
         let approved = ReviewStatus::Approved.index() as u32;
@@ -62,11 +68,23 @@ impl Catalog {
     }
 
     /// The sum of the known amounts of the rounds that fulfil `clauses`, US dollars; `None` where none is known.
+    /// Remembered for the life of the release.
     #[must_use]
     pub fn raised(&self, clauses: &[Clause]) -> Option<u64> {
+        // A poisoned lock means that a thread died while it held it; the sums are still only sums.
+        let known = self.sums.read().unwrap_or_else(PoisonError::into_inner).get(clauses).copied();
+        if let Some(sum) = known {
+            return sum;
+        }
         let amounts = self.snapshot().round_amounts();
         let rows = Selection::of(self.snapshot(), Table::Rounds, clauses);
         let known = rows.rows_from(0).filter_map(|row| amounts.get(row as usize)).filter(|usd| **usd != u64::MAX);
-        known.copied().reduce(u64::saturating_add)
+        let sum = known.copied().reduce(u64::saturating_add);
+        let mut sums = self.sums.write().unwrap_or_else(PoisonError::into_inner);
+        if sums.len() >= REMEMBERED {
+            sums.clear();
+        }
+        sums.insert(clauses.to_vec(), sum);
+        sum
     }
 }

@@ -28,7 +28,7 @@ fn without_a_command_it_serves_with_the_promised_defaults() {
     assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
     assert_eq!((settings.index, settings.data), (PathBuf::from("index"), PathBuf::from("data")));
     assert_eq!((settings.public_url, settings.allowed_origins), (None, None));
-    assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len()), (100, 0));
+    assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len(), settings.mcp_pools.len()), (100, 0, 0));
 }
 
 #[test]
@@ -68,6 +68,8 @@ fn a_wrong_setting_is_named_with_its_mend() {
         (["--public-url", "https://a@example.com"], "--public-url", "https://api.example.com"),
         (["--public-url", "https://example.com/?a=b"], "--public-url", "https://api.example.com"),
         (["--allowed-origins", "https://a.example,b.example"], "--allowed-origins: `b.example`", "https://host"),
+        (["--mcp-pools", "a=5@10.0.0.1/8"], "--mcp-pools: `a=5@10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
+        (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "write its name, its calls a day"),
         (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
         (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),

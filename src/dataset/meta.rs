@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::problem::{Report, quoted};
 use super::rows::Meta;
-use super::table::Complaints;
+use super::table::{Complaints, clean_line};
 
 /// The file's name.
 pub const FILE: &str = "snapshot.toml";
@@ -48,7 +48,7 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
     }
     let mut value = |key: &'static str, required: bool| -> Option<String> {
         let text_of = match table.get(key) {
-            Some(toml::Value::String(value)) => value.trim().to_owned(),
+            Some(toml::Value::String(value)) => clean_line(value),
             Some(toml::Value::Datetime(value)) => value.to_string(),
             Some(other) => {
                 let message = format!("is of type {}; write it as a text in quotes", other.type_str());

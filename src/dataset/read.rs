@@ -149,10 +149,10 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
             name,
             aliases: line.values(2),
             kind: line.word(3),
-            website: line.text(4),
+            website: line.phrase(4),
             description: line.text(5),
             country: line.country(6),
-            city: line.text(7),
+            city: line.phrase(7),
             founded_year: founded(line, 8, release_year),
             stages: line.words(9),
             sectors: sector_list(line, 10, &sector_index),
@@ -180,10 +180,10 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
             slug,
             name,
             aliases: line.values(2),
-            website: line.text(3),
+            website: line.phrase(3),
             description: line.text(4),
             country: line.country(5),
-            city: line.text(6),
+            city: line.phrase(6),
             founded_year: founded(line, 7, release_year),
             stage: line.word(8),
             sectors: sector_list(line, 9, &sector_index),
@@ -339,7 +339,7 @@ fn people(
         index.insert(line, 0, &slug, people.len());
         let name = line.name(1);
         index.note_name(line, 1, &name);
-        let title = line.text(2);
+        let title = line.phrase(2);
         line.required(3);
         let kind: Option<OrganizationKind> = line.word(3);
         line.required(4);
@@ -381,7 +381,7 @@ fn reviews(
         let fairness = line.rating(5);
         let value_add = line.rating(6);
         let ghosted = line.truth(7);
-        let title = line.text(8);
+        let title = line.phrase(8);
         let body = line.text(9);
         line.required(10);
         let status: Option<ReviewStatus> = line.word(10);

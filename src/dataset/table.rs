@@ -95,7 +95,7 @@ impl Line<'_, '_> {
 
     /// A name, which must not be empty.
     pub(super) fn name(&mut self, column: usize) -> String {
-        let name = clean(self.field(column));
+        let name = clean_line(self.field(column));
         if name.is_empty() {
             self.error(column, "is empty; every row needs one".into());
         }
@@ -108,11 +108,17 @@ impl Line<'_, '_> {
         (!text.is_empty()).then_some(text)
     }
 
+    /// Text on one line, cleaned likewise.
+    pub(super) fn phrase(&self, column: usize) -> Option<String> {
+        let text = clean_line(self.field(column));
+        (!text.is_empty()).then_some(text)
+    }
+
     /// The values of a field that `|` separates, each once, in order.
     pub(super) fn values(&self, column: usize) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         for value in self.field(column).split('|') {
-            let value = clean(value);
+            let value = clean_line(value);
             if !value.is_empty() && !values.contains(&value) {
                 values.push(value);
             }
@@ -256,31 +262,42 @@ fn is_slug(text: &str) -> bool {
         .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
 }
 
-/// Characters that no reader sees but a machine might obey: controls, zero-width, bidi and tag characters.
+/// Characters that no reader sees but a machine might obey: controls, zero-width, bidi and tag characters, fillers and
+/// the variation selectors that no emoji needs.
 fn is_hidden(char: char) -> bool {
     (char.is_control() && char != '\n' && char != '\t')
         || matches!(char,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text without hidden characters, trimmed; line breaks become `\n`.
-fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {
-        if char == '\r' {
-            if chars.peek() != Some(&'\n') {
-                clean.push('\n');
-            }
-        } else if !is_hidden(char) {
-            clean.push(char);
+        match char {
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => clean.push('\n'),
+            char if is_hidden(char) => {}
+            char => clean.push(char),
         }
     }
     match clean.trim() {
         trimmed if trimmed.len() == clean.len() => clean,
         trimmed => trimmed.to_owned(),
     }
+}
+
+/// The same on one line: what stands beside other words, such as a name, must not look like a line of its own.
+pub(super) fn clean_line(text: &str) -> String {
+    let mut clean = clean(text);
+    if clean.contains(['\n', '\t']) {
+        clean = clean.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    }
+    clean
 }
 
 /// Reads `folder/file` and hands each well-formed line to `each`.
@@ -405,6 +422,16 @@ mod tests {
     fn hidden_characters_go_and_line_breaks_stay() {
         assert_eq!(clean(" a\u{200b}b\r\nc\u{202e}\u{e0041} "), "ab\nc");
         assert_eq!(clean("\u{7}\u{feff}"), "");
+        assert_eq!(clean("a\u{2028}b\u{85}c\rd\u{e0120}\u{fe01}\u{3164}"), "a\nb\nc\nd");
+        for text in ["Zoë & Søn\t1", "東京\n株式会社", "\u{26a1}\u{fe0f}", "क्षि"] {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn a_name_stands_on_one_line() {
+        assert_eq!(clean_line(" Acme\r\n\r\n- \tcall search_vcs\u{2029}x "), "Acme - call search_vcs x");
+        assert_eq!(clean_line("Acme  Capital"), "Acme  Capital");
     }
 
     #[test]

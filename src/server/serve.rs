@@ -108,6 +108,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         state: Arc::clone(&state),
         daily_limit: settings.mcp_daily_limit,
         trusted_proxies: settings.trusted_proxies.clone(),
+        pools: settings.mcp_pools.clone().into(),
     };
     let routes = routes(&state, callers, &tool_endpoint).map_err(ServeError::Doors)?;
 

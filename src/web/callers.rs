@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 
 use crate::access::network::{Network, client};
+use crate::access::pool::{Client, Pool};
 use crate::access::{Caller, KEY_PREFIX, Quota};
 use crate::dataset::Date;
 
@@ -24,6 +25,8 @@ pub struct Callers {
     pub daily_limit: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
+    /// Address ranges that count together.
+    pub pools: Arc<[Pool]>,
 }
 
 /// Whose quota a request is counted on.
@@ -31,6 +34,13 @@ pub struct Callers {
 enum Counted {
     Key(Caller),
     Address(IpAddr),
+}
+
+fn allowance(address: IpAddr, pools: &[Pool], daily_limit: u32) -> (Client<'_>, u32) {
+    match Client::of(address, pools) {
+        Client::Pool(pool) => (Client::Pool(pool), pool.daily_limit()),
+        client @ Client::Address(_) => (client, daily_limit),
+    }
 }
 
 impl Callers {
@@ -57,17 +67,28 @@ impl Callers {
         Ok(Counted::Address(client(peer, forwarded.into_iter(), &self.trusted_proxies)))
     }
 
+    /// Who is counted for an address, and the calls a day that they have.
+    fn of_address(&self, address: IpAddr) -> (Client<'_>, u32) {
+        allowance(address, &self.pools, self.daily_limit)
+    }
+
     fn peek(&self, counted: Counted, today: Date) -> Quota {
         match counted {
             Counted::Key(caller) => self.state.access.peek(&caller, today),
-            Counted::Address(address) => self.state.access.peek_address(address, self.daily_limit, today),
+            Counted::Address(address) => {
+                let (client, limit) = self.of_address(address);
+                self.state.access.peek_client(client, limit, today)
+            }
         }
     }
 
     fn take(&self, counted: Counted, today: Date) -> Result<Quota, Quota> {
         match counted {
             Counted::Key(caller) => self.state.access.take(&caller, today),
-            Counted::Address(address) => self.state.access.take_address(address, self.daily_limit, today),
+            Counted::Address(address) => {
+                let (client, limit) = self.of_address(address);
+                self.state.access.take_client(client, limit, today)
+            }
         }
     }
 
@@ -120,11 +141,14 @@ impl Gate for Callers {
 
 impl Callers {
     fn refund(&self, counted: Counted, taken: Quota) -> Box<dyn FnOnce() -> HeaderMap + Send> {
-        let (state, limit) = (Arc::clone(&self.state), self.daily_limit);
+        let (state, pools, limit) = (Arc::clone(&self.state), Arc::clone(&self.pools), self.daily_limit);
         Box::new(move || {
             let quota = match counted {
                 Counted::Key(caller) => state.access.give_back(&caller, taken.day),
-                Counted::Address(address) => state.access.give_back_address(address, limit, taken.day),
+                Counted::Address(address) => {
+                    let (client, limit) = allowance(address, &pools, limit);
+                    state.access.give_back_client(client, limit, taken.day)
+                }
             };
             let mut headers = HeaderMap::new();
             write_quota(&mut headers, &quota, state.now());

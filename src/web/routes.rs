@@ -28,7 +28,7 @@ pub fn routes(
     callers: Callers,
     settings: &mcp::Settings,
 ) -> Result<BoxedFilter<(warp::reply::Response,)>, DoorsError> {
-    let tools: Arc<dyn mcp::Tools> = state.live.clone();
+    let tools = Arc::new(mcp::Source::new(Arc::clone(&state.live), &state.public_url));
     let tool_endpoint = mcp::routes(settings, tools, Arc::new(callers))?;
     let api = warp::path("api");
     let versions = warp::path("v3").or(warp::path("v1")).unify().or(warp::path("v2")).unify();

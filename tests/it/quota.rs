@@ -75,6 +75,26 @@ fn an_unlimited_key_says_so() {
 }
 
 #[test]
+fn a_pool_of_addresses_counts_together_behind_a_trusted_proxy() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let call = |address: &str| {
+        let body =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats","arguments":{}}}"#;
+        let request = client.agent.post(format!("{}/api/mcp", client.base)).header("content-type", "application/json");
+        let reply = request.header("x-forwarded-for", address).send(body).unwrap();
+        let header = |name: &str| reply.headers()[name].to_str().unwrap().to_owned();
+        (reply.status().as_u16(), header("x-ratelimit-limit"), header("x-ratelimit-remaining"))
+    };
+    let told = |status, limit: &str, remaining: &str| (status, limit.to_owned(), remaining.to_owned());
+    assert_eq!(call("192.0.2.1"), told(200, "3", "2"));
+    assert_eq!(call("2001:db8::1"), told(200, "3", "1"));
+    assert_eq!(call("198.51.100.1, 192.0.2.9"), told(200, "3", "0"));
+    assert_eq!(call("192.0.2.1"), told(429, "3", "0"));
+    assert_eq!(call("198.51.100.1"), told(200, "100", "99"));
+}
+
+#[test]
 fn tool_calls_without_a_key_are_counted_by_address() {
     let server = Server::bundled();
     let client = server.anonymous();

@@ -89,7 +89,12 @@ impl Server {
             kept: Default::default(),
             clock: now,
         });
-        let callers = Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new() };
+        let callers = Callers {
+            state: Arc::clone(&state),
+            daily_limit: 100,
+            trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
+            pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
+        };
         let settings = mcp::Settings::new(state.public_url.clone());
         let routes = routes(&state, callers, &settings).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 /// The pages in the order of the navigation.
-const WAYS: [(&str, &str); 10] = [
+const WAYS: [(&str, &str); 11] = [
     ("/docs", "Begin"),
     ("/docs/reference", "Reference"),
     ("/docs/clients", "Clients"),
+    ("/docs/mcp", "Assistants"),
     ("/docs/paging", "Paging"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),

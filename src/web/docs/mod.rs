@@ -7,6 +7,7 @@ mod clients;
 mod errors;
 mod fit;
 mod frame;
+mod mcp;
 mod reference;
 mod start;
 
@@ -19,6 +20,7 @@ use super::openapi;
 use super::rest::Version;
 
 pub use clients::CLIENTS;
+pub use mcp::{CONVERSATIONS, SETUPS, Setup};
 pub use start::start;
 
 /// What a page may load: its style sheet, from here.
@@ -45,6 +47,7 @@ const SHELF: &[(&str, Make)] = &[
     ("/docs/clients/page_through.py", |_| clients::file(1)),
     ("/docs/clients/page_through.mjs", |_| clients::file(2)),
     ("/docs/clients/page_through.rs", |_| clients::file(3)),
+    ("/docs/mcp", |base| Fixed::new(HTML, mcp::page(base))),
     ("/docs/errors", |_| Fixed::new(HTML, errors::page())),
     ("/docs", |base| Fixed::new(HTML, frame::text("Docs", "/docs", include_str!("text/index.html"), base))),
     ("/docs/paging", |base| {

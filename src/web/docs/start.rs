@@ -20,7 +20,7 @@ pub fn start(state: &State) -> String {
          <code>startups</code>, <code>funding-rounds</code>, <code>people</code>; v1 and v2 have the first four. \
          <a href=\"/docs\">Docs</a>, <a href=\"/docs/reference\">reference</a>, <a href=\"/docs/clients\">ready \
          clients</a>, <a href=\"/docs/errors\">errors</a>.</p><h2>MCP</h2><p>Endpoint <code>{base}/api/mcp</code>, no key needed; \
-         <a href=\"/api/mcp/.well-known\">manifest</a>.</p>",
+         <a href=\"/docs/mcp\">how to connect an assistant</a>, <a href=\"/api/mcp/.well-known\">manifest</a>.</p>",
         version = snapshot.version(),
         firms = counts.firms,
         startups = counts.startups,

@@ -24,7 +24,7 @@ pub trait Release: Send + Sync + 'static {
 /// What a call of a tool comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The result: a JSON object of the tool's output schema, at most [`super::LONGEST`] bytes.
+    /// The result: a JSON object of the tool's output schema, at most [`super::LONGEST`] bytes. It is sent as it is.
     Found(String),
     /// Arguments whose values are wrong.
     Wrong(Vec<Mistake>),

@@ -162,7 +162,11 @@ impl Argument {
     pub(super) fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
-            Kind::Texts => json!({ "type": ["string", "array"], "items": { "type": "string" } }),
+            // A list of types would say the same, but not all models' providers take one.
+            Kind::Texts => json!({ "anyOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } },
+            ] }),
             Kind::Word(words) => json!({ "type": "string", "enum": words }),
             Kind::Words(words) => json!({ "anyOf": [
                 { "type": "string", "enum": words },

@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::{Buf, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
-    HeaderValue, IF_NONE_MATCH, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
 use http::{Method, Request, StatusCode};
@@ -24,12 +24,14 @@ use warp::reply::Response;
 use super::Settings;
 use super::answer::{Release, Tools};
 use super::doors::{Doors, DoorsError};
-use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, UNSUPPORTED_VERSION};
+use super::fault::{ErrorId, Fault, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
 use super::gate::Gate;
-use super::handler::{Held, Methods, Outcome, STRUCTURED_PLACE, VERSIONS};
-use super::manifest::{CARD_TYPE, Fixed, Manifest};
+use super::handler::{Held, Methods, Outcome, VERSIONS};
+use super::manifest::Manifest;
 use super::message::{Message, Unreadable};
+use super::structured::structured;
 use crate::web::arrival::{BodyTimeout, RequestId};
+use crate::web::fixed::Fixed;
 use crate::web::headers::{ALLOWED, write_cors};
 
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -94,10 +96,10 @@ impl Bridge {
             (Place::Endpoint, &Method::POST) => self.post(parts, body, Arc::clone(&release)).await,
             (_, &Method::OPTIONS) => (preflight(place), self.gate.admit(&parts, false).await.headers),
             (Place::Manifest, &Method::GET | &Method::HEAD) => {
-                (fixed(&self.manifest.card, &parts.headers), self.gate.admit(&parts, false).await.headers)
+                (fixed(self.manifest.card(&parts.headers), &parts), self.gate.admit(&parts, false).await.headers)
             }
             (Place::Index, &Method::GET | &Method::HEAD) => {
-                (fixed(&self.manifest.index, &parts.headers), self.gate.admit(&parts, false).await.headers)
+                (fixed(self.manifest.index(), &parts), self.gate.admit(&parts, false).await.headers)
             }
             _ => (method_not_allowed(place), self.gate.admit(&parts, false).await.headers),
         };
@@ -156,7 +158,7 @@ impl Bridge {
         check_media_types(headers)?;
         let text = self.collect(headers, body).await?;
         let message = Message::read(&text)?;
-        match check_version(headers, &message) {
+        match check_version(headers, &message).and_then(|()| check_handshake(&message)) {
             Ok(()) => Ok(message),
             Err(fault) => Err(Unreadable { fault, id: message.id().cloned() }),
         }
@@ -239,42 +241,14 @@ impl Bridge {
     }
 }
 
-/// An answer with `text` as its structured content.
-fn structured(body: &Bytes, text: &str) -> Option<Bytes> {
-    let place = body.windows(STRUCTURED_PLACE.len()).rposition(|window| window == STRUCTURED_PLACE)?;
-    let (name, end) = (place + STRUCTURED_PLACE.len() - "null".len(), place + STRUCTURED_PLACE.len());
-    let mut whole = BytesMut::with_capacity(body.len() + text.len());
-    whole.extend_from_slice(body.get(..name)?);
-    whole.extend_from_slice(text.as_bytes());
-    whole.extend_from_slice(body.get(end..)?);
-    Some(whole.freeze())
-}
-
-/// A text that stays the same, or 304 to who has it. A client that asks for a card gets it as one.
-fn fixed(fixed: &Fixed, headers: &HeaderMap) -> Response {
-    let known = headers.get(IF_NONE_MATCH).is_some_and(|tags| names(tags, &fixed.etag));
-    let mut answer = Response::new(if known { Bytes::new() } else { fixed.text.clone() }.into());
-    if known {
-        *answer.status_mut() = StatusCode::NOT_MODIFIED;
-    } else {
-        let as_card =
-            headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|a| a.contains(CARD_TYPE));
-        let kind = if as_card { HeaderValue::from_static(CARD_TYPE) } else { JSON };
-        answer.headers_mut().insert(CONTENT_TYPE, kind);
-    }
-    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
-    answer.headers_mut().insert(ETAG, fixed.etag.clone());
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600"));
-    answer
-}
-
-/// True where `If-None-Match` names `etag`, compared weakly.
-fn names(tags: &HeaderValue, etag: &HeaderValue) -> bool {
-    let (Ok(tags), Ok(etag)) = (tags.to_str(), etag.to_str()) else {
-        return false;
+/// A body that stays the same, or 304 to who has it.
+fn fixed(fixed: &Fixed, parts: &Parts) -> Response {
+    let Some(answer) = fixed.answer(&parts.method, &parts.headers) else {
+        return method_not_allowed(Place::Manifest);
     };
-    let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    tags.split(',').any(|tag| tag.trim() == "*" || strong(tag) == strong(etag))
+    let mut answer = answer.map(Into::into);
+    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
+    answer
 }
 
 fn check_media_types(headers: &HeaderMap) -> Result<(), Fault> {
@@ -326,6 +300,16 @@ fn check_version(headers: &HeaderMap, message: &Message) -> Result<(), Fault> {
     let message = format!("unsupported `MCP-Protocol-Version`: send one of {}", supported.join(", "));
     let data = json!({ "requested": requested, "supported": supported });
     Err(Fault { data: Some(data), ..Fault::new(StatusCode::BAD_REQUEST, UNSUPPORTED_VERSION, message) })
+}
+
+/// A handshake by a client whose revision has none; rmcp answers it as if it were an older one's.
+fn check_handshake(message: &Message) -> Result<(), Fault> {
+    if message.method() == "initialize" && message.is_modern() {
+        let message = "`initialize` is no method of the revision this request names: ask `server/discover`, or call \
+                       any method at once";
+        return Err(Fault::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, message));
+    }
+    Ok(())
 }
 
 fn too_large(limit: usize) -> Fault {

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub(super) const PARSE_ERROR: i32 = -32700;
 /// Not a message of JSON-RPC 2.0, or one that this endpoint does not take.
 pub(super) const INVALID_REQUEST: i32 = -32600;
+/// A method that is not served.
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 /// Parameters that the method cannot take.
 pub(super) const INVALID_PARAMS: i32 = -32602;
 /// A fault of the server.

@@ -3,15 +3,15 @@
 //! One value, made once, served at each address under which clients and registries look for it. It is a server card
 //! (name, version, remotes) that tells more than one must: the tools and the limits.
 
-use bytes::Bytes;
-use http::HeaderValue;
+use http::HeaderMap;
+use http::header::ACCEPT;
 use rmcp::model::Tool as Listed;
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::Settings;
 use super::handler::{INSTRUCTIONS, VERSIONS};
 use super::tool::LISTED;
+use crate::web::fixed::Fixed;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +21,7 @@ struct Card<'a> {
     version: &'static str,
     description: &'static str,
     website_url: &'a str,
+    documentation_url: &'a str,
     endpoint: &'a str,
     transport: &'static str,
     protocol_versions: Vec<&'a str>,
@@ -80,28 +81,15 @@ struct Entry<'a> {
 }
 
 /// The media type of a server card.
-pub(super) const CARD_TYPE: &str = "application/mcp-server-card+json";
-
-/// A text that stays the same for the life of the server, and its entity tag.
-#[derive(Clone, Debug)]
-pub(super) struct Fixed {
-    pub text: Bytes,
-    pub etag: HeaderValue,
-}
-
-impl Fixed {
-    fn of(value: &impl Serialize) -> Self {
-        let text = Bytes::from(serde_json::to_vec(value).unwrap_or_default());
-        let etag = HeaderValue::try_from(format!("W/\"{:016x}\"", xxh3_64(&text)));
-        Self { text, etag: etag.unwrap_or(HeaderValue::from_static("W/\"0\"")) }
-    }
-}
+const CARD_TYPE: &str = "application/mcp-server-card+json";
+const JSON_TYPE: &str = "application/json";
 
 /// The manifest, and the index that leads to it.
-#[derive(Clone, Debug)]
 pub(super) struct Manifest {
-    pub card: Fixed,
-    pub index: Fixed,
+    card: Fixed,
+    /// The same under its own media type.
+    typed_card: Fixed,
+    index: Fixed,
 }
 
 impl Manifest {
@@ -123,6 +111,7 @@ impl Manifest {
             version: env!("CARGO_PKG_VERSION"),
             description: "Venture capital firms with peer scores and ghosting rates, startups, funding rounds, people",
             website_url: base,
+            documentation_url: &format!("{base}/docs/mcp"),
             endpoint: &endpoint,
             transport: "streamable-http",
             protocol_versions: versions.clone(),
@@ -147,6 +136,24 @@ impl Manifest {
                 url: &format!("{endpoint}/server-card"),
             }],
         };
-        Self { card: Fixed::of(&card), index: Fixed::of(&index) }
+        // Texts, numbers and lists of them always have a JSON form.
+        let (card, index) =
+            (serde_json::to_vec(&card).unwrap_or_default(), serde_json::to_vec(&index).unwrap_or_default());
+        Self {
+            card: Fixed::new(JSON_TYPE, card.clone()),
+            typed_card: Fixed::new(CARD_TYPE, card),
+            index: Fixed::new(JSON_TYPE, index),
+        }
+    }
+
+    /// The card, as the media type that a client asks for.
+    pub(super) fn card(&self, asked: &HeaderMap) -> &Fixed {
+        let accepted = asked.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+        if accepted.contains(CARD_TYPE) { &self.typed_card } else { &self.card }
+    }
+
+    /// The index that leads to the card.
+    pub(super) fn index(&self) -> &Fixed {
+        &self.index
     }
 }

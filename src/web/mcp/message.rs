@@ -96,6 +96,11 @@ impl Message {
         meta.get("io.modelcontextprotocol/protocolVersion")?.as_str()
     }
 
+    /// True where the request itself names a revision without a handshake (2026-07-28 and later).
+    pub(super) fn is_modern(&self) -> bool {
+        self.version().is_some_and(|version| version >= "2026-07-28")
+    }
+
     /// True where a tool is to be called, which is what the quota counts.
     pub(super) fn calls_a_tool(&self) -> bool {
         self.method() == "tools/call" && self.id().is_some()

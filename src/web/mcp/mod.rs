@@ -14,8 +14,10 @@ mod gate;
 mod handler;
 mod manifest;
 mod message;
+mod profile;
 mod shape;
 mod source;
+mod structured;
 mod tool;
 
 use std::convert::Infallible;
@@ -34,6 +36,7 @@ pub use document::{Document, LONGEST};
 pub use doors::{Doors, DoorsError};
 pub use fault::Fault;
 pub use gate::{Admission, Admitting, Gate};
+pub use source::Source;
 pub use tool::Tool;
 
 use super::arrival::{Peer, RequestId};

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use super::tool::Tool;
 
-const FIRM: &str = "slug:s name:s health_score:i? ghosting_rate:n? review_count:i stages:[s] sectors:[s] \
+const FIRM: &str = "slug:s name:s health_score:i? ghosting_rate:n? review_count:i stages:[] sectors:[] \
                     country:s? check_min_usd:i? check_max_usd:i? portfolio_count:i last_investment_on:s?";
 const PROFILE: &str = "slug:s name:s health_score:i? ghosting_rate:n? \
                        description:s? ratings:{} top_co_investors:[]";
-const STARTUP: &str = "slug:s name:s status:s? stage:s? sectors:[s] country:s? total_raised_usd:i? \
+const STARTUP: &str = "slug:s name:s status:s? stage:s? sectors:[] country:s? total_raised_usd:i? \
                        last_round_on:s? investors:[]";
-const ROUND: &str = "startup:{} stage:s amount_usd:i? announced_on:s? lead_investors:[] investors:[] sectors:[s]";
+const ROUND: &str = "startup:{} stage:s amount_usd:i? announced_on:s? lead_investors:[] investors:[] sectors:[]";
 const PERSON: &str = "slug:s name:s title:s? organization:{} country:s?";
 const SCORE: &str = "value:i? low:i? high:i? status:s components:[]";
 const STATS: &str = "firms:i startups:i reviews:i funding_rounds:i people:i sectors:i countries:i snapshot:s";
@@ -27,7 +27,10 @@ pub(super) fn of(tool: Tool) -> Value {
         Tool::GetFundingRounds => search(ROUND, " sum_usd:i?"),
         Tool::SearchPeople => search(PERSON, ""),
         Tool::GetVcProfile => {
-            let mut properties = fields("reviews:[] portfolio:[] candidates:[] snapshot:s truncated:b");
+            let mut properties = fields(
+                "reviews:[] portfolio:[] candidates:[] people:[] ghosting:{} reviews_by_rating:{} notes:[] snapshot:s \
+                 truncated:b",
+            );
             properties.insert("profile".to_owned(), or_null(PROFILE));
             properties.insert("score".to_owned(), or_null(SCORE));
             object(properties, &["profile", "snapshot"])
@@ -46,7 +49,7 @@ fn search(item: &str, more: &str) -> Value {
     let mut properties = fields(&always);
     let required: Vec<String> = properties.keys().cloned().chain(["items".to_owned()]).collect();
     properties.insert("items".to_owned(), list(item));
-    properties.extend(fields("did_you_mean:[s] notes:[s] truncated:b"));
+    properties.extend(fields("did_you_mean:[] notes:[] truncated:b"));
     object(properties, &required.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -76,7 +79,6 @@ fn kind_of(kind: &str) -> Value {
         "i?" => json!({ "type": ["integer", "null"] }),
         "n?" => json!({ "type": ["number", "null"] }),
         "b" => json!({ "type": "boolean" }),
-        "[s]" => json!({ "type": "array", "items": { "type": "string" } }),
         "[]" => json!({ "type": "array" }),
         "{}" => json!({ "type": "object" }),
         _ => json!(true),

@@ -24,7 +24,12 @@ async fn the_manifest_is_one_value_at_each_of_its_addresses() {
     for path in ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] {
         assert_eq!(get.send_to(path, &endpoint).await.body, manifest.body, "{path}");
     }
-    let index = get.send_to("/.well-known/ai-catalog.json", &endpoint).await.json();
+    assert_eq!(card["documentationUrl"], "http://127.0.0.1:8080/docs/mcp");
+    let catalog = get.send_to("/.well-known/ai-catalog.json", &endpoint).await;
+    assert_eq!(catalog.header("access-control-allow-origin"), "*");
+    let known = get.clone().with("if-none-match", catalog.header("etag"));
+    assert_eq!(known.send_to("/.well-known/ai-catalog.json", &endpoint).await.status, 304);
+    let index = catalog.json();
     assert_eq!(index["entries"][0]["url"], "http://127.0.0.1:8080/api/mcp/server-card");
     let as_card = get.clone().with("accept", "application/mcp-server-card+json");
     let as_card = as_card.send_to("/api/mcp/server-card", &endpoint).await;

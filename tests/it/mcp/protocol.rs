@@ -47,7 +47,10 @@ async fn each_revision_gets_its_answers_and_each_fault_its_error() {
         }
         let (status, outcome) = if modern { (404, Error(-32601)) } else { (200, Done) };
         case(&format!("{era:?} ping"), ask(era, "ping", json!({})), status, outcome);
-        if !modern {
+        if modern {
+            let hello = ask(era, "initialize", initialize(era.version())).with("mcp-protocol-version", era.version());
+            case("modern initialize", hello, 404, Error(-32601));
+        } else {
             let hello = ask(era, "initialize", initialize(era.version()));
             case(&format!("{era:?} initialize"), hello, 200, Done);
             let ready = ask(era, "notifications/initialized", json!({})).replaced(r#""id":7,"#, "");
@@ -261,6 +264,16 @@ async fn wrong_arguments_are_told_with_their_mend() {
         assert_eq!(result.get("structuredContent"), None);
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(words), "{text}");
+    }
+    for (method, words) in [
+        ("tools/cal", "no method `tools/cal` here; did you mean `tools/call`?"),
+        ("prompts/list", "no method `prompts/list` here"),
+        ("resources/templates/list", "no method `resources/templates/list` here"),
+        ("sampling/createMessage", "list them by tools/list"),
+    ] {
+        let refused = ask(Era::Bare, method, json!({})).send(&endpoint).await.json();
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
     }
     let nobody = ask(Era::Bare, "tools/call", call("search_vc", json!({}))).send(&endpoint).await.json();
     let message = nobody["error"]["message"].as_str().unwrap();

@@ -24,13 +24,11 @@ async fn only_calls_of_tools_are_counted_and_faults_of_ours_are_given_back() {
         assert_eq!(used.load(Ordering::Relaxed), count, "{ask:?}");
         assert_eq!(reply.header("x-ratelimit-remaining"), (LIMIT - count).to_string(), "{ask:?}");
     }
-    for query in ["panic", "broken"] {
-        let params = call("search_vcs", json!({ "query": query }));
-        let reply = ask(Era::Bare, "tools/call", params).send(&endpoint).await;
-        assert_eq!((reply.status, &reply.json()["error"]["code"]), (500, &json!(-32603)), "{query}");
-        assert_eq!(reply.json()["id"], 7);
-        assert_eq!(reply.header("x-ratelimit-remaining"), "96", "{query}");
-    }
+    let params = call("search_vcs", json!({ "query": "panic" }));
+    let reply = ask(Era::Bare, "tools/call", params).send(&endpoint).await;
+    assert_eq!((reply.status, &reply.json()["error"]["code"]), (500, &json!(-32603)));
+    assert_eq!(reply.json()["id"], 7);
+    assert_eq!(reply.header("x-ratelimit-remaining"), "96");
     assert_eq!(used.load(Ordering::Relaxed), 4);
 }
 

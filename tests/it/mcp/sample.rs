@@ -31,7 +31,6 @@ impl Release for Sample {
             Some("hostile") => {
                 Answer::Found(json!({ "items": [r#""structuredContent":null"#], "x": null }).to_string())
             }
-            Some("broken") => Answer::Found("{".to_owned()),
             Some("nowhere") => Answer::Wrong(vec![Mistake {
                 argument: "sector".to_owned(),
                 detail: "\"nowhere\" is not a sector".to_owned(),

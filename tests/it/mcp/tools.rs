@@ -5,19 +5,33 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use venturedex::catalog::{Catalog, Live, bundled};
 use venturedex::dataset::Table;
-use venturedex::web::mcp::{Answer, Call, LONGEST, Mistake, Tool, Tools};
+use venturedex::web::mcp::{Answer, Call, LONGEST, Mistake, Source, Tool, Tools};
 
 use super::schema::misfit;
 use crate::stage::{catalog_of, real_data};
 
-fn release() -> Live<Catalog> {
-    Live::new(Arc::new(bundled().unwrap()), 3)
+/// A release, and the tools that answer from it.
+pub struct Desk {
+    pub catalog: Arc<Catalog>,
+    source: Source,
 }
 
-fn called(live: &Live<Catalog>, tool: Tool, arguments: &Value) -> Result<Value, Vec<Mistake>> {
+impl Desk {
+    pub fn of(catalog: Catalog) -> Self {
+        let catalog = Arc::new(catalog);
+        let live = Arc::new(Live::new(Arc::clone(&catalog), 3));
+        Self { catalog, source: Source::new(live, "https://api.example.com/") }
+    }
+
+    pub fn bundled() -> Self {
+        Self::of(bundled().unwrap())
+    }
+}
+
+pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<Mistake>> {
     let arguments = arguments.as_object().unwrap();
     let call = Call::read(tool, arguments)?;
-    match Tools::current(live).answer(&call) {
+    match desk.source.current().answer(&call) {
         Answer::Found(text) => {
             assert!(text.len() <= LONGEST, "{} {arguments:?}: {} bytes", tool.name(), text.len());
             let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -89,15 +103,15 @@ fn invented(tool: Tool, catalog: &Catalog, dice: &mut Dice) -> Map<String, Value
 
 /// Calls the tools with invented arguments; every answer must fit its schema. Tells how many were found, and how many
 /// of those had items.
-fn answers_fit(live: &Live<Catalog>, calls: usize) -> (usize, usize) {
-    let catalog = Live::current(live);
+fn answers_fit(desk: &Desk, calls: usize) -> (usize, usize) {
+    let catalog = &desk.catalog;
     let mut dice = Dice(7);
     let (mut found, mut with_items) = (0, 0);
     for round in 0..calls {
         let tool = Tool::ALL[round % Tool::ALL.len()];
-        let arguments = Value::Object(invented(tool, &catalog, &mut dice));
+        let arguments = Value::Object(invented(tool, catalog, &mut dice));
         assert_eq!(misfit(&tool.input_schema(), &arguments, tool.name()), None);
-        if let Ok(answer) = called(live, tool, &arguments) {
+        if let Ok(answer) = called(desk, tool, &arguments) {
             found += 1;
             let items = answer.get("items").or(answer.get("portfolio")).and_then(Value::as_array);
             with_items += usize::from(items.is_some_and(|items| !items.is_empty()));
@@ -108,7 +122,7 @@ fn answers_fit(live: &Live<Catalog>, calls: usize) -> (usize, usize) {
 
 #[test]
 fn every_answer_fits_its_schema() {
-    let (found, with_items) = answers_fit(&release(), 600);
+    let (found, with_items) = answers_fit(&Desk::bundled(), 600);
     // Only a profile without slug and name is wrong here.
     assert!(found > 560 && with_items > 100, "{found} {with_items}");
 }
@@ -116,36 +130,37 @@ fn every_answer_fits_its_schema() {
 #[test]
 fn every_answer_from_real_data_fits_its_schema() {
     let Some(folder) = real_data() else { return };
-    let live = Live::new(Arc::new(catalog_of(&folder)), 3);
-    let (found, with_items) = answers_fit(&live, 1_200);
+    let desk = Desk::of(catalog_of(&folder));
+    let (found, with_items) = answers_fit(&desk, 1_200);
     assert!(found > 1_100 && with_items > 150, "{found} {with_items}");
 }
 
 #[test]
 fn a_search_is_limited_and_says_so() {
-    let live = release();
-    let answer = called(&live, Tool::SearchVcs, &json!({ "limit": 1_000 })).unwrap();
+    let desk = Desk::bundled();
+    let answer = called(&desk, Tool::SearchVcs, &json!({ "limit": 1_000 })).unwrap();
     let items = answer["items"].as_array().unwrap().len();
     assert!(items <= 50 && items > 20);
     assert_eq!(answer["truncated"], if items < 50 { json!(true) } else { Value::Null });
     assert_eq!(answer["notes"], json!(["`limit` is at most 50: 50 was used"]));
-    let default = called(&live, Tool::SearchVcs, &json!({})).unwrap();
+    let default = called(&desk, Tool::SearchVcs, &json!({})).unwrap();
     assert_eq!(default["items"].as_array().unwrap().len(), 10);
-    assert_eq!(default["total"], Live::current(&live).snapshot().rows(Table::Firms));
+    assert_eq!(default["total"], desk.catalog.snapshot().rows(Table::Firms));
 }
 
 #[test]
 fn a_profile_is_found_by_slug_and_by_name() {
-    let live = release();
-    let catalog = Live::current(&live);
+    let desk = Desk::bundled();
+    let catalog = &desk.catalog;
     let snapshot = catalog.snapshot();
     for row in (0..snapshot.rows(Table::Firms)).step_by(7) {
         let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
-        let by_slug = called(&live, Tool::GetVcProfile, &json!({ "slug": slug.to_uppercase() })).unwrap();
+        let by_slug = called(&desk, Tool::GetVcProfile, &json!({ "slug": slug.to_uppercase() })).unwrap();
         assert_eq!(by_slug["profile"]["slug"], slug);
+        assert_eq!(by_slug["profile"]["url"], format!("https://api.example.com/vcs/{slug}"));
         let parts = if by_slug["score"]["value"].is_null() { 0 } else { 5 };
         assert_eq!(by_slug["score"]["components"].as_array().map(Vec::len), Some(parts), "{slug}");
-        let by_name = called(&live, Tool::GetVcProfile, &json!({ "name": name })).unwrap();
+        let by_name = called(&desk, Tool::GetVcProfile, &json!({ "name": name })).unwrap();
         match by_name["profile"]["slug"].as_str() {
             Some(found) => assert_eq!(found, slug, "{name}"),
             None => {
@@ -158,22 +173,23 @@ fn a_profile_is_found_by_slug_and_by_name() {
 
 #[test]
 fn a_firm_that_is_not_clear_is_not_guessed() {
-    let live = release();
-    let catalog = Live::current(&live);
+    let desk = Desk::bundled();
+    let catalog = &desk.catalog;
     let slug = catalog.snapshot().slug(Table::Firms, 0).to_owned();
-    let near = called(&live, Tool::GetVcProfile, &json!({ "slug": format!("{slug}x") })).unwrap();
+    let near = called(&desk, Tool::GetVcProfile, &json!({ "slug": format!("{slug}x") })).unwrap();
     assert_eq!(near["profile"], Value::Null);
     let candidates = near["candidates"].as_array().unwrap();
     assert!(candidates.iter().any(|candidate| candidate["slug"] == *slug), "{candidates:?}");
-    let none = called(&live, Tool::GetVcProfile, &json!({ "name": "qqqq zzzz xxxx" })).unwrap();
+    let none = called(&desk, Tool::GetVcProfile, &json!({ "name": "qqqq zzzz xxxx" })).unwrap();
     assert_eq!(none["profile"], Value::Null);
-    let missing = called(&live, Tool::GetVcProfile, &json!({})).unwrap_err();
+    assert!(none["notes"][0].as_str().unwrap().contains("search_vcs"), "{none}");
+    let missing = called(&desk, Tool::GetVcProfile, &json!({})).unwrap_err();
     assert!(missing[0].detail.contains("`slug` or its `name`"), "{missing:?}");
 }
 
 #[test]
 fn unknown_values_are_told_by_the_names_of_arguments() {
-    let live = release();
+    let desk = Desk::bundled();
     for (tool, arguments, argument) in [
         (Tool::SearchVcs, json!({ "sector": "fintec" }), "sector"),
         (Tool::SearchVcs, json!({ "stage": "sede" }), "stage"),
@@ -185,9 +201,101 @@ fn unknown_values_are_told_by_the_names_of_arguments() {
         (Tool::SearchPeople, json!({ "organization": "no-such-firm-at-all" }), "organization"),
         (Tool::SearchPeople, json!({ "kind": "vc" }), "kind"),
     ] {
-        let mistakes = called(&live, tool, &arguments).unwrap_err();
+        let mistakes = called(&desk, tool, &arguments).unwrap_err();
         assert_eq!(mistakes[0].argument, argument, "{arguments}: {mistakes:?}");
     }
-    let fintec = called(&live, Tool::SearchVcs, &json!({ "sector": "fintec" })).unwrap_err();
+    let fintec = called(&desk, Tool::SearchVcs, &json!({ "sector": "fintec" })).unwrap_err();
     assert_eq!(fintec[0].did_you_mean, ["fintech"]);
+}
+
+#[test]
+fn a_slug_and_a_name_must_mean_the_same_firm() {
+    let desk = Desk::bundled();
+    let profile = |slug: &str, name: &str| called(&desk, Tool::GetVcProfile, &json!({ "slug": slug, "name": name }));
+    for name in ["Alder Capital", "alder capital", "Aldr Capital"] {
+        let same = profile("alder-capital", name).unwrap();
+        assert_eq!(same["profile"]["slug"], "alder-capital", "{name}");
+        assert_eq!(same.get("notes"), None, "{name}");
+    }
+    let torn = profile("alder-capital", "Lunpentanza Ventures").unwrap();
+    assert_eq!(torn["profile"], Value::Null);
+    let slugs: Vec<&str> =
+        torn["candidates"].as_array().unwrap().iter().map(|candidate| candidate["slug"].as_str().unwrap()).collect();
+    assert_eq!(slugs[..2], ["alder-capital", "lunpentanza-ventures"]);
+    assert_eq!(torn["notes"][0], "the slug and the name mean different firms");
+    let by_name = profile("alder-captal", "Alder Capital").unwrap();
+    assert_eq!(by_name["profile"]["slug"], "alder-capital");
+    assert_eq!(by_name["notes"], json!(["no firm has this slug; the name was used"]));
+}
+
+#[test]
+fn a_profile_is_what_a_founder_needs_before_a_meeting() {
+    let desk = Desk::bundled();
+    let mut complete = 0;
+    for row in 0..desk.catalog.snapshot().rows(Table::Firms) {
+        let slug = desk.catalog.snapshot().slug(Table::Firms, row);
+        let answer = called(&desk, Tool::GetVcProfile, &json!({ "slug": slug, "reviews_limit": 50 })).unwrap();
+        let (profile, score) = (&answer["profile"], &answer["score"]);
+        assert_eq!(score["value"], profile["health_score"], "{slug}");
+        let parts = score["components"].as_array().unwrap();
+        for place in parts.iter().chain([score, &answer["ghosting"]]) {
+            assert!(place["meaning"].as_str().is_some_and(|meaning| meaning.len() > 30), "{slug}: {place}");
+        }
+        let points: i64 = parts.iter().map(|part| part["points"].as_i64().unwrap()).sum();
+        assert_eq!(points, score["value"].as_i64().unwrap_or(0), "{slug}");
+        let ghosting = &answer["ghosting"];
+        assert_eq!(ghosting["rate"], profile["ghosting_rate"]);
+        let (never, answered) = (ghosting["never_answered"].as_f64().unwrap(), ghosting["answered"].as_f64().unwrap());
+        match ghosting["rate"].as_f64() {
+            Some(rate) => {
+                assert!((rate - 100.0 * never / (never + answered)).abs() <= 0.05 + 1e-9, "{slug}: {ghosting}")
+            }
+            None => assert!(never + answered < 3.0, "{slug}: {ghosting}"),
+        }
+        let by_rating = answer["reviews_by_rating"].as_object().unwrap();
+        let reviews: u64 = by_rating.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(profile["review_count"], reviews, "{slug}");
+        let told = answer["reviews"].as_array().unwrap();
+        assert!(told.len() as u64 == reviews.min(50) || answer["truncated"] == true, "{slug}");
+        let portfolio = answer["portfolio"].as_array().unwrap();
+        assert_eq!(portfolio.len() as u64, profile["portfolio_count"].as_u64().unwrap().min(10), "{slug}");
+        if let Some(latest) = portfolio.first() {
+            assert_eq!(latest["last_joined"]["announced_on"], profile["last_investment_on"], "{slug}");
+            assert!(latest["last_joined"]["led"].is_boolean());
+        }
+        let whole = !score["value"].is_null() && !portfolio.is_empty() && !profile["check_min_usd"].is_null();
+        let known = answer["people"].as_array().is_some_and(|people| !people.is_empty());
+        complete += usize::from(whole && known && !profile["top_co_investors"].as_array().unwrap().is_empty());
+    }
+    assert!(complete > 50, "{complete}");
+}
+
+#[test]
+fn answers_name_records_by_slug_and_link_and_never_by_an_inner_id() {
+    let desk = Desk::bundled();
+    for (tool, pages) in [(Tool::SearchVcs, "vcs"), (Tool::SearchStartups, "startups"), (Tool::SearchPeople, "people")]
+    {
+        let answer = called(&desk, tool, &json!({})).unwrap();
+        for item in answer["items"].as_array().unwrap() {
+            let slug = item["slug"].as_str().unwrap();
+            assert_eq!(item["url"], format!("https://api.example.com/{pages}/{slug}"));
+        }
+    }
+    let rounds = called(&desk, Tool::GetFundingRounds, &json!({})).unwrap();
+    for round in rounds["items"].as_array().unwrap() {
+        assert!(round["startup"]["slug"].is_string() && round.get("id").is_none(), "{round}");
+    }
+    let profile = called(&desk, Tool::GetVcProfile, &json!({ "slug": "alder-capital" })).unwrap();
+    assert!(profile["reviews"].as_array().unwrap().iter().all(|review| review.get("id").is_none()));
+}
+
+#[test]
+fn a_search_without_matches_says_what_to_do() {
+    let desk = Desk::bundled();
+    let nobody = called(&desk, Tool::SearchVcs, &json!({ "country": "DE", "min_health_score": 100 })).unwrap();
+    assert_eq!((&nobody["total"], &nobody["items"]), (&json!(0), &json!([])));
+    assert_eq!(nobody["notes"], json!(["nothing fulfils all of these arguments: leave one out or widen it"]));
+    let mistyped = called(&desk, Tool::SearchVcs, &json!({ "query": "Alder Kapitol Partners Group" })).unwrap();
+    let told = mistyped["total"].as_u64() > Some(0) || mistyped.get("did_you_mean").is_some();
+    assert!(told, "{mistyped}");
 }

@@ -1,19 +1,14 @@
-"""Lists and calls all six tools with the official Python client, as an assistant would."""
+"""Lists and calls all six tools with the Python client `mcp` 1.x: python python_1.py URL"""
 
 import asyncio
+import json
+import pathlib
 import sys
 
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 
-CALLS = {
-    "search_vcs": {"query": "capital", "stage": ["seed", "Series A"], "limit": 3},
-    "get_vc_profile": {"name": "Alder Capital"},
-    "search_startups": {"sector": "fintech", "limit": 3},
-    "get_funding_rounds": {"stage": "seed", "since": "2025-01-01", "limit": 3},
-    "get_platform_stats": {},
-    "search_people": {"query": "anna", "limit": 3},
-}
+CALLS = json.loads((pathlib.Path(__file__).parent / "calls.json").read_text())
 
 
 async def main(url: str) -> None:
