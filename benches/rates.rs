@@ -88,7 +88,7 @@ fn main() {
         clock: now,
     });
     let callers =
-        Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new(), pools: Vec::new() };
+        Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new(), pools: Vec::new().into() };
     let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)

@@ -220,7 +220,8 @@ impl<'a> Candidates<'a> {
                 if weight > all * (1.0 - NEEDED) || (weight > 0.0 && expansion.optional) {
                     break;
                 }
-                weight += expansion.weight.max(f32::MIN_POSITIVE);
+                // A row may hold a common word in the place of this one: then it has to hold another.
+                weight += if expansion.may_be_mistaken() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
                 expansion.each_new(lexicon, budget, |row, sure| {
                     if scratch.touched.len() < full {

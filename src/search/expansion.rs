@@ -155,6 +155,11 @@ impl Expansion {
         self.exact.is_empty() && !is_beginning(&self.known_ranges) && !is_beginning(&self.fresh_ranges)
     }
 
+    /// True for a word that is one, and may be a typo of a common word all the same.
+    pub fn may_be_mistaken(&self) -> bool {
+        !self.mistaken.is_empty() && !self.is_mistyped()
+    }
+
     /// True where the query's word is a word, or the beginning of one that may be going on.
     pub fn is_known(&self) -> bool {
         let is_beginning = || self.known_ranges.first().is_some_and(|range| !range.is_empty());

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use venturedex::catalog::Catalog;
 use venturedex::dataset::fold::fold;
 use venturedex::dataset::{Facet, Table};
+use venturedex::search::CLOSE;
 
-use crate::stage::{bundled_folder, catalog_of};
+use crate::stage::{bundled_folder, catalog_of, real_data};
 
 const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
@@ -75,5 +77,57 @@ fn a_filter_lets_in_only_what_passes_and_nothing_comes_twice() {
                 assert_eq!(some.hits.first().map(|hit| hit.row), Some(row), "{query}");
             }
         }
+    }
+}
+
+/// Of queries made from other names, with and without a filter, the share whose best close match is found; the best is
+/// told by a look at every name.
+fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
+    let snapshot = catalog.snapshot();
+    let (index, names) = (catalog.text_index(table).unwrap(), snapshot.names(table));
+    let (mut close, mut found) = (0.0, 0.0);
+    for number in 0..queries {
+        let from = [Table::Firms, Table::Startups, Table::People][number % 3];
+        let row = number * 7_919 % snapshot.rows(from) as usize;
+        let name = snapshot.name(from, row as u32);
+        let query = match number % 4 {
+            0 => name.to_owned(),
+            1 => name.chars().take(1 + number % name.chars().count()).collect(),
+            2 => mistyped(name, number),
+            _ => mistyped(&mistyped(name, number), number / 2),
+        };
+        let passes = |row: u32| number % 2 == 0 || row % 11 == 3;
+        let rows = (0..snapshot.rows(table)).filter(|row| passes(*row));
+        let best = rows.map(|row| index.explain(&names, &query, row).score).fold(0.0, f32::max);
+        if best >= CLOSE {
+            close += 1.0;
+            let hits = catalog.search(table, &query, &passes).hits;
+            let is_found = hits.first().is_some_and(|hit| hit.score > best - 0.03);
+            if !is_found {
+                eprintln!("{query:?}: {best} missed, filter {}", number % 2);
+            }
+            found += f64::from(u8::from(is_found));
+        }
+    }
+    assert!(close > queries as f64 / 10.0, "{close} of {queries} queries have a close match");
+    found / close
+}
+
+#[test]
+fn the_best_close_match_is_found_with_and_without_a_filter() {
+    let catalog = catalog_of(&bundled_folder());
+    for table in [Table::Firms, Table::Startups, Table::People] {
+        let share = share_found(&catalog, table, 600);
+        assert!(share > 0.97, "{table:?}: {share}");
+    }
+}
+
+#[test]
+fn the_best_close_match_is_found_in_real_data() {
+    let Some(folder) = real_data() else { return };
+    let catalog = catalog_of(&folder);
+    for table in [Table::Firms, Table::People] {
+        let share = share_found(&catalog, table, 200);
+        assert!(share > 0.95, "{table:?}: {share}");
     }
 }
