@@ -9,10 +9,11 @@ use serde_json::json;
 
 use crate::access::network::{Network, client};
 use crate::access::pool::{Client, Pool};
-use crate::access::{Caller, KEY_PREFIX, Quota};
+use crate::access::{Caller, Quota};
 use crate::dataset::Date;
 
 use super::State;
+use super::address::holds_key;
 use super::arrival::Peer;
 use super::headers::{instant, set, write_quota};
 use super::mcp::{Admission, Admitting, Fault, Gate};
@@ -45,8 +46,7 @@ fn allowance(address: IpAddr, pools: &[Pool], daily_limit: u32) -> (Client<'_>, 
 
 impl Callers {
     async fn caller(&self, request: &Parts) -> Result<Counted, Fault> {
-        let query = request.uri.query().unwrap_or_default();
-        if form_urlencoded::parse(query.as_bytes()).any(|(_, value)| value.starts_with(KEY_PREFIX)) {
+        if holds_key(request.uri.path(), request.uri.query().unwrap_or_default()) {
             let message = "the address holds an API key, which logs and histories keep: revoke it, and send keys in \
                            the `Authorization` header only";
             let data = json!({ "code": "key_in_url" });

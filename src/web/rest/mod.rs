@@ -27,7 +27,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::access::{Caller, Quota, Refused};
 use crate::catalog::{Catalog, Resource};
-use crate::dataset::{SnapshotVersion, Table};
+use crate::dataset::{Date, SnapshotVersion, Table};
 
 use super::address::holds_key;
 use super::arrival::RequestId;
@@ -104,7 +104,8 @@ pub async fn answer(state: &State, arrival: Arrival<'_>) -> Response<Bytes> {
 /// The rest of [`answer`], which never waits.
 fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Bytes> {
     let catalog = state.live.current();
-    let (now, today) = (state.now(), state.today());
+    let now = state.now();
+    let today = Date::from_unix(now);
     let (version, path) = split(arrival.path);
     let mut quota = Quota::none(today);
     let asking = Asking::of(&catalog, arrival.path, arrival.query);
@@ -208,8 +209,7 @@ fn admit(
     let caller = caller.map_err(|refused| {
         Problem::new(Code::named(refused.code()).unwrap_or(Code::InvalidApiKey), refused.to_string())
     })?;
-    let today = state.today();
-    *quota = state.access.peek(&caller, today);
+    let today = quota.day;
     let (version, path) = split(arrival.path);
     let is_usage = version == Some(Version::V3) && path == "usage";
     let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
@@ -221,9 +221,11 @@ fn admit(
         }
         && validator.is_known_to(arrival.headers, catalog)
     {
+        *quota = state.access.peek(&caller, today);
         return Ok(Admitted::NotModified(validator.text));
     }
     if is_usage {
+        *quota = state.access.peek(&caller, today);
         return Ok(Admitted::Caller(caller));
     }
     match state.access.take(&caller, today) {
