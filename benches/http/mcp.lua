@@ -1,7 +1,11 @@
--- Asks one question all the time: as a tool call where CALL holds its message, else by the path PATH.
+-- Asks one question all the time: as a tool call where CALL holds its message, else by the path PATH_ASKED, with a
+-- parameter that the service ignores, so that the answer is made each time as that of a tool is, and none is one that was
+-- kept.
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY") }
 local call = os.getenv("CALL")
 local message
+local path
+local count = 0
 
 function init()
   if call then
@@ -9,12 +13,17 @@ function init()
     headers["Accept"] = "application/json, text/event-stream"
     message = wrk.format("POST", "/api/mcp", headers, call)
   else
-    message = wrk.format("GET", os.getenv("PATH_ASKED"), headers)
+    path = os.getenv("PATH_ASKED")
+    path = path .. (path:find("?", 1, true) and "&" or "?") .. "_=" .. os.time() .. "."
   end
 end
 
 function request()
-  return message
+  if message then
+    return message
+  end
+  count = count + 1
+  return wrk.format("GET", path .. count, headers)
 end
 
 function done(summary)

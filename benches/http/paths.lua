@@ -1,14 +1,21 @@
--- Asks the paths of the file that PATHS names, one after the other, with the key that KEY holds.
+-- Asks the paths of the file that PATHS names, one after the other, with the key that KEY holds. With ANEW each gets a
+-- parameter of its own, which the service ignores, so that no answer is one that was kept.
 local paths = {}
 for line in io.lines(os.getenv("PATHS")) do
   paths[#paths + 1] = line
 end
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY") }
 local next_path = 0
+local anew = os.getenv("ANEW")
+local started = os.time() .. "."
 
 function request()
-  next_path = next_path % #paths + 1
-  return wrk.format("GET", paths[next_path], headers)
+  next_path = next_path + 1
+  local path = paths[(next_path - 1) % #paths + 1]
+  if anew then
+    path = path .. (path:find("?", 1, true) and "&" or "?") .. "_=" .. started .. next_path
+  end
+  return wrk.format("GET", path, headers)
 end
 
 function done(summary, latency)
