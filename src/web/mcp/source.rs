@@ -86,6 +86,12 @@ impl Served {
         if page.total == 0 && page.did_you_mean.is_empty() {
             notes.push("nothing fulfils all of these arguments: leave one out or widen it".to_owned());
         }
+        if page.capped {
+            notes.push(format!(
+                "more names match than the best {}, which `total` counts: say more of the name, or filter",
+                page.total
+            ));
+        }
         let document = noted(document, &notes).list("items", items);
         Ok(document.field("snapshot", json(&self.snapshot)).text())
     }

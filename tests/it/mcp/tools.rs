@@ -133,6 +133,10 @@ fn every_answer_from_real_data_fits_its_schema() {
     let desk = Desk::of(catalog_of(&folder));
     let (found, with_items) = answers_fit(&desk, 1_200);
     assert!(found > 1_100 && with_items > 100, "{found} {with_items}");
+
+    let crowd = called(&desk, Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
+    assert_eq!(crowd["total"], 1_000);
+    assert!(crowd["notes"][0].as_str().unwrap().starts_with("more names match than the best 1000"), "{crowd}");
 }
 
 #[test]
