@@ -5,31 +5,19 @@
 //! In-process, but counted as a client of the server would count: the first ten answers, those in `also` left out, a class
 //! with fewer than ten queries not shown, ALL the mean over the classes.
 
+mod clock;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
-
-use rustix::time::{ClockId, clock_gettime};
 
 use serde_json::Value;
 use venturedex::dataset::{Names, fold::fold};
 use venturedex::search::TextIndex;
 
+use clock::Moment;
+
 const KINDS: [&str; 3] = ["firms", "startups", "people"];
-
-/// CPU time of this thread: what else the machine does stays out.
-struct Moment(Duration);
-
-impl Moment {
-    fn now() -> Self {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        Self(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
-    }
-
-    fn elapsed(&self) -> Duration {
-        Self::now().0.saturating_sub(self.0)
-    }
-}
 
 struct Options {
     kind: Option<String>,

@@ -8,11 +8,11 @@
 //! The names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
 //! distribution, so that the dictionary grows with the names as that of real ones does.
 
+mod clock;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use rustix::time::{ClockId, clock_gettime};
 
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, Query};
@@ -21,19 +21,7 @@ use tantivy::{Index, TantivyDocument, Term};
 use venturedex::dataset::{Names, fold::fold};
 use venturedex::search::TextIndex;
 
-/// CPU time of this thread: what else the machine does stays out.
-struct Moment(Duration);
-
-impl Moment {
-    fn now() -> Self {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        Self(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
-    }
-
-    fn elapsed(&self) -> Duration {
-        Self::now().0.saturating_sub(self.0)
-    }
-}
+use clock::Moment;
 
 struct Options {
     names: usize,

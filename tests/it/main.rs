@@ -19,6 +19,7 @@ mod parameters;
 mod quota;
 mod real;
 mod rest;
+mod schema;
 mod snapshots;
 mod stage;
 mod swap;

@@ -7,6 +7,5 @@ mod manifest;
 mod protocol;
 mod quota;
 mod sample;
-mod schema;
 mod tools;
 mod usefulness;

@@ -7,7 +7,7 @@ use venturedex::catalog::{Catalog, Live, bundled};
 use venturedex::dataset::Table;
 use venturedex::web::mcp::{Answer, Call, LONGEST, Mistake, Source, Tool, Tools};
 
-use super::schema::misfit;
+use crate::schema::misfit;
 use crate::stage::{catalog_of, real_data};
 
 /// A release, and the tools that answer from it.
@@ -35,7 +35,8 @@ pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<M
         Answer::Found(text) => {
             assert!(text.len() <= LONGEST, "{} {arguments:?}: {} bytes", tool.name(), text.len());
             let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-            let misfit = misfit(&tool.output_schema(), &value, tool.name());
+            let schema = tool.output_schema();
+            let misfit = misfit(&schema, &schema, &value, tool.name());
             assert_eq!(misfit, None, "{arguments:?}");
             Ok(value)
         }
@@ -110,7 +111,8 @@ fn answers_fit(desk: &Desk, calls: usize) -> (usize, usize) {
     for round in 0..calls {
         let tool = Tool::ALL[round % Tool::ALL.len()];
         let arguments = Value::Object(invented(tool, catalog, &mut dice));
-        assert_eq!(misfit(&tool.input_schema(), &arguments, tool.name()), None);
+        let schema = tool.input_schema();
+        assert_eq!(misfit(&schema, &schema, &arguments, tool.name()), None);
         if let Ok(answer) = called(desk, tool, &arguments) {
             found += 1;
             let items = answer.get("items").or(answer.get("portfolio")).and_then(Value::as_array);

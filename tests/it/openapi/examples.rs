@@ -10,8 +10,8 @@ use venturedex::web::openapi::{BASE, Examples};
 use venturedex::web::problem::{Code, Problem};
 use venturedex::web::rest::{Content, Route, Version};
 
-use super::schema::{misfit, resolved};
 use super::{document, operation, request};
+use crate::schema::{misfit, resolved};
 use crate::stage::Server;
 
 /// Puts `value` in the place of a text that differs from run to run.

@@ -1,7 +1,6 @@
 //! The documents of the API: complete, true to what is served, and the same each time.
 
 mod examples;
-mod schema;
 
 use std::collections::BTreeSet;
 
@@ -11,8 +10,8 @@ use venturedex::catalog::Resource;
 use venturedex::catalog::form::{Form, example_slug};
 use venturedex::web::rest::{Content, Route, Version};
 
+use crate::schema::{misfit, resolved};
 use crate::stage::{Client, Reply, Server, catalog_of, real_data};
-use schema::{misfit, resolved};
 
 fn document(server: &Server, version: Version) -> Value {
     server.anonymous().get(&format!("/openapi/{}.json", version.segment())).json()

@@ -1,4 +1,4 @@
-//! The part of JSON Schema that the documents use.
+//! The part of JSON Schema that the documents of the API and the tools' schemas use.
 
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn what_does_not_fit_is_found() {
     let document = serde_json::json!({ "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 3 } });
     let schema = serde_json::json!({
         "type": "object",
-        "properties": { "n": { "$ref": "#/n" }, "l": { "type": "array", "items": { "enum": ["a"] } } },
+        "properties": { "n": { "$ref": "#/n" }, "l": { "type": "array", "items": { "type": "string", "enum": ["a"] } } },
         "required": ["n"],
         "additionalProperties": false,
     });
@@ -92,6 +92,7 @@ fn what_does_not_fit_is_found() {
         (r#"{"n":4}"#, false),
         (r#"{"n":"1"}"#, false),
         (r#"{"n":1,"l":["b"]}"#, false),
+        (r#"{"n":1,"l":[1]}"#, false),
         (r#"{"l":[]}"#, false),
         (r#"{"n":1,"x":1}"#, false),
         ("[]", false),
