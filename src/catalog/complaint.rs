@@ -30,6 +30,23 @@ impl ParameterError {
         Self { parameter: parameter.to_owned(), code: "invalid_parameter", detail, did_you_mean: None, accepted: None }
     }
 
+    /// Codes that warnings have and errors never do.
+    pub const WARNINGS: [&str; 2] = ["limit_clamped", "total_capped"];
+
+    /// A warning: `limit` was above the most that is given.
+    #[must_use]
+    pub fn limit_clamped(most: u64) -> Self {
+        Self { code: "limit_clamped", ..Self::invalid("limit", format!("`limit` is at most {most}; {most} was used")) }
+    }
+
+    /// A warning: a search has more matches than the best `given`.
+    #[must_use]
+    pub fn total_capped(given: u64) -> Self {
+        let detail =
+            format!("more names match than the best {given}, which `total` counts: say more of the name, or filter");
+        Self { code: "total_capped", ..Self::invalid("q", detail) }
+    }
+
     /// A name that no parameter has.
     #[must_use]
     pub fn unknown_parameter(name: &str, accepted: &[&str]) -> Self {

@@ -87,10 +87,7 @@ impl Served {
             notes.push("nothing fulfils all of these arguments: leave one out or widen it".to_owned());
         }
         if page.capped {
-            notes.push(format!(
-                "more names match than the best {}, which `total` counts: say more of the name, or filter",
-                page.total
-            ));
+            notes.push(ParameterError::total_capped(page.total).detail);
         }
         let document = noted(document, &notes).list("items", items);
         Ok(document.field("snapshot", json(&self.snapshot)).text())

@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{AdditionalProperties, Array, ArrayItems, ObjectBui
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::catalog::fit::Reason;
-use crate::catalog::{Resource, Texts};
+use crate::catalog::{ParameterError, Resource, Texts};
 use crate::dataset::score::{DIMENSIONS, GHOSTING, METHOD};
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
@@ -212,7 +212,7 @@ fn frame(version: Version) -> BTreeMap<String, Object> {
     let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
     close(&mut all, "Problem", "code", &codes);
     codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == http::StatusCode::BAD_REQUEST));
-    codes.push("limit_clamped");
+    codes.extend(ParameterError::WARNINGS);
     close(&mut all, "ParameterError", "code", &codes);
     close(&mut all, "Problem", "tier", &tiers());
     all

@@ -112,11 +112,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     };
     warnings.extend(asked.warnings);
     if rows.is_capped() {
-        let detail = format!(
-            "more names match than the best {}, which `total` counts: say more of the name, or filter",
-            rows.total()
-        );
-        warnings.push(ParameterError { code: "total_capped", ..ParameterError::invalid("q", detail) });
+        warnings.push(ParameterError::total_capped(rows.total()));
     }
 
     let next_cursor = match version {

@@ -127,13 +127,7 @@ impl Window {
         }
         let limit = asked.min(MAX_LIMIT);
         if limit < asked {
-            warnings.push(ParameterError {
-                parameter: "limit".to_owned(),
-                code: "limit_clamped",
-                detail: format!("`limit` is at most {MAX_LIMIT}; {limit} was used"),
-                did_you_mean: None,
-                accepted: None,
-            });
+            warnings.push(ParameterError::limit_clamped(MAX_LIMIT));
         }
         Ok(Self { limit, start })
     }
