@@ -54,14 +54,11 @@ impl Catalog {
         firms.sort_unstable_by_key(|(row, rounds, last)| {
             (Reverse(*rounds), Reverse(*last), slugs.get(*row as usize).copied())
         });
-        let total = firms.len() as u64;
-        let start = place.offset.min(total) as usize;
-        let end = start.saturating_add(limit).min(firms.len());
-        let next = (end < firms.len() && end > start).then(|| Place::after(end as u64));
-        let firms = firms.get(start..end).unwrap_or(&[]).iter().map(|(row, rounds, last)| CoInvestor {
-            row: *row,
-            shared_rounds: *rounds,
-            last_shared_on: (*last != unknown::I32).then(|| Date::from_days(*last)),
+        let (firms, total, next) = place.page_of(firms, limit);
+        let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
+            row,
+            shared_rounds,
+            last_shared_on: (last != unknown::I32).then(|| Date::from_days(last)),
         });
         CoInvestorPage { firms: firms.collect(), total, next }
     }

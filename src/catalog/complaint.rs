@@ -72,13 +72,13 @@ impl ParameterError {
 
 /// A value that a closed vocabulary does not have.
 pub(super) fn unknown_word<V: Vocabulary>(name: &str, value: &str) -> ParameterError {
-    let names = || V::ALL.iter().map(|word| word.name());
+    let names = V::names();
     ParameterError {
         parameter: name.to_owned(),
         code: "unknown_value",
         detail: format!("`{value}` is not a {}", V::NOUN.replace('_', " ")),
-        did_you_mean: nearest(value, names()).map(str::to_owned),
-        accepted: Some(names().map(str::to_owned).collect()),
+        did_you_mean: nearest(value, names.iter().copied()).map(str::to_owned),
+        accepted: Some(names.into_iter().map(str::to_owned).collect()),
     }
 }
 

@@ -44,10 +44,6 @@ pub const MOST_USD: u64 = (1 << 53) - 1;
 /// Characters of a name that is searched for; no name is longer.
 pub const LONGEST_TEXT: usize = 500;
 
-fn words<V: Vocabulary>() -> Vec<&'static str> {
-    V::ALL.iter().map(|word| word.name()).collect()
-}
-
 /// The slug that stands in examples for records of a table: one that the bundled snapshot has.
 #[must_use]
 pub fn example_slug(table: Table) -> &'static str {
@@ -78,11 +74,11 @@ impl Kind {
     pub fn form(self, resource: Resource) -> Form {
         match self {
             Self::Text => Form::Text,
-            Self::Stages => Form::Words(words::<Stage>()),
-            Self::FirmKinds => Form::Words(words::<FirmKind>()),
-            Self::StartupStatuses => Form::Words(words::<StartupStatus>()),
-            Self::ReviewStatuses => Form::Words(words::<ReviewStatus>()),
-            Self::OrganizationKinds => Form::Words(words::<OrganizationKind>()),
+            Self::Stages => Form::Words(Stage::names()),
+            Self::FirmKinds => Form::Words(FirmKind::names()),
+            Self::StartupStatuses => Form::Words(StartupStatus::names()),
+            Self::ReviewStatuses => Form::Words(ReviewStatus::names()),
+            Self::OrganizationKinds => Form::Words(OrganizationKind::names()),
             Self::Sectors(_) | Self::Cities | Self::Firms(_) | Self::Startups(_) | Self::Organizations => Form::Names,
             Self::Countries => Form::Countries,
             Self::MinHealthScore
@@ -97,7 +93,7 @@ impl Kind {
             Self::MaxGhostingRate => Form::Rate,
             Self::ActiveSince | Self::Since | Self::Until => Form::Date,
             Self::Ghosted => Form::Truth,
-            Self::Metric => Form::Word(words::<Metric>()),
+            Self::Metric => Form::Word(Metric::names()),
             Self::Sort => Form::Sort {
                 keys: resource.table().sort_keys().to_vec(),
                 relevance: resource.parameter("q").is_some(),

@@ -42,11 +42,8 @@ impl Catalog {
                 rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
             }
         }
-        let total = rows.len() as u64;
-        let start = place.offset.min(total) as usize;
-        let end = start.saturating_add(limit).min(rows.len());
-        let next = (end < rows.len() && end > start).then(|| Place::after(end as u64));
-        Page { rows: rows[start..end].to_vec(), total, next, capped: found.capped, did_you_mean: found.did_you_mean }
+        let (rows, total, next) = place.page_of(rows, limit);
+        Page { rows, total, next, capped: found.capped, did_you_mean: found.did_you_mean }
     }
 }
 

@@ -79,6 +79,16 @@ impl Place {
     pub fn after(offset: u64) -> Self {
         Self { offset, position: None }
     }
+
+    /// The page of `rows` that begins here: its rows, how many there are in all, and where the next page begins.
+    pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<Place>) {
+        let total = rows.len();
+        let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
+        let end = start.saturating_add(limit).min(total);
+        let next = (start < end && end < total).then(|| Self::after(end as u64));
+        let page = rows.into_iter().skip(start).take(end - start).collect();
+        (page, total as u64, next)
+    }
 }
 
 /// One page of a list.

@@ -246,9 +246,8 @@ impl Line<'_, '_> {
 }
 
 fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
-    let names: Vec<_> = V::ALL.iter().map(|value| value.name()).collect();
     let article = if V::NOUN.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{} is not {article} {}: {}", quoted(text), V::NOUN, names.join(", "))
+    format!("{} is not {article} {}: {}", quoted(text), V::NOUN, V::names().join(", "))
 }
 
 /// A whole number of plain digits.

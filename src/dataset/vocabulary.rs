@@ -30,6 +30,12 @@ pub trait Vocabulary: Copy + Sized + 'static {
         Self::ALL.iter().copied().find(|value| value.name() == normal).or_else(|| Self::synonym(&normal))
     }
 
+    /// The canonical names, in canonical order.
+    #[must_use]
+    fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|value| value.name()).collect()
+    }
+
     /// The value at `index` of [`Vocabulary::ALL`].
     #[must_use]
     fn at(index: usize) -> Option<Self> {

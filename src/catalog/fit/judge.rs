@@ -43,6 +43,7 @@ struct Facts {
 
 /// The firms with what is asked for, and those that come near.
 struct Match<'a> {
+    facet: Facet,
     values: &'a [u32],
     near_values: Vec<u32>,
     full: Selection<'a>,
@@ -52,7 +53,7 @@ struct Match<'a> {
 impl<'a> Match<'a> {
     fn new(snapshot: &'a Snapshot, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
         let select = |values: &[u32]| Selection::of(snapshot, Table::Firms, &[Clause::AnyOf(facet, values.to_vec())]);
-        Self { values, full: select(values), near: select(&near_values), near_values }
+        Self { facet, values, full: select(values), near: select(&near_values), near_values }
     }
 }
 
@@ -148,8 +149,7 @@ impl<'a> Judge<'a> {
             (false, false) => 0,
         };
         let age = self.age(row);
-        let ghosted = self.snapshot.ghosting_rates().get(row as usize).copied().filter(|rate| *rate <= 1_000);
-        let answered = ghosted.map_or(0, |rate| 1_000 - u32::from(rate));
+        let answered = self.answered(row).map_or(0, u32::from);
         Points([
             graded(Reason::Stage, facts.stage, facts.near_stage),
             graded(Reason::Sector, facts.sector, facts.near_sector),
@@ -166,8 +166,17 @@ impl<'a> Judge<'a> {
 
     /// Days from the last investment to the release.
     fn age(&self, row: u32) -> Option<i64> {
-        let last = self.snapshot.last_investments().get(row as usize).filter(|day| **day != unknown::I32)?;
-        Some(i64::from(self.snapshot.released_on().days()) - i64::from(*last))
+        Some(i64::from(self.snapshot.released_on().days()) - i64::from(self.last_investment(row)?))
+    }
+
+    /// The day of the last investment.
+    fn last_investment(&self, row: u32) -> Option<i32> {
+        self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != unknown::I32)
+    }
+
+    /// The share of reviewers who got an answer, in tenths of a per cent.
+    fn answered(&self, row: u32) -> Option<u16> {
+        self.snapshot.ghosting_rates().get(row as usize).and_then(|ghosted| 1_000_u16.checked_sub(*ghosted))
     }
 
     /// The firm's cheque range; `None` for a bound that is not known.
@@ -188,7 +197,8 @@ impl<'a> Judge<'a> {
 
     /// The firm with its reasons and conflicts.
     pub(super) fn explain(&self, row: u32) -> Fit {
-        let (facts, points) = (self.facts(row), self.points(row));
+        let facts = self.facts(row);
+        let points = self.points_of(row, facts);
         let asked = Reason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.asks(*reason));
         let reasons = asked.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
@@ -201,12 +211,12 @@ impl<'a> Judge<'a> {
             Reason::Stage => {
                 let name = |stage: u32| Stage::at(stage as usize).map_or("", Stage::name).to_owned();
                 let (full, near) = (facts.stage, facts.near_stage);
-                self.grade(self.stage.as_ref(), Facet::Stage, row, (full, near), name, "invests at", "next to")
+                self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
             }
             Reason::Sector => {
                 let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
                 let (full, near) = (facts.sector, facts.near_sector);
-                self.grade(self.sector.as_ref(), Facet::Sector, row, (full, near), name, "invests in", "above")
+                self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
             }
             Reason::Country => match snapshot.firm_country(row) {
                 Some(country) => format!("sits in {country}"),
@@ -218,26 +228,21 @@ impl<'a> Judge<'a> {
                 (None, Some(max)) => format!("writes cheques of up to {max} US dollars"),
                 (None, None) => "cheque size not known".to_owned(),
             },
-            Reason::Activity => match snapshot.last_investments().get(row as usize) {
-                Some(day) if *day != unknown::I32 => format!("last invested on {}", Date::from_days(*day)),
-                _ => "no dated investment known".to_owned(),
+            Reason::Activity => match self.last_investment(row) {
+                Some(day) => format!("last invested on {}", Date::from_days(day)),
+                None => "no dated investment known".to_owned(),
             },
-            Reason::Responsiveness => match snapshot.ghosting_rates().get(row as usize) {
-                Some(rate) if *rate <= 1_000 => {
-                    let answered = 1_000 - rate;
-                    format!("{}.{} % of reviewers got an answer", answered / 10, answered % 10)
-                }
-                _ => "too few reviews say whether founders got an answer".to_owned(),
+            Reason::Responsiveness => match self.answered(row) {
+                Some(answered) => format!("{}.{} % of reviewers got an answer", answered / 10, answered % 10),
+                None => "too few reviews say whether founders got an answer".to_owned(),
             },
         }
     }
 
     /// In words, which of the values asked for a firm has, or which of those near them.
-    #[allow(clippy::too_many_arguments)]
     fn grade(
         &self,
         part: Option<&Match<'_>>,
-        facet: Facet,
         row: u32,
         (full, near): (bool, bool),
         name: impl Fn(u32) -> String,
@@ -246,7 +251,7 @@ impl<'a> Judge<'a> {
     ) -> String {
         let Some(part) = part else { return String::new() };
         let list = |values: &[u32], only_own: bool| {
-            let has = |value: u32| self.snapshot.facet_rows(Table::Firms, facet, value).contains(row);
+            let has = |value: u32| self.snapshot.facet_rows(Table::Firms, part.facet, value).contains(row);
             let names: Vec<String> =
                 values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
             names.join(", ")
