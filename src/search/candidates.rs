@@ -233,19 +233,21 @@ impl<'a> Candidates<'a> {
         }
         if self.told {
             let rows = scratch.touched_in_order();
-            let mut new = scratch.touched.get(self.marked..).unwrap_or_default().to_vec();
-            if self.marked == 0 {
-                new.clone_from(&rows);
+            let mut later = Vec::new();
+            let new = if self.marked == 0 {
+                &rows
             } else {
-                new.sort_unstable();
-            }
+                later.extend_from_slice(scratch.touched.get(self.marked..).unwrap_or_default());
+                later.sort_unstable();
+                &later
+            };
             let are_many = new.len() > MOST_HITS;
             for (_, expansion) in order {
                 let mark = expansion.mark;
                 if expansion.optional && are_many {
                     expansion.each_hint(lexicon, |row| scratch.mark(row, HINTED));
                 }
-                expansion.each_known(lexicon, &new, budget, |row, sure| scratch.mark(row, mark | sure));
+                expansion.each_known(lexicon, new, budget, |row, sure| scratch.mark(row, mark | sure));
                 expansion.each_fresh(lexicon, &rows, budget, |row, sure| scratch.mark(row, mark | sure));
             }
             self.marked = scratch.touched.len();
