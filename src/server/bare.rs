@@ -6,16 +6,17 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::{HeaderMap, Response};
 use http_body_util::{BodyExt, Full};
-use serde::Serialize;
 
-use super::request::{AnswerBody, REQUEST_ID};
+use super::request::AnswerBody;
 use crate::access::Quota;
 use crate::dataset::Date;
 use crate::web::arrival::RequestId;
-use crate::web::headers::{write_cors, write_quota};
+use crate::web::headers::{API_VERSION, REQUEST_ID, write_cors, write_quota};
+use crate::web::problem::{Code, Problem};
+use crate::web::rest::Version;
 
 /// Why a request gets an answer that no route makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,59 +33,31 @@ pub(super) enum Bare {
     Overloaded,
 }
 
-/// An error of the server itself, in the shape of every other error (RFC 9457).
-#[derive(Serialize)]
-struct Problem<'a> {
-    r#type: String,
-    title: &'static str,
-    status: u16,
-    detail: &'static str,
-    instance: &'a str,
-    code: &'static str,
-    request_id: String,
-}
-
 impl Bare {
-    /// Code, status, title and detail.
-    fn facts(self) -> (&'static str, StatusCode, &'static str, &'static str) {
-        match self {
-            Self::InternalError => (
-                "internal_error",
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "Internal error",
-                "the request could not be answered; please report it with its request id",
-            ),
-            Self::MissingHost => (
-                "invalid_request",
-                StatusCode::BAD_REQUEST,
-                "Invalid request",
-                "a request of HTTP/1.1 needs exactly one `Host` header",
-            ),
+    /// The error, as every other is told.
+    fn problem(self) -> Problem {
+        let (code, detail) = match self {
+            Self::InternalError => {
+                (Code::InternalError, "the request could not be answered; please report it with its request id")
+            }
+            Self::MissingHost => (Code::InvalidRequest, "a request of HTTP/1.1 needs exactly one `Host` header"),
             Self::NoRequest => (
-                "invalid_request",
-                StatusCode::BAD_REQUEST,
-                "Invalid request",
+                Code::InvalidRequest,
                 "these bytes are no HTTP/1.1 request: check its first line and headers, and percent-encode the address",
             ),
             Self::HeadTooLarge => (
-                "head_too_large",
-                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "Request head too large",
+                Code::HeadTooLarge,
                 "the request's address and headers are above the limit together: shorten the query, or send fewer cookies",
             ),
-            Self::Overloaded => (
-                "overloaded",
-                StatusCode::SERVICE_UNAVAILABLE,
-                "Overloaded",
-                "too many connections are open; try again in a second",
-            ),
-        }
+            Self::Overloaded => (Code::Overloaded, "too many connections are open; try again in a second"),
+        };
+        Problem::new(code, detail)
     }
 
     /// The answer to a request for `path`.
     pub(super) fn answer(self, path: &str, id: RequestId) -> Response<AnswerBody> {
         let mut answer = Response::new(Full::new(Bytes::from(self.body(path, id))).map_err(Into::into).boxed());
-        *answer.status_mut() = self.facts().1;
+        *answer.status_mut() = self.problem().code.status();
         *answer.headers_mut() = self.headers(path, id);
         answer
     }
@@ -95,7 +68,7 @@ impl Bare {
         let mut headers = self.headers("/", id);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        let mut whole = format!("HTTP/1.1 {}\r\n", self.facts().1).into_bytes();
+        let mut whole = format!("HTTP/1.1 {}\r\n", self.problem().code.status()).into_bytes();
         for (name, value) in &headers {
             whole.extend_from_slice(name.as_str().as_bytes());
             whole.extend_from_slice(b": ");
@@ -108,18 +81,9 @@ impl Bare {
     }
 
     fn body(self, path: &str, id: RequestId) -> Vec<u8> {
-        let (code, status, title, detail) = self.facts();
-        let problem = Problem {
-            r#type: format!("/docs/errors#{code}"),
-            title,
-            status: status.as_u16(),
-            detail,
-            // A path that may be most of a head is not said again.
-            instance: if self == Self::HeadTooLarge { "/" } else { path },
-            code,
-            request_id: id.to_string(),
-        };
-        serde_json::to_vec(&problem).unwrap_or_default()
+        // A path that may be most of a head is not said again.
+        let instance = if self == Self::HeadTooLarge { "/" } else { path };
+        self.problem().body("", instance, &id.to_string())
     }
 
     fn headers(self, path: &str, id: RequestId) -> HeaderMap {
@@ -129,17 +93,9 @@ impl Bare {
         if self == Self::Overloaded {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        if let Ok(id) = HeaderValue::try_from(id.to_string()) {
-            headers.insert(REQUEST_ID, id);
-        }
-        let version = path.strip_prefix("/api").unwrap_or(path).split('/').nth(1).and_then(|segment| match segment {
-            "v1" => Some("1"),
-            "v2" => Some("2"),
-            "v3" => Some("3"),
-            _ => None,
-        });
-        if let Some(version) = version {
-            headers.insert(HeaderName::from_static("x-api-version"), HeaderValue::from_static(version));
+        headers.insert(REQUEST_ID, id.value());
+        if let Some(version) = Version::of_path(path) {
+            headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
         write_quota(&mut headers, &Quota::none(Date::from_unix(now)), now);

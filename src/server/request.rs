@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::header::{HOST, HeaderName};
+use http::header::HOST;
 use http::{Request, Response, Version};
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
@@ -21,9 +21,7 @@ use tokio::time::Sleep;
 use super::bare::Bare;
 use super::stream::Phase;
 use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
-
-/// The header that names a request.
-pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+use crate::web::headers::REQUEST_ID;
 
 /// Whatever ends an answer's body early.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;

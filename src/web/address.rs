@@ -2,6 +2,10 @@
 
 use crate::access::KEY_PREFIX;
 
+/// What is said to those whose address holds a key.
+pub const HOLDS_KEY: &str = "the address holds an API key, which logs and histories keep: revoke it, and send keys in the \
+                             `Authorization` header only";
+
 /// True where a path or a query holds what begins like an API key: as a segment, a parameter's name or its value, also
 /// percent-encoded, behind spaces, quotes or `Bearer`, or in a list.
 #[must_use]

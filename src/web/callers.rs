@@ -13,7 +13,7 @@ use crate::access::{Caller, Quota};
 use crate::dataset::Date;
 
 use super::State;
-use super::address::holds_key;
+use super::address::{HOLDS_KEY, holds_key};
 use super::arrival::Peer;
 use super::headers::{instant, set, write_quota};
 use super::mcp::{Admission, Admitting, Fault, Gate};
@@ -47,10 +47,8 @@ fn allowance(address: IpAddr, pools: &[Pool], daily_limit: u32) -> (Client<'_>, 
 impl Callers {
     async fn caller(&self, request: &Parts) -> Result<Counted, Fault> {
         if holds_key(request.uri.path(), request.uri.query().unwrap_or_default()) {
-            let message = "the address holds an API key, which logs and histories keep: revoke it, and send keys in \
-                           the `Authorization` header only";
             let data = json!({ "code": "key_in_url" });
-            return Err(Fault::refused(StatusCode::BAD_REQUEST, message.to_owned(), data));
+            return Err(Fault::refused(StatusCode::BAD_REQUEST, HOLDS_KEY.to_owned(), data));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.access.authenticate_optional(authorization).await {

@@ -1,8 +1,34 @@
-//! Compression of bodies.
+//! What a caller takes of an answer: its type and its compression.
 
 use std::io::Write;
 
 use http::HeaderMap;
+
+/// Whether the caller takes JSON.
+#[must_use]
+pub fn accepts_json(headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if given.peek().is_none() {
+        return true;
+    }
+    // The most specific range that fits decides.
+    let mut best: Option<(u8, bool)> = None;
+    for range in given.flat_map(|value| value.split(',')) {
+        let (kind, quality) = range.split_once(';').unwrap_or((range, ""));
+        let rank = match kind.trim().to_ascii_lowercase().as_str() {
+            "application/json" => 3,
+            "application/*" => 2,
+            "*/*" | "*" | "" => 1,
+            _ => continue,
+        };
+        let quality = quality.split(';').find_map(|part| part.trim().strip_prefix("q="));
+        let wanted = quality.and_then(|q| q.trim().parse::<f32>().ok()).is_none_or(|q| q > 0.0);
+        if best.is_none_or(|(known, _)| rank > known) {
+            best = Some((rank, wanted));
+        }
+    }
+    best.is_some_and(|(_, wanted)| wanted)
+}
 
 /// Whether the caller takes gzip.
 #[must_use]

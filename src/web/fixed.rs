@@ -37,10 +37,7 @@ impl Fixed {
         if *method == Method::OPTIONS {
             *response.status_mut() = StatusCode::NO_CONTENT;
             let headers = response.headers_mut();
-            set(headers, "allow", READS);
-            set(headers, "access-control-allow-methods", READS);
-            set(headers, "access-control-allow-headers", headers::ALLOWED);
-            set(headers, "access-control-max-age", "86400");
+            headers::write_preflight(headers);
             set(headers, "access-control-allow-origin", "*");
             return Some(response);
         }
@@ -67,14 +64,10 @@ impl Fixed {
 
     /// Whether the caller already has it.
     fn is_known(&self, asked: &HeaderMap) -> bool {
-        let given = asked.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let mut known = given.flat_map(|value| value.split(',')).map(str::trim);
-        known.any(|known| known == "*" || known == self.etag || format!("W/{known}") == self.etag)
+        let own = self.etag.trim_start_matches("W/");
+        headers::if_none_match(asked).any(|known| known == "*" || known == own)
     }
 }
-
-/// Methods that read.
-pub const READS: &str = "GET, HEAD, OPTIONS";
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,9 @@
 //! The headers that every answer of the API carries.
 
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, IF_NONE_MATCH,
+};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::access::Quota;
@@ -12,6 +15,13 @@ pub const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit
 pub const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
                            Mcp-Name, Last-Event-ID";
 
+/// Methods that every path that reads takes.
+pub const READS: &str = "GET, HEAD, OPTIONS";
+
+/// The header that names a request.
+pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The header that tells the version of the API.
+pub const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
@@ -39,6 +49,22 @@ pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
 pub fn write_cors(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+}
+
+/// What a path that reads answers to `OPTIONS`, beside the origins that may ask.
+pub fn write_preflight(headers: &mut HeaderMap) {
+    headers.insert(ALLOW, HeaderValue::from_static(READS));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(READS));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+}
+
+/// The validators that `If-None-Match` names, without the mark of weak ones: they are compared weakly (RFC 9110, 13.1.2).
+/// `*` stands for any.
+pub fn if_none_match<'h>(headers: &'h HeaderMap) -> impl Iterator<Item = &'h str> {
+    let given = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let opaque = |known: &'h str| known.strip_prefix("W/").filter(|opaque| opaque.starts_with('"')).unwrap_or(known);
+    given.flat_map(|value| value.split(',')).map(str::trim).map(opaque)
 }
 
 /// An instant of Unix seconds as RFC 3339 UTC.

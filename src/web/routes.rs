@@ -13,8 +13,7 @@ use super::State;
 use super::arrival::RequestId;
 use super::callers::Callers;
 use super::docs::{self, Library};
-use super::fixed::READS;
-use super::headers::set;
+use super::headers::{READS, set};
 use super::mcp::{self, DoorsError};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival};
@@ -96,7 +95,7 @@ fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response
         "/healthz" if reads => text("text/plain; charset=utf-8", "ok\n".to_owned()),
         "/readyz" if reads => ready(state),
         "/" if reads => text("text/html; charset=utf-8", docs::start(state)),
-        _ if ["/healthz", "/readyz", "/"].contains(&path) || library.find(path).is_some() => {
+        _ if ["/healthz", "/readyz", "/"].contains(&path) || Library::paths().any(|known| known == path) => {
             let detail = format!("`{path}` only reads: use GET or HEAD");
             let problem = Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) };
             failed(incoming, &problem)

@@ -222,21 +222,17 @@ fn tiers() -> Vec<&'static str> {
     crate::access::Tier::ALL.into_iter().map(crate::access::Tier::name).collect()
 }
 
-fn words<V: Vocabulary>() -> Vec<&'static str> {
-    V::ALL.iter().map(|word| word.name()).collect()
-}
-
 /// Writes the vocabularies into the properties that hold their words.
 fn close_words(all: &mut BTreeMap<String, Object>) {
-    let stages = words::<Stage>();
+    let stages = Stage::names();
     for (component, property, words) in [
-        ("Firm", "kind", &words::<FirmKind>()),
+        ("Firm", "kind", &FirmKind::names()),
         ("Firm", "stages", &stages),
         ("Startup", "stage", &stages),
-        ("Startup", "status", &words::<StartupStatus>()),
+        ("Startup", "status", &StartupStatus::names()),
         ("FundingRound", "stage", &stages),
         ("Review", "stage", &stages),
-        ("Organization", "kind", &words::<OrganizationKind>()),
+        ("Organization", "kind", &OrganizationKind::names()),
         // Rejected reviews are never served.
         ("Review", "status", &vec![ReviewStatus::Pending.name(), ReviewStatus::Approved.name()]),
         ("Score", "status", &vec!["published", "insufficient_reviews"]),

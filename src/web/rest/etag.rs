@@ -12,6 +12,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::catalog::{Catalog, Resource};
 use crate::dataset::Table;
 
+use crate::web::headers::if_none_match;
+
 use super::fields;
 use super::list::default_of;
 use super::path::{Endpoint, split};
@@ -87,11 +89,10 @@ impl Validator {
 
     /// True where `If-None-Match` names it: the client has the answer.
     pub(super) fn is_known_to(&self, headers: &HeaderMap, catalog: &Catalog) -> bool {
-        let given = headers.get_all(http::header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let opaque = self.text.to_str().unwrap_or_default().trim_start_matches("W/");
-        given.flat_map(|value| value.split(',')).map(str::trim).any(|known| match known {
+        let own = self.text.to_str().unwrap_or_default().trim_start_matches("W/");
+        if_none_match(headers).any(|known| match known {
             "*" => self.exists(catalog),
-            known => known.trim_start_matches("W/") == opaque,
+            known => known == own,
         })
     }
 

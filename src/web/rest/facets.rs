@@ -87,5 +87,5 @@ pub(super) fn answer(call: &Call<'_>) -> Result<Answer, Problem> {
         country: counts.countries.iter().map(country).collect(),
         kind: counts.kinds.iter().map(kind).collect(),
     };
-    made(call, &data, Shape::object(SHAPE), &[], true)
+    made(call, &data, Shape::object(SHAPE), &[])
 }

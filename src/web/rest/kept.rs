@@ -3,10 +3,10 @@
 //! A release never changes, and neither does its answer to a path and query: the same bytes serve every caller. What is
 //! kept is bounded by its size; an answer that nobody asks for again gives way to others.
 
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use http::header::ETAG;
 use http::{HeaderMap, HeaderValue};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
@@ -27,16 +27,19 @@ const COMPRESS_FROM: usize = 1_024;
 pub(super) struct Ready {
     /// The body as it is.
     pub body: Bytes,
-    /// Its `ETag`; none where the answer is not to be kept by anyone.
-    pub etag: Option<HeaderValue>,
     /// All headers that are the same for every caller.
     pub headers: HeaderMap,
     packed: OnceLock<Option<Bytes>>,
 }
 
 impl Ready {
-    pub fn new(body: Vec<u8>, etag: Option<HeaderValue>, headers: HeaderMap) -> Self {
-        Self { body: body.into(), etag, headers, packed: OnceLock::new() }
+    pub fn new(body: Vec<u8>, headers: HeaderMap) -> Self {
+        Self { body: body.into(), headers, packed: OnceLock::new() }
+    }
+
+    /// Its validator; none where nobody may keep the answer.
+    pub fn etag(&self) -> Option<&HeaderValue> {
+        self.headers.get(ETAG)
     }
 
     /// The body compressed, where that is worth while: made for the first who asks for it.
@@ -47,15 +50,15 @@ impl Ready {
 }
 
 /// What was asked of which release.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Asked {
     release: u128,
     path: Box<str>,
     query: Box<str>,
 }
 
-/// The same, borrowed.
-#[derive(Clone, Copy)]
+/// The same, borrowed; both hash alike, field by field.
+#[derive(Clone, Copy, Hash)]
 pub(super) struct Asking<'a> {
     release: u128,
     path: &'a str,
@@ -70,18 +73,6 @@ impl<'a> Asking<'a> {
             | u128::from(version.date.days().cast_unsigned()) << 32
             | u128::from(version.counter);
         Self { release, path, query }
-    }
-}
-
-impl Hash for Asking<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.release, self.path, self.query).hash(state);
-    }
-}
-
-impl Hash for Asked {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.release, &*self.path, &*self.query).hash(state);
     }
 }
 

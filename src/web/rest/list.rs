@@ -99,7 +99,6 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
         Version::V1 | Version::V2 => Fields::Default,
     };
     let explains = explains(call)?;
-    let is_kept = !matches!(&window.start, Start::Cursor(Some(_)));
     let walk = Walk::begin(call, resource, given, &window)?;
     let asked = walk.asked;
     let rows = match &asked.request {
@@ -169,7 +168,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
         append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &meant, explain: &explained })?;
     }
     body.push(b'}');
-    Ok(Answer { body, snapshot: walk.catalog.version(), next_link, cacheable: true, is_kept })
+    Ok(Answer { body, snapshot: walk.catalog.version(), next_link })
 }
 
 /// Whether a search is to explain its matches (`explain=1`).

@@ -22,17 +22,17 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, VARY};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::access::{Caller, Quota, Refused};
 use crate::catalog::{Catalog, Resource};
 use crate::dataset::{Date, SnapshotVersion, Table};
 
-use super::address::holds_key;
+use super::address::{HOLDS_KEY, holds_key};
 use super::arrival::RequestId;
-use super::encoding::accepts_gzip;
-use super::headers::{self, set};
+use super::encoding::{accepts_gzip, accepts_json};
+use super::headers::{self, API_VERSION, READS, REQUEST_ID, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
 
@@ -44,12 +44,8 @@ pub use route::{Content, Route};
 pub use single::SUGGESTIONS;
 pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const X_API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 /// More headers than an answer has.
 const MOST_HEADERS: usize = 24;
-/// Methods that every path takes.
-const ALLOW: &str = "GET, HEAD, OPTIONS";
 
 /// A request that passed the gate.
 struct Call<'a> {
@@ -67,10 +63,6 @@ struct Answer {
     body: Vec<u8>,
     snapshot: SnapshotVersion,
     next_link: Option<String>,
-    /// Whether clients may keep it.
-    cacheable: bool,
-    /// Whether the same path and query are answered so for as long as the release is served.
-    is_kept: bool,
 }
 
 /// A request as it came.
@@ -85,6 +77,12 @@ pub struct Arrival<'a> {
     pub headers: &'a HeaderMap,
     /// The request's id.
     pub id: RequestId,
+}
+
+impl Arrival<'_> {
+    fn reads(&self) -> bool {
+        matches!(*self.method, Method::GET | Method::HEAD)
+    }
 }
 
 /// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
@@ -109,8 +107,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
     let (version, path) = split(arrival.path);
     let mut quota = Quota::none(today);
     let asking = Asking::of(&catalog, arrival.path, arrival.query);
-    let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
-    let kept = if reads { state.kept.get(asking) } else { None };
+    let kept = if arrival.reads() { state.kept.get(asking) } else { None };
     let admitted = admit(state, arrival, &catalog, caller, kept.as_deref(), &mut quota);
     let outcome = admitted.and_then(|admitted| match (admitted, kept) {
         (Admitted::NotModified(etag), _) => Ok(Outcome::NotModified(etag)),
@@ -130,9 +127,9 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
                 quota = state.access.give_back(&caller, quota.day);
             }
             answer.map(|answer| {
-                let is_kept = answer.is_kept;
                 let ready = Arc::new(ready(&call, arrival, answer));
-                if is_kept {
+                // What a cursor goes on with is of the release that it began on, which may not be held for long.
+                if ready.etag().is_some() && !call.values.iter().any(|(name, _)| name == "cursor") {
                     state.kept.keep(asking, &ready);
                 }
                 Outcome::Ready(ready)
@@ -155,7 +152,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
     };
     let headers = response.headers_mut();
     headers::write_quota(headers, &quota, now);
-    headers.insert(X_REQUEST_ID, arrival.id.value());
+    headers.insert(REQUEST_ID, arrival.id.value());
     if !is_ready {
         headers::write_cors(headers);
         set(headers, "x-snapshot", &catalog.version().to_string());
@@ -168,7 +165,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
 
 /// What is the same of all answers of a version; `path` is the one below it, where it may be said.
 fn write_version(headers: &mut HeaderMap, version: Version, path: Option<(&State, &str)>) {
-    headers.insert(X_API_VERSION, HeaderValue::from_static(version.number()));
+    headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
     if version != Version::V3
         && let Some((state, path)) = path
     {
@@ -199,9 +196,7 @@ fn admit(
 ) -> Result<Admitted, Problem> {
     // What is kept was asked before, without a key in the address.
     if kept.is_none() && holds_key(arrival.path, arrival.query) {
-        let detail = "the address holds an API key, which logs and histories keep: revoke it, and send keys in the \
-                      `Authorization` header only";
-        return Err(Problem::new(Code::KeyInUrl, detail));
+        return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
     }
     if *arrival.method == Method::OPTIONS {
         return Ok(Admitted::Preflight);
@@ -212,11 +207,10 @@ fn admit(
     let today = quota.day;
     let (version, path) = split(arrival.path);
     let is_usage = version == Some(Version::V3) && path == "usage";
-    let reads = matches!(*arrival.method, Method::GET | Method::HEAD);
-    if reads
+    if arrival.reads()
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
-        && let Some(validator) = match kept.and_then(|kept| kept.etag.clone()) {
-            Some(etag) => Some(Validator::of_kept(etag)),
+        && let Some(validator) = match kept.and_then(Ready::etag) {
+            Some(etag) => Some(Validator::of_kept(etag.clone())),
             None => Validator::of(catalog, arrival.path, arrival.query),
         }
         && validator.is_known_to(arrival.headers, catalog)
@@ -259,11 +253,10 @@ fn caught(id: RequestId, make: impl FnOnce() -> Result<Answer, Problem>) -> Resu
 
 /// Finds the path's answer.
 fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
-    let method = arrival.method;
     let Some(endpoint) = Endpoint::find(call.version, call.path) else { return Err(single::unknown_route(call)) };
-    if !matches!(*method, Method::GET | Method::HEAD) {
-        let detail = format!("`/{}` only reads: use GET or HEAD, not {method}", call.path);
-        return Err(Problem { allow: Some(ALLOW), ..Problem::new(Code::MethodNotAllowed, detail) });
+    if !arrival.reads() {
+        let detail = format!("`/{}` only reads: use GET or HEAD, not {}", call.path, arrival.method);
+        return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
     }
     if !accepts_json(arrival.headers) {
         let detail = "answers are `application/json`: leave `Accept` out, or name that type or `*/*`";
@@ -298,24 +291,18 @@ fn cache(headers: &mut HeaderMap) {
 fn ready(call: &Call<'_>, arrival: &Arrival<'_>, answer: Answer) -> Ready {
     let mut headers = HeaderMap::with_capacity(MOST_HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let mut etag = None;
-    if answer.cacheable {
-        etag = Validator::of(&call.catalog, arrival.path, arrival.query).map(|validator| validator.text);
-        if let Some(etag) = &etag {
-            headers.insert(ETAG, etag.clone());
-        }
-        cache(&mut headers);
-    } else {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    }
+    cache(&mut headers);
+    match Validator::of(&call.catalog, arrival.path, arrival.query) {
+        Some(validator) => headers.insert(ETAG, validator.text),
+        None => headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    };
     set(&mut headers, "x-snapshot", &answer.snapshot.to_string());
     if let Some(link) = answer.next_link {
         set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
     }
     headers::write_cors(&mut headers);
     write_version(&mut headers, call.version, Some((call.state, call.path)));
-    Ready::new(answer.body, etag, headers)
+    Ready::new(answer.body, headers)
 }
 
 fn good(arrival: &Arrival<'_>, ready: &Ready) -> Response<Bytes> {
@@ -357,36 +344,8 @@ fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota
 
 fn preflight() -> Response<Bytes> {
     let mut response = empty(StatusCode::NO_CONTENT);
-    let headers = response.headers_mut();
-    set(headers, "allow", ALLOW);
-    set(headers, "access-control-allow-methods", ALLOW);
-    set(headers, "access-control-allow-headers", headers::ALLOWED);
-    set(headers, "access-control-max-age", "86400");
+    headers::write_preflight(response.headers_mut());
     response
-}
-
-fn accepts_json(headers: &HeaderMap) -> bool {
-    let mut given = headers.get_all(http::header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
-    if given.peek().is_none() {
-        return true;
-    }
-    // The most specific range that fits decides.
-    let mut best: Option<(u8, bool)> = None;
-    for range in given.flat_map(|value| value.split(',')) {
-        let (kind, quality) = range.split_once(';').unwrap_or((range, ""));
-        let rank = match kind.trim().to_ascii_lowercase().as_str() {
-            "application/json" => 3,
-            "application/*" => 2,
-            "*/*" | "*" | "" => 1,
-            _ => continue,
-        };
-        let quality = quality.split(';').find_map(|part| part.trim().strip_prefix("q="));
-        let wanted = quality.and_then(|q| q.trim().parse::<f32>().ok()).is_none_or(|q| q > 0.0);
-        if best.is_none_or(|(known, _)| rank > known) {
-            best = Some((rank, wanted));
-        }
-    }
-    best.is_some_and(|(_, wanted)| wanted)
 }
 
 #[cfg(test)]

@@ -73,7 +73,11 @@ pub(super) fn shown(version: Version) -> Vec<&'static str> {
 
 /// Takes the version and what follows it from a path under `/api`, or straight under `/`.
 pub(super) fn split(path: &str) -> (Option<Version>, &str) {
-    let below = path.strip_prefix("/api").unwrap_or(path).trim_start_matches('/');
+    let below = path
+        .strip_prefix("/api")
+        .filter(|below| below.is_empty() || below.starts_with('/'))
+        .unwrap_or(path)
+        .trim_start_matches('/');
     let (first, rest) = below.split_once('/').unwrap_or((below, ""));
     match Version::read(first) {
         Some(version) => (Some(version), rest.trim_end_matches('/')),

@@ -29,9 +29,7 @@ impl Tree {
             Some((_, below)) => below.add(rest),
             None => {
                 let mut below = Self::whole();
-                if !rest.is_empty() {
-                    below.add(rest);
-                }
+                below.add(rest);
                 self.put(first, below);
             }
         }
@@ -50,9 +48,7 @@ impl Tree {
             Some((_, tree)) => tree.add(path),
             None => {
                 let mut tree = Self::whole();
-                if !path.is_empty() {
-                    tree.add(path);
-                }
+                tree.add(path);
                 parts.push((place, tree));
             }
         }

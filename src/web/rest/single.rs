@@ -58,7 +58,7 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
         append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[], explain: &[] })?;
     }
     body.push(b'}');
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable: true, is_kept: true })
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None })
 }
 
 /// Answers data made for this request, cut to the keys that `fields` names.
@@ -67,7 +67,6 @@ pub(super) fn made(
     data: &impl Serialize,
     shape: Shape<'_>,
     warnings: &[ParameterError],
-    cacheable: bool,
 ) -> Result<Answer, Problem> {
     let fields = Fields::read(&call.values, shape).map_err(Problem::of_parameters)?;
     let mut whole = Vec::new();
@@ -82,20 +81,20 @@ pub(super) fn made(
     let snapshot = Some(call.catalog.version().to_string());
     append(&mut body, &Meta { snapshot, warnings, did_you_mean: &[], explain: &[] })?;
     body.push(b'}');
-    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None, cacheable, is_kept: cacheable })
+    Ok(Answer { body, snapshot: call.catalog.version(), next_link: None })
 }
 
 /// Answers an object made for this request, cut to the top-level keys that `fields` names.
-fn object(call: &Call<'_>, data: &Map<String, Value>, cacheable: bool) -> Result<Answer, Problem> {
+fn object(call: &Call<'_>, data: &Map<String, Value>) -> Result<Answer, Problem> {
     check_parameters(call, &["fields"])?;
     let keys: Vec<Field<'_>> = data.keys().map(|key| plain(key)).collect();
-    made(call, data, Shape::object(&keys), &[], cacheable)
+    made(call, data, Shape::object(&keys), &[])
 }
 
 /// `GET /stats`: totals of the snapshot.
 pub(super) fn stats(call: &Call<'_>) -> Result<Answer, Problem> {
     let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
-    object(call, &totals.as_object().cloned().unwrap_or_default(), true)
+    object(call, &totals.as_object().cloned().unwrap_or_default())
 }
 
 /// Names suggested where no `limit` is asked for.
@@ -132,7 +131,7 @@ pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
         })
         .collect();
     const SHAPE: &[Field<'_>] = &[plain("kind"), plain("slug"), plain("name"), plain("score")];
-    made(call, &data, Shape::object(SHAPE), &warnings, true)
+    made(call, &data, Shape::object(SHAPE), &warnings)
 }
 
 /// `GET /snapshots`: the releases that are held, newest first.
@@ -170,7 +169,7 @@ pub(super) fn snapshots(call: &Call<'_>) -> Result<Answer, Problem> {
         plain("checksum"),
         holding("counts", COUNTS),
     ];
-    made(call, &data, Shape::object(SHAPE), &[], false)
+    made(call, &data, Shape::object(SHAPE), &[])
 }
 
 /// `GET /usage`: the caller's quota; costs nothing.
@@ -182,7 +181,7 @@ pub(super) fn usage(call: &Call<'_>) -> Result<Answer, Problem> {
     data.insert("used".to_owned(), quota.used.into());
     data.insert("remaining".to_owned(), quota.remaining.into());
     data.insert("resets_at".to_owned(), crate::web::headers::instant(quota.resets_at).into());
-    object(call, &data, false)
+    object(call, &data)
 }
 
 /// A path that the version does not have.

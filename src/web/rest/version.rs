@@ -24,6 +24,12 @@ impl Version {
         Self::ALL.into_iter().find(|version| version.segment() == segment)
     }
 
+    /// The version that a whole path asks for, below `/api` or straight below `/`.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<Self> {
+        super::path::split(path).0
+    }
+
     /// The path segment.
     #[must_use]
     pub fn segment(self) -> &'static str {
