@@ -83,6 +83,7 @@ impl Compiled {
             title: meta.title.clone(),
             source: meta.source.clone(),
             license: meta.license.clone(),
+            invented: meta.invented,
             rows: Table::ALL.map(|table| self.rows(table) as u32).to_vec(),
             rejected_reviews: (self.dataset.reviews.len() - self.rows(Table::Reviews)) as u32,
         };

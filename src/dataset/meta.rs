@@ -9,7 +9,7 @@ use super::table::{Complaints, clean_line};
 /// The file's name.
 pub const FILE: &str = "snapshot.toml";
 
-const KEYS: [&str; 5] = ["version", "released_on", "title", "source", "license"];
+const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
 
 /// Reads `snapshot.toml`; `None` where something required is missing or wrong.
 pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
@@ -81,7 +81,23 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
         }
         read
     });
-    Some(Meta { version: version?, released_on: released_on?, title: title?, source: source?, license: license? })
+    let invented = match table.get("invented") {
+        None => Some(false),
+        Some(toml::Value::Boolean(invented)) => Some(*invented),
+        Some(other) => {
+            let message = format!("is of type {}; write true or false without quotes", other.type_str());
+            complaints.error(line_of(&text, "invented"), Some("invented"), message);
+            None
+        }
+    };
+    Some(Meta {
+        version: version?,
+        released_on: released_on?,
+        title: title?,
+        source: source?,
+        license: license?,
+        invented: invented?,
+    })
 }
 
 fn lines_before(text: &[u8], end: usize) -> u64 {

@@ -17,6 +17,8 @@ pub struct Meta {
     pub source: String,
     /// Under which terms.
     pub license: String,
+    /// Whether firms, people and reviews are made up; pages then say so.
+    pub invented: bool,
 }
 
 /// A line of `sectors.csv`.

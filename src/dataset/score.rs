@@ -307,6 +307,7 @@ mod tests {
                 title: String::new(),
                 source: String::new(),
                 license: String::new(),
+                invented: true,
             },
             sectors: vec![],
             firms: firms.iter().map(|slug| firm(slug)).collect(),

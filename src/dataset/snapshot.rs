@@ -19,6 +19,8 @@ pub(super) struct MetaSection {
     pub title: String,
     pub source: String,
     pub license: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invented: bool,
     pub rows: Vec<u32>,
     pub rejected_reviews: u32,
 }
@@ -31,6 +33,7 @@ pub struct Snapshot {
     title: String,
     source: String,
     license: String,
+    invented: bool,
     tables: [TableColumns; 6],
     firms: FirmColumns,
     startups: StartupColumns,
@@ -148,6 +151,7 @@ impl Snapshot {
             title: meta.title,
             source: meta.source,
             license: meta.license,
+            invented: meta.invented,
             archive,
             tables,
             firms,
@@ -191,6 +195,12 @@ impl Snapshot {
     #[must_use]
     pub fn license(&self) -> &str {
         &self.license
+    }
+
+    /// Whether its firms, people and reviews are made up.
+    #[must_use]
+    pub fn is_invented(&self) -> bool {
+        self.invented
     }
 
     /// The archive's sections by name with their sizes in bytes, in no order.

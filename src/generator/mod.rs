@@ -148,7 +148,8 @@ fn snapshot(plan: &Plan) -> String {
          title = \"Invented venture data\"\n\
          source = \"Made by the generator of VentureDex (seed {}): every firm, startup, person, round and review is \
          invented\"\n\
-         license = \"CC0-1.0\"\n",
+         license = \"CC0-1.0\"\n\
+         invented = true\n",
         plan.version,
         plan.release(),
         plan.seed,
