@@ -1,4 +1,4 @@
-//! Counts of the firms under a query, by stage, sector, country and kind.
+//! Counts of the rows that a query finds, by the values of their facets.
 
 use crate::dataset::facet::RowSet;
 use crate::dataset::{Facet, Table};
@@ -26,12 +26,12 @@ pub struct FacetCounts {
     pub kinds: Vec<ValueCount>,
 }
 
-/// A value of a facet with the number of firms that have it, which is not 0.
+/// A value of a facet with the number of rows that have it, which is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
     /// The value.
     pub value: u32,
-    /// How many firms have it.
+    /// How many rows have it.
     pub count: u64,
 }
 
@@ -40,12 +40,30 @@ impl Catalog {
     /// account.
     #[must_use]
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
-        let snapshot = self.snapshot();
-        let selection = Selection::of(snapshot, Table::Firms, &query.clauses);
-        let rows = match &query.text {
+        let rows = self.rows_of(query);
+        let counts = |facet| self.counts_of(query.table, facet, &rows);
+        FacetCounts {
+            total: self.number_of(query.table, &rows),
+            stages: counts(Facet::Stage),
+            sectors: counts(Facet::Sector),
+            countries: counts(Facet::Country),
+            kinds: counts(Facet::Kind),
+        }
+    }
+
+    /// Counts the rows of any table that `query` finds by each of `facets`, the most frequent value first.
+    #[must_use]
+    pub fn counts_by(&self, query: &Query, facets: &[Facet]) -> Vec<Vec<ValueCount>> {
+        let rows = self.rows_of(query);
+        facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
+    }
+
+    fn rows_of(&self, query: &Query) -> Rows {
+        let selection = Selection::of(self.snapshot(), query.table, &query.clauses);
+        match &query.text {
             Some(text) => {
-                let found = self.search(Table::Firms, text, &|row| selection.contains(row));
-                let mut bits = vec![0; (snapshot.rows(Table::Firms) as usize).div_ceil(64)];
+                let found = self.search(query.table, text, &|row| selection.contains(row));
+                let mut bits = vec![0; (self.snapshot().rows(query.table) as usize).div_ceil(64)];
                 for hit in &found.hits {
                     if let Some(word) = bits.get_mut(hit.row as usize / 64) {
                         *word |= 1 << (hit.row % 64);
@@ -55,27 +73,23 @@ impl Catalog {
             }
             None if selection.is_everything() => Rows::All,
             None => Rows::Some(selection.bits()),
-        };
-        let total = match &rows {
-            Rows::All => u64::from(snapshot.rows(Table::Firms)),
-            Rows::Some(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
-        };
-        FacetCounts {
-            total,
-            stages: self.counts_of(Facet::Stage, &rows),
-            sectors: self.counts_of(Facet::Sector, &rows),
-            countries: self.counts_of(Facet::Country, &rows),
-            kinds: self.counts_of(Facet::Kind, &rows),
         }
     }
 
-    fn counts_of(&self, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
+    fn number_of(&self, table: Table, rows: &Rows) -> u64 {
+        match rows {
+            Rows::All => u64::from(self.snapshot().rows(table)),
+            Rows::Some(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
+        }
+    }
+
+    fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
         let snapshot = self.snapshot();
-        let mut counts: Vec<ValueCount> = (0..snapshot.facet_values(Table::Firms, facet))
+        let mut counts: Vec<ValueCount> = (0..snapshot.facet_values(table, facet))
             .map(|value| {
                 let count = match rows {
-                    Rows::All => u64::from(snapshot.facet_count(Table::Firms, facet, value)),
-                    Rows::Some(bits) => common(snapshot.facet_rows(Table::Firms, facet, value), bits),
+                    Rows::All => u64::from(snapshot.facet_count(table, facet, value)),
+                    Rows::Some(bits) => common(snapshot.facet_rows(table, facet, value), bits),
                 };
                 ValueCount { value, count }
             })
@@ -87,10 +101,10 @@ impl Catalog {
     }
 }
 
-/// The firms that are counted.
+/// The rows that are counted.
 enum Rows {
     All,
-    /// A bit for each firm: every value of every facet is held against it, which costs less than a list.
+    /// A bit for each row: every value of every facet is held against it, which costs less than a list.
     Some(Vec<u64>),
 }
 

@@ -12,9 +12,10 @@ use warp::{Filter, Reply};
 use super::State;
 use super::arrival::RequestId;
 use super::callers::Callers;
-use super::docs::{self, Library};
 use super::headers::{READS, set};
+use super::library::Library;
 use super::mcp::{self, DoorsError};
+use super::pages::{self, Visit};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival};
 
@@ -80,7 +81,7 @@ async fn answer_rest(incoming: Incoming) -> warp::reply::Response {
     rest::answer(&incoming.state, arrival).await.into_response()
 }
 
-/// Answers what is neither REST nor MCP: health, the documents and the docs, and the unknown.
+/// Answers what is neither REST nor MCP: health, the documents and the docs, the pages, and the unknown.
 fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response {
     let state = &incoming.state;
     let reads = matches!(incoming.method, Method::GET | Method::HEAD);
@@ -88,18 +89,24 @@ fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response
         "/" => "/",
         path => path.trim_end_matches('/'),
     };
-    if let Some(response) = library.answer(&incoming.method, path, &incoming.headers) {
+    let invented = state.live.current().snapshot().is_invented();
+    if let Some(response) = library.answer(&incoming.method, path, &incoming.headers, invented) {
         return response.into_response();
     }
+    let visit = Visit { state, path, query: &incoming.query, headers: &incoming.headers };
     let answer = match path {
         "/healthz" if reads => text("text/plain; charset=utf-8", "ok\n".to_owned()),
         "/readyz" if reads => ready(state),
-        "/" if reads => text("text/html; charset=utf-8", docs::start(state)),
-        _ if ["/healthz", "/readyz", "/"].contains(&path) || Library::paths().any(|known| known == path) => {
+        _ if pages::is_page(path) && reads => pages::answer(visit).unwrap_or_else(|| pages::unknown(visit)),
+        _ if ["/healthz", "/readyz"].contains(&path)
+            || pages::is_page(path)
+            || Library::paths().any(|known| known == path) =>
+        {
             let detail = format!("`{path}` only reads: use GET or HEAD");
             let problem = Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) };
             failed(incoming, &problem)
         }
+        _ if reads && wants_page(&incoming.headers) => pages::unknown(visit),
         _ => {
             let detail = format!(
                 "there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp, and /docs explains them"
@@ -110,11 +117,16 @@ fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response
     answer.into_response()
 }
 
+/// Whether an error is best told to a person: browsers name HTML first.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(http::header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
+}
+
 fn text(kind: &str, body: String) -> Response<Vec<u8>> {
     let mut response = Response::new(body.into_bytes());
     set(response.headers_mut(), "content-type", kind);
     set(response.headers_mut(), "x-content-type-options", "nosniff");
-    set(response.headers_mut(), "content-security-policy", docs::POLICY);
     response
 }
 

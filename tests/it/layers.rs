@@ -38,7 +38,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["indexer"]),
     ("flate2", &["web"]),
     ("quick_cache", &["web"]),
-    ("utoipa", &["web/openapi", "web/docs/reference"]),
+    ("utoipa", &["web/openapi", "web/records", "web/docs/reference"]),
+    ("askama", &["web"]),
 ];
 
 /// Parts of the web room that never import each other.

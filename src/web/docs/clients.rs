@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::web::fixed::Fixed;
 
-use super::frame::{escaped, framed};
+use super::html::escaped;
 
 /// A ready client.
 pub struct Client {
@@ -79,5 +79,5 @@ pub(super) fn page(base: &str) -> String {
             code = escaped(code),
         );
     }
-    framed("Ready clients", "/docs/clients", &page)
+    page
 }

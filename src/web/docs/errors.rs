@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::web::problem::Code;
 
-use super::frame::{framed, marked};
+use super::html::marked;
 
 /// `GET /docs/errors`: every error code, its status and its mend; each has an anchor of its name.
 pub(super) fn page() -> String {
@@ -29,5 +29,5 @@ pub(super) fn page() -> String {
         );
     }
     page.push_str("</dl>");
-    framed("Errors", "/docs/errors", &page)
+    page
 }

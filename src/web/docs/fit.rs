@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::catalog::fit::{METHOD, Reason};
 
-use super::frame::{framed, marked};
+use super::html::marked;
 
 /// `GET /docs/match`.
 pub(super) fn page() -> String {
@@ -26,5 +26,5 @@ pub(super) fn page() -> String {
         );
     }
     page.push_str("</tbody></table></div>");
-    framed("Match", "/docs/match", &page)
+    page
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::frame::{escaped, framed};
+use super::html::escaped;
 
 /// The worked conversations, as JSON: titles with turns of a `person`, of the `assistant`, or a `call` with the part of
 /// its `answer` that matters (or what was `told` of a wrong argument).
@@ -150,7 +150,7 @@ pub(super) fn page(base: &str) -> String {
         let _ = write!(page, "<h3>{}</h3>", escaped(conversation["title"].as_str().unwrap_or_default()));
         conversation["turns"].as_array().into_iter().flatten().for_each(|turn| write_turn(&mut page, turn));
     }
-    framed("Ask by an assistant", "/docs/mcp", &page)
+    page
 }
 
 fn write_turn(page: &mut String, turn: &Value) {

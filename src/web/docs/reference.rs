@@ -9,7 +9,7 @@ use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
 use crate::web::openapi::{self, BASE, Examples};
 use crate::web::rest::{Route, Version};
 
-use super::frame::{escaped, framed, marked};
+use super::html::{escaped, marked};
 
 /// `GET /docs/reference`: every endpoint of a version.
 pub(super) fn page(version: Version, base: &str) -> String {
@@ -40,7 +40,7 @@ pub(super) fn page(version: Version, base: &str) -> String {
         }
     }
     schemas(&mut page, &document);
-    framed("Reference", "/docs/reference", &page)
+    page
 }
 
 fn others(version: Version) -> String {

@@ -4,6 +4,8 @@
 
 use utoipa::ToSchema;
 
+use crate::web::records::Reference;
+
 /// Where a list stands.
 #[derive(ToSchema)]
 pub(super) struct PaginationV1 {
@@ -296,4 +298,65 @@ pub(super) struct Usage {
     /// When the quota starts anew.
     #[schema(format = DateTime)]
     resets_at: String,
+}
+
+/// A firm with its place in the ranking.
+#[derive(ToSchema)]
+pub(super) struct RankedFirm {
+    /// Its place; firms of the same value share one.
+    #[schema(minimum = 1)]
+    rank: u32,
+    /// What it is ranked by.
+    rank_value: f64,
+}
+
+/// A firm that invested beside another.
+#[derive(ToSchema)]
+pub(super) struct CoInvestingFirm {
+    /// Rounds that both joined.
+    #[schema(minimum = 1)]
+    shared_rounds: u32,
+    /// The date of the last one.
+    #[schema(format = Date)]
+    last_shared_on: Option<String>,
+}
+
+/// A firm with how well it fits a startup.
+#[derive(ToSchema)]
+pub(super) struct FittingFirm {
+    /// The sum of the points of its reasons.
+    #[schema(maximum = 100)]
+    points: u8,
+    /// The most points that the request allows.
+    #[schema(maximum = 100)]
+    max_points: u8,
+    /// What speaks for it.
+    reasons: Vec<FitReason>,
+    /// Startups that it backs already in the same narrow sector, at most 5.
+    conflicts: Vec<FitConflict>,
+    /// How many such startups there are.
+    conflict_count: u32,
+}
+
+/// Points for one reason.
+#[derive(ToSchema)]
+pub(super) struct FitReason {
+    /// What was looked at.
+    name: String,
+    /// Whole points.
+    #[schema(maximum = 100)]
+    points: u8,
+    /// The most points that it can give.
+    #[schema(maximum = 100)]
+    max_points: u8,
+    /// Why it has them.
+    detail: String,
+}
+
+/// A startup that the firm backs already.
+#[derive(ToSchema)]
+pub(super) struct FitConflict {
+    startup: Reference,
+    /// The slug of the narrow sector that both are in.
+    sector: String,
 }

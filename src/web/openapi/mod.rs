@@ -7,7 +7,6 @@ mod answer;
 mod answers;
 mod example;
 mod parameter;
-mod records;
 mod schema;
 
 use utoipa::openapi::info::{InfoBuilder, LicenseBuilder};

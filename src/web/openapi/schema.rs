@@ -16,9 +16,10 @@ use crate::dataset::score::{DIMENSIONS, GHOSTING, METHOD};
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::web::problem::Code;
+use crate::web::records;
 use crate::web::rest::{Content, Route, Version};
 
-use super::{answers, records};
+use super::answers;
 
 /// The schemas of an answer's parts, by name.
 pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
@@ -166,10 +167,10 @@ fn extend_firm(all: &mut BTreeMap<String, Object>, firm: &Object, version: Versi
         all.insert("FirmSummary".to_owned(), row.clone());
     }
     let mut further: BTreeMap<String, Object> = BTreeMap::new();
-    derived::<records::RankedFirm>(&mut further);
+    derived::<answers::RankedFirm>(&mut further);
     if version == Version::V3 {
-        derived::<records::CoInvestingFirm>(&mut further);
-        derived::<records::FittingFirm>(&mut further);
+        derived::<answers::CoInvestingFirm>(&mut further);
+        derived::<answers::FittingFirm>(&mut further);
         let reasons: Vec<&str> = Reason::ALL.into_iter().map(Reason::name).collect();
         close(&mut further, "FitReason", "name", &reasons);
     }

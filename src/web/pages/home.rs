@@ -1,0 +1,140 @@
+//! The first page: search over everything, what there is, and three ways to begin.
+
+use askama::Template;
+use http::Response;
+use serde::Serialize;
+
+use crate::catalog::{BoardQuery, Catalog, Order, Place, Query, Totals};
+use crate::dataset::{Metric, Table};
+use crate::web::frame::Frame;
+use crate::web::headers::set;
+use crate::web::records::{self, Firm, Person, Startup};
+
+use super::failure::{Failure, named, noun, path_of};
+use super::link::Link;
+use super::{Visit, words};
+
+/// Results of each kind.
+const RESULTS: usize = 8;
+/// Names suggested while one types.
+const SUGGESTIONS: usize = 8;
+/// Firms of the leaderboard shown.
+const LEADERS: usize = 5;
+/// Characters of a name that is searched for.
+const LONGEST: usize = crate::catalog::form::LONGEST_TEXT;
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct HomePage<'a> {
+    frame: Frame,
+    totals: &'a Totals,
+    released_on: String,
+    leaders: Vec<(u64, Firm)>,
+    base: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "search.html")]
+struct SearchPage {
+    frame: Frame,
+    q: String,
+    firms: Found<Firm>,
+    startups: Found<Startup>,
+    people: Found<Person>,
+    near: Vec<(String, String)>,
+}
+
+/// Results of one kind.
+struct Found<R> {
+    records: Vec<R>,
+    total: u64,
+    capped: bool,
+    /// The address of all of them.
+    all: String,
+}
+
+fn found<R: serde::de::DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Found<R> {
+    let query = Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) };
+    let page = catalog.list(&query, Place::default(), RESULTS);
+    let records = page.rows.iter().filter_map(|row| records::read(catalog, table, *row)).collect();
+    let all = Link::new(path, Vec::new()).with("q", text).href();
+    Found { records, total: page.total, capped: page.capped, all }
+}
+
+fn text_of(query: &str) -> String {
+    let text =
+        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q").map(|(_, text)| text.into_owned());
+    text.unwrap_or_default().trim().chars().take(LONGEST).collect()
+}
+
+/// `/`: the first page, or what a search finds.
+pub(super) fn page(catalog: &Catalog, visit: Visit<'_>) -> Result<String, Failure> {
+    let text = text_of(visit.query);
+    if !text.is_empty() {
+        return search(catalog, visit, text);
+    }
+    let query = BoardQuery { metric: Metric::HealthScore, clauses: Vec::new() };
+    let board = catalog.leaderboard(&query, Place::default(), LEADERS);
+    let leaders =
+        board.ranked.iter().filter_map(|ranked| Some((ranked.rank, records::read(catalog, Table::Firms, ranked.row)?)));
+    let about = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, rounds \
+                 and people.";
+    let page = HomePage {
+        frame: Frame::of(catalog.snapshot(), "VentureDex", about, visit.path),
+        totals: catalog.totals(),
+        released_on: words::day(&catalog.totals().released_on),
+        leaders: leaders.collect(),
+        base: &visit.state.public_url,
+    };
+    Ok(page.render()?)
+}
+
+fn search(catalog: &Catalog, visit: Visit<'_>, q: String) -> Result<String, Failure> {
+    let firms = found(catalog, Table::Firms, "/vcs", &q);
+    let startups = found(catalog, Table::Startups, "/startups", &q);
+    let people = found(catalog, Table::People, "/people", &q);
+    let near = if firms.total + startups.total + people.total == 0 {
+        let tables = [Table::Firms, Table::Startups, Table::People].into_iter();
+        let rows = tables.flat_map(|table| {
+            let found = catalog.search(table, &q, &|_| true);
+            found.did_you_mean.into_iter().take(2).map(move |row| (table, row))
+        });
+        rows.map(|(table, row)| named(catalog, table, row)).collect()
+    } else {
+        Vec::new()
+    };
+    let frame = Frame::of(catalog.snapshot(), &format!("{q}: search"), "What is found by name.", visit.path).unlisted();
+    Ok(SearchPage { frame, q, firms, startups, people, near }.render()?)
+}
+
+#[derive(Serialize)]
+struct Suggestions {
+    names: Vec<Suggestion>,
+}
+
+#[derive(Serialize)]
+struct Suggestion {
+    name: String,
+    kind: &'static str,
+    href: String,
+}
+
+/// `/suggest?q=`: what the first page's search field offers while one types.
+pub(super) fn suggest(catalog: &Catalog, visit: Visit<'_>) -> Response<Vec<u8>> {
+    let text = text_of(visit.query);
+    let snapshot = catalog.snapshot();
+    let names = if text.is_empty() { Vec::new() } else { catalog.suggest(&text, SUGGESTIONS) };
+    let names = names.into_iter().map(|(table, row, _)| Suggestion {
+        name: snapshot.name(table, row).to_owned(),
+        kind: noun(table),
+        href: path_of(table, snapshot.slug(table, row)),
+    });
+    // Texts always have a JSON form.
+    let body = serde_json::to_vec(&Suggestions { names: names.collect() }).unwrap_or_default();
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    set(headers, "content-type", "application/json");
+    set(headers, "cache-control", "private, max-age=60");
+    super::write_policy(headers);
+    response
+}

@@ -1,0 +1,156 @@
+//! The pages that people see, rendered on the server. They ask the same catalog as REST and MCP.
+//!
+//! No page needs its script. What a visitor asks for stands in the address, in the words of the API, so that every page
+//! can show the same query as JSON.
+
+mod board;
+mod browse;
+mod chart;
+mod failure;
+mod firm;
+mod home;
+mod link;
+mod lists;
+mod person;
+mod sectors;
+mod startup;
+mod words;
+
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::catalog::Catalog;
+use crate::dataset::Table;
+
+use super::State;
+use super::encoding::{accepts_gzip, gzip};
+use super::frame::{HTML, POLICY};
+use super::headers::set;
+use failure::Failure;
+
+/// Bytes from which a page is compressed for those who ask.
+const WORTH_PACKING: usize = 1_024;
+
+/// A request for a page.
+#[derive(Clone, Copy)]
+pub struct Visit<'a> {
+    /// What the pages are made from.
+    pub state: &'a State,
+    /// The path, without a slash at its end.
+    pub path: &'a str,
+    /// The query, without the question mark.
+    pub query: &'a str,
+    /// The request's headers.
+    pub headers: &'a HeaderMap,
+}
+
+/// A page of the site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Page<'a> {
+    Home,
+    Firms,
+    Firm(&'a str),
+    FirmReviews(&'a str),
+    Startups,
+    Startup(&'a str),
+    People,
+    Person(&'a str),
+    Sectors,
+    Leaderboard,
+    Suggest,
+}
+
+impl<'a> Page<'a> {
+    fn of(path: &'a str) -> Option<Self> {
+        let mut segments = path.split('/').skip(1);
+        let page = match (segments.next()?, segments.next(), segments.next()) {
+            ("", None, None) => Self::Home,
+            ("vcs", None, None) => Self::Firms,
+            ("vcs", Some(slug), None) => Self::Firm(slug),
+            ("vcs", Some(slug), Some("reviews")) => Self::FirmReviews(slug),
+            ("startups", None, None) => Self::Startups,
+            ("startups", Some(slug), None) => Self::Startup(slug),
+            ("people", None, None) => Self::People,
+            ("people", Some(slug), None) => Self::Person(slug),
+            ("sectors", None, None) => Self::Sectors,
+            ("leaderboard", None, None) => Self::Leaderboard,
+            ("suggest", None, None) => Self::Suggest,
+            _ => return None,
+        };
+        segments.next().is_none().then_some(page)
+    }
+}
+
+/// Whether a page may be at a path.
+#[must_use]
+pub fn is_page(path: &str) -> bool {
+    Page::of(path).is_some()
+}
+
+/// Answers a request for a page; `None` where no page has its path.
+#[must_use]
+pub fn answer(visit: Visit<'_>) -> Option<Response<Vec<u8>>> {
+    let page = Page::of(visit.path)?;
+    let catalog = visit.state.live.current();
+    if page == Page::Suggest {
+        return Some(home::suggest(&catalog, visit));
+    }
+    Some(match render(page, &catalog, visit) {
+        Ok(html) => respond(visit, StatusCode::OK, html),
+        Err(failure) => fail(&failure, &catalog, visit),
+    })
+}
+
+/// The page for a path that nothing has.
+#[must_use]
+pub fn unknown(visit: Visit<'_>) -> Response<Vec<u8>> {
+    fail(&Failure::NoPage, &visit.state.live.current(), visit)
+}
+
+fn render(page: Page<'_>, catalog: &Catalog, visit: Visit<'_>) -> Result<String, Failure> {
+    let find = |table: Table, slug: &str| {
+        let slug =
+            form_urlencoded::parse(slug.as_bytes()).next().map_or_else(String::new, |(slug, _)| slug.into_owned());
+        catalog.find(table, &slug).ok_or(Failure::NoRecord(table, slug))
+    };
+    match page {
+        Page::Home | Page::Suggest => home::page(catalog, visit),
+        Page::Firms => lists::firms(catalog, visit),
+        Page::Firm(slug) => firm::page(catalog, visit, find(Table::Firms, slug)?),
+        Page::FirmReviews(slug) => firm::reviews(catalog, visit, find(Table::Firms, slug)?),
+        Page::Startups => lists::startups(catalog, visit),
+        Page::Startup(slug) => startup::page(catalog, visit, find(Table::Startups, slug)?),
+        Page::People => lists::people(catalog, visit),
+        Page::Person(slug) => person::page(catalog, visit, find(Table::People, slug)?),
+        Page::Sectors => sectors::page(catalog, visit),
+        Page::Leaderboard => board::page(catalog, visit),
+    }
+}
+
+fn fail(failure: &Failure, catalog: &Catalog, visit: Visit<'_>) -> Response<Vec<u8>> {
+    let (status, html) = failure.page(catalog, visit.path);
+    respond(visit, status, html)
+}
+
+/// A page as an answer, compressed where the visitor takes that.
+fn respond(visit: Visit<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
+    let mut response = Response::new(html.into_bytes());
+    *response.status_mut() = status;
+    let wants_packed = response.body().len() >= WORTH_PACKING && accepts_gzip(visit.headers);
+    if let Some(packed) = wants_packed.then(|| gzip(response.body()).ok()).flatten() {
+        *response.body_mut() = packed;
+        set(response.headers_mut(), "content-encoding", "gzip");
+    }
+    let headers = response.headers_mut();
+    set(headers, "content-type", HTML);
+    set(headers, "vary", "Accept-Encoding");
+    set(headers, "cache-control", if status.is_success() { "private, max-age=60" } else { "no-store" });
+    write_policy(headers);
+    response
+}
+
+/// The headers that keep a page to itself.
+fn write_policy(headers: &mut HeaderMap) {
+    set(headers, "content-security-policy", POLICY);
+    set(headers, "referrer-policy", "same-origin");
+    set(headers, "x-content-type-options", "nosniff");
+}

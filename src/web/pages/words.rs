@@ -1,0 +1,245 @@
+//! How values are put on a page: amounts, days, places, the words of vocabularies.
+
+use crate::dataset::Country;
+
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// A whole number, or a reference to one: templates hand over fields by reference.
+pub(super) trait Whole: Copy {
+    /// The number.
+    fn whole(self) -> u64;
+}
+
+macro_rules! whole {
+    ($($type:ty),+) => {$(
+        impl Whole for $type {
+            fn whole(self) -> u64 {
+                self as u64
+            }
+        }
+    )+};
+}
+
+whole!(u8, u16, u32, u64, usize);
+
+impl<W: Whole> Whole for &W {
+    fn whole(self) -> u64 {
+        (*self).whole()
+    }
+}
+
+/// A whole number with commas: `12,345`.
+pub(super) fn number(number: impl Whole) -> String {
+    let digits = number.whole().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// So many of something: `1 review`, `3 reviews`.
+pub(super) fn counted(count: impl Whole, one: &str, many: &str) -> String {
+    let count = count.whole();
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
+/// An amount of US dollars in three digits: `$1.2M`, `$350K`.
+pub(super) fn usd(amount: impl Whole) -> String {
+    let amount = amount.whole();
+    const SCALES: [(u64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
+    // A number that would be rounded up to a thousand belongs to the next scale.
+    let scale = SCALES.into_iter().find(|(unit, _)| amount >= unit - unit / 2_000);
+    let Some((unit, letter)) = scale else { return format!("${amount}") };
+    let scaled = amount as f64 / unit as f64;
+    let text = if scaled >= 99.95 { format!("{scaled:.0}") } else { format!("{scaled:.1}") };
+    format!("${}{letter}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A range of US dollars, either end of which may be open.
+pub(super) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) if min == max => usd(min),
+        (Some(min), Some(max)) => format!("{} – {}", usd(min), usd(max)),
+        (Some(min), None) => format!("from {}", usd(min)),
+        (None, Some(max)) => format!("up to {}", usd(max)),
+        (None, None) => String::new(),
+    }
+}
+
+/// A date, `2026-11-03`, as `3 Nov 2026`.
+pub(super) fn day(date: &str) -> String {
+    let mut parts = date.splitn(3, '-');
+    let (year, month, day) = (parts.next(), parts.next(), parts.next());
+    let month = month.and_then(|month| month.parse::<usize>().ok()).and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    match (year, month, day.and_then(|day| day.parse::<u8>().ok())) {
+        (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
+        _ => date.to_owned(),
+    }
+}
+
+/// Countries whose official names are longer than what people call them.
+const SHORT_NAMES: [(&str, &str); 17] = [
+    ("BO", "Bolivia"),
+    ("CD", "DR Congo"),
+    ("CZ", "Czechia"),
+    ("FM", "Micronesia"),
+    ("GB", "United Kingdom"),
+    ("IR", "Iran"),
+    ("KP", "North Korea"),
+    ("KR", "South Korea"),
+    ("LA", "Laos"),
+    ("MD", "Moldova"),
+    ("MK", "North Macedonia"),
+    ("RU", "Russia"),
+    ("SY", "Syria"),
+    ("TW", "Taiwan"),
+    ("TZ", "Tanzania"),
+    ("US", "United States"),
+    ("VE", "Venezuela"),
+];
+
+/// The name of a country's code, as short as people say it.
+pub(super) fn country(code: &str) -> String {
+    if let Some((_, name)) = SHORT_NAMES.iter().find(|(known, _)| *known == code) {
+        return (*name).to_owned();
+    }
+    let name = Country::from_alpha2(code).map_or_else(|| code.to_owned(), |country| country.name().to_owned());
+    [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
+}
+
+/// City and country, as far as they are known.
+pub(super) fn place(city: &Option<String>, code: &Option<String>) -> String {
+    let country = code.as_deref().map(country);
+    match (city.as_deref(), country) {
+        (Some(city), Some(country)) if city == country => country,
+        (Some(city), Some(country)) => format!("{city}, {country}"),
+        (city, country) => city.map(str::to_owned).or(country).unwrap_or_default(),
+    }
+}
+
+/// A word of a vocabulary as people write it.
+pub(super) fn word(name: &str) -> String {
+    match name {
+        "vc" => "Venture capital".to_owned(),
+        "ipo" => "IPO".to_owned(),
+        "pre-seed" => "Pre-seed".to_owned(),
+        "series-d-plus" => "Series D+".to_owned(),
+        _ => match name.strip_prefix("series-") {
+            Some(letter) => format!("Series {}", letter.to_uppercase()),
+            None => capitalized(&name.replace(['-', '_'], " ")),
+        },
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A website without what every address has: `alder.example`.
+pub(super) fn bare(website: &str) -> &str {
+    let bare = website.split_once("://").map_or(website, |(_, rest)| rest);
+    bare.strip_prefix("www.").unwrap_or(bare).trim_end_matches('/')
+}
+
+/// The address of a website that may be linked to: one of the web, whatever the data says.
+pub(super) fn web_address(website: &str) -> Option<String> {
+    let lower = website.to_ascii_lowercase();
+    if lower.starts_with("https://") || lower.starts_with("http://") {
+        return Some(website.to_owned());
+    }
+    let host = website.split('/').next().unwrap_or_default();
+    let is_host = host.contains('.') && host.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-'));
+    is_host.then(|| format!("https://{website}"))
+}
+
+/// Stars for a rating, of five.
+pub(super) fn stars(rating: impl Whole) -> String {
+    let full = rating.whole().min(5) as usize;
+    "★".repeat(full) + &"☆".repeat(5 - full)
+}
+
+/// Whether people were ghosted, in words.
+pub(super) fn ghosted(ghosted: &Option<bool>) -> &'static str {
+    match ghosted {
+        Some(true) => "never got an answer",
+        Some(false) => "got an answer",
+        None => "",
+    }
+}
+
+/// A rate or a mean with one decimal.
+pub(super) fn tenths(value: &f64) -> String {
+    format!("{value:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_three_digits_at_most() {
+        for (amount, text) in [
+            (0_u64, "$0"),
+            (999, "$999"),
+            (1_000, "$1K"),
+            (350_400, "$350K"),
+            (999_499, "$999K"),
+            (999_500, "$1M"),
+            (1_240_000, "$1.2M"),
+            (99_940_000, "$99.9M"),
+            (99_960_000, "$100M"),
+            (12_000_000_000, "$12B"),
+            (3_400_000_000_000, "$3.4T"),
+        ] {
+            assert_eq!(usd(amount), text, "{amount}");
+        }
+        assert_eq!(usd_range(&Some(100_000), &None), "from $100K");
+    }
+
+    #[test]
+    fn numbers_and_days_read_well() {
+        assert_eq!(number(1_234_567_u64), "1,234,567");
+        assert_eq!(number(123_u32), "123");
+        assert_eq!(counted(1_u32, "review", "reviews"), "1 review");
+        assert_eq!(day("2026-11-03"), "3 Nov 2026");
+        assert_eq!(day("2026-13-03"), "2026-13-03");
+    }
+
+    #[test]
+    fn countries_are_called_as_people_call_them() {
+        assert_eq!((country("US").as_str(), country("DE").as_str()), ("United States", "Germany"));
+        assert_eq!(country("BA"), "Bosnia and Herzegovina");
+        for (code, _) in SHORT_NAMES {
+            assert!(Country::from_alpha2(code).is_some(), "{code}");
+        }
+        assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
+    }
+
+    #[test]
+    fn words_are_written_as_people_write_them() {
+        for (name, text) in [
+            ("series-a", "Series A"),
+            ("series-d-plus", "Series D+"),
+            ("angel-network", "Angel network"),
+            ("value_add", "Value add"),
+            ("ipo", "IPO"),
+        ] {
+            assert_eq!(word(name), text);
+        }
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_linked() {
+        assert_eq!(web_address("https://a.example/x").as_deref(), Some("https://a.example/x"));
+        assert_eq!(web_address("www.a.example").as_deref(), Some("https://www.a.example"));
+        for text in ["javascript:alert(1)", "data:text/html,x", "//a.example", "mailto:a@b.example", "n/a"] {
+            assert_eq!(web_address(text), None, "{text}");
+        }
+        assert_eq!(bare("https://www.a.example/"), "a.example");
+    }
+}
