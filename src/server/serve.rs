@@ -203,7 +203,9 @@ fn greeting(live: &Live<Catalog>, base: &str, demo_key: Option<&str>) -> String 
         catalog.totals().reviews,
         counts.sectors
     ));
-    text.push_str(&format!("  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key needed)\n"));
+    text.push_str(&format!(
+        "  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key needed)\n"
+    ));
     if let Some(key) = demo_key {
         let name = snapshot.name(Table::Firms, 0);
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();

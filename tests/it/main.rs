@@ -14,6 +14,7 @@ mod lists;
 mod mcp;
 mod names;
 mod openapi;
+mod pages;
 mod paging;
 mod parameters;
 mod quota;

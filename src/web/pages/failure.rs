@@ -7,6 +7,8 @@ use crate::catalog::{Catalog, ParameterError};
 use crate::dataset::Table;
 use crate::web::frame::Frame;
 
+use super::words;
+
 /// Why a page is not what was asked for.
 #[derive(Debug)]
 pub(super) enum Failure {

@@ -39,10 +39,8 @@ pub(super) fn page(catalog: &Catalog, visit: Visit<'_>, row: u32) -> Result<Stri
         let row = snapshot.find(Table::Sectors, slug)?;
         Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
     };
-    let raised = startup.total_raised_usd.map_or_else(String::new, |usd| format!("{} raised in ", words::usd(usd)));
-    let about = format!("{}: {raised}{}.", startup.name, words::counted(startup.round_count, "round", "rounds"));
     let page = StartupPage {
-        frame: Frame::of(snapshot, &startup.name, &about, &format!("/startups/{}", startup.slug)),
+        frame: Frame::of(snapshot, &startup.name, &about(&startup), &format!("/startups/{}", startup.slug)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         rounds: rounds.rows.iter().filter_map(|row| records::read(catalog, Table::Rounds, *row)).collect(),
         people: people.rows.iter().filter_map(|row| records::read(catalog, Table::People, *row)).collect(),
@@ -51,4 +49,14 @@ pub(super) fn page(catalog: &Catalog, visit: Visit<'_>, row: u32) -> Result<Stri
         startup,
     };
     Ok(page.render()?)
+}
+
+/// What a search engine is told of a startup.
+fn about(startup: &Startup) -> String {
+    let place = words::place(&startup.city, &startup.country);
+    let place = if place.is_empty() { place } else { format!(" in {place}") };
+    let raised = startup.total_raised_usd.map_or_else(String::new, |usd| format!("{} raised in ", words::usd(usd)));
+    let rounds = words::counted(startup.round_count, "round", "rounds");
+    let investors = words::counted(startup.investors.len(), "investor", "investors");
+    format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)
 }

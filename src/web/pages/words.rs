@@ -163,6 +163,19 @@ pub(super) fn stars(rating: impl Whole) -> String {
     "★".repeat(full) + &"☆".repeat(5 - full)
 }
 
+/// A message whose values stand in backquotes, with the quotes that people read.
+pub(super) fn quoted(message: &str) -> String {
+    let mut opened = false;
+    let quote = |char| match char {
+        '`' => {
+            opened = !opened;
+            if opened { '“' } else { '”' }
+        }
+        char => char,
+    };
+    message.chars().map(quote).collect()
+}
+
 /// Whether people were ghosted, in words.
 pub(super) fn ghosted(ghosted: &Option<bool>) -> &'static str {
     match ghosted {
@@ -217,6 +230,7 @@ mod tests {
         for (code, _) in SHORT_NAMES {
             assert!(Country::from_alpha2(code).is_some(), "{code}");
         }
+        assert_eq!(quoted("`a` is not `b`"), "“a” is not “b”");
         assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
     }
 

@@ -1,0 +1,362 @@
+//! The pages: sound HTML that loads nothing from elsewhere, links that lead somewhere, numbers that are those of the API.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+
+use http::HeaderMap;
+use venturedex::access::Tier;
+use venturedex::catalog::Place;
+use venturedex::catalog::Query;
+use venturedex::dataset::Table;
+use venturedex::web::pages::{self, Visit};
+
+use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+
+/// The values of an attribute in a page, as a browser reads them.
+fn attributes(page: &str, name: &str) -> Vec<String> {
+    let start = format!(" {name}=\"");
+    let values = page.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next());
+    values.map(|value| value.replace("&#38;", "&").replace("&amp;", "&").replace("&#39;", "'")).collect()
+}
+
+/// What stands between two marks, the first time.
+fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
+    let rest = page.split_once(start).unwrap_or_else(|| panic!("no {start} in {page}")).1;
+    rest.split_once(end).unwrap().0
+}
+
+/// What is wrong with a page, whatever it shows.
+fn check(path: &str, page: &str) {
+    assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"), "{path}");
+    assert_eq!(page.matches("<h1").count(), 1, "{path} has one heading");
+    assert_eq!(page.matches(" id=\"main\"").count(), 1, "{path} has one main part");
+    for forbidden in ["<script>", " style=\"", "<style", " onclick=\"", " onload=\"", "href=\"javascript:", "@import"] {
+        assert!(!page.contains(forbidden), "{path} has {forbidden}");
+    }
+    for source in attributes(page, "src") {
+        assert!(source.starts_with("/assets/"), "{path} loads {source}");
+    }
+    let ids = attributes(page, "id");
+    let once: BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(ids.len(), once.len(), "{path} has an id twice: {ids:?}");
+    for label in attributes(page, "for").iter().chain(&attributes(page, "aria-labelledby")) {
+        assert!(once.contains(label), "{path}: nothing has the id {label}");
+    }
+    assert!(between(page, "<title>", "</title>").contains("VentureDex"), "{path}");
+    assert!(between(page, "name=\"description\" content=\"", "\"").len() > 20, "{path}");
+}
+
+#[test]
+fn every_link_of_every_page_leads_somewhere() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let mut waiting: VecDeque<String> = VecDeque::from(["/".to_owned()]);
+    let mut seen: BTreeSet<String> = BTreeSet::from(["/".to_owned()]);
+    // Of pages of one kind so many are enough; links that only differ in their query are a kind of their own.
+    let mut by_kind: BTreeMap<String, u32> = BTreeMap::new();
+    let mut pages = 0;
+    while let Some(path) = waiting.pop_front() {
+        let reply = client.get(&path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+        if reply.header("content-type") != "text/html; charset=utf-8" {
+            continue;
+        }
+        pages += 1;
+        check(&path, &reply.text);
+        assert!(reply.header("content-security-policy").starts_with("default-src 'none'; style-src 'self'"), "{path}");
+        assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
+        assert!(reply.text.contains("Invented data."), "{path} does not say that its data is invented");
+        for link in attributes(&reply.text, "href") {
+            let link = link.split('#').next().unwrap().to_owned();
+            if link.is_empty() || !link.starts_with('/') {
+                let outside = link.starts_with("https://") || link.starts_with("http://");
+                assert!(link.is_empty() || outside, "{path} links to {link}");
+                continue;
+            }
+            let kind = match link.split_once('?') {
+                Some((path, query)) => {
+                    let names = form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned());
+                    format!("{path}?{}", names.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join("&"))
+                }
+                None => link.rsplit_once('/').map_or(link.clone(), |(above, _)| format!("{above}/…")),
+            };
+            let count = by_kind.entry(kind).or_default();
+            if *count < 12 && seen.insert(link.clone()) {
+                *count += 1;
+                waiting.push_back(link);
+            }
+        }
+        if pages > 900 {
+            break;
+        }
+    }
+    assert!(pages > 300, "{pages} pages were found");
+}
+
+#[test]
+fn every_profile_is_sound_and_small() {
+    let server = Server::bundled();
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    let mut titles = BTreeSet::new();
+    for (table, path) in [(Table::Firms, "vcs"), (Table::Startups, "startups"), (Table::People, "people")] {
+        for row in 0..snapshot.rows(table) {
+            let path = format!("/{path}/{}", snapshot.slug(table, row));
+            let page = asked(&server, &path);
+            check(&path, &page);
+            assert!(page.len() < 60_000, "{path} has {} bytes", page.len());
+            titles.insert(between(&page, "<link rel=\"icon\"", "</h1>").len());
+        }
+    }
+    assert!(titles.len() > 20);
+}
+
+#[test]
+fn the_largest_profiles_of_real_firms_are_small() {
+    let Some(folder) = real_data() else { return };
+    let server = Server::of(catalog_of(&folder));
+    let catalog = server.state.live.current();
+    let mut longest = 0;
+    for row in 0..catalog.snapshot().rows(Table::Firms) {
+        let path = format!("/vcs/{}", catalog.snapshot().slug(Table::Firms, row));
+        let page = asked(&server, &path);
+        longest = longest.max(page.len());
+        assert!(page.len() < 60_000, "{path} has {} bytes", page.len());
+        // There are no reviews, and no page invents any.
+        assert!(page.contains("Not enough reviews for a score.") && !page.contains("of 100</small>"), "{path}");
+        assert!(!page.contains("Invented data."), "{path} is said to be invented");
+        if row % 50 == 0 {
+            check(&path, &page);
+        }
+    }
+    assert!(longest > 10_000, "{longest}");
+}
+
+/// A page as it is made, without the way over the network.
+fn asked(server: &Server, path: &str) -> String {
+    let headers = HeaderMap::new();
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let visit = Visit { state: &server.state, path, query, headers: &headers };
+    let answer = pages::answer(visit).unwrap_or_else(|| panic!("no page is at {path}"));
+    assert_eq!(answer.status(), 200, "{path}");
+    String::from_utf8(answer.into_body()).unwrap()
+}
+
+/// The slugs that a list links to, in order.
+fn listed(page: &str, path: &str) -> Vec<String> {
+    let start = format!("<th scope=\"row\"><a href=\"{path}/");
+    let slugs = page.split(start.as_str()).skip(1).filter_map(|rest| rest.split('"').next());
+    slugs.map(str::to_owned).collect()
+}
+
+/// The number that a list begins with.
+fn total(page: &str) -> u64 {
+    let text = between(page, "<strong class=\"number\">", "</strong>");
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or_else(|_| panic!("{text}"))
+}
+
+#[test]
+fn lists_are_those_of_the_api() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    for (path, queries) in [
+        (
+            "vcs",
+            vec!["", "stage=seed&country=DE", "q=capital&page=2", "min_health_score=70&sort=name", "sector=fintech"],
+        ),
+        ("startups", vec!["", "stage=series-a&sector=health", "q=labs", "sort=-last_round_on&page=3", "country=GB"]),
+        ("people", vec!["", "q=anna", "kind=firm&page=2", "country=FR"]),
+        ("leaderboard", vec!["", "metric=activity&stage=seed", "metric=ghosting_rate&page=2", "country=US"]),
+    ] {
+        let (api, below) = if path == "leaderboard" { ("v2", "/vcs") } else { ("v3", "") };
+        for query in queries {
+            let page = visitor.get(&format!("/{path}?{query}"));
+            assert_eq!(page.status, 200, "{path}?{query}");
+            let below = if below.is_empty() { format!("/{path}") } else { below.to_owned() };
+            let shown = listed(&page.text, &below);
+            // v3 has no pages: the rows before are walked.
+            let number: usize = query.split("page=").nth(1).map_or(1, |number| number.parse().unwrap());
+            let filters = query.split("&page=").next().unwrap();
+            let filters = if filters.starts_with("page=") { "" } else { filters };
+            let reply = if api == "v2" {
+                client.get(&format!("/api/v2/{path}?{filters}&limit=25&page={number}"))
+            } else {
+                let mut reply = client.get(&format!("/api/v3/{path}?{filters}&limit=25"));
+                for _ in 1..number {
+                    let cursor = reply.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+                    reply = client.get(&format!("/api/v3/{path}?cursor={cursor}&limit=25"));
+                }
+                reply
+            };
+            assert_eq!(shown, reply.slugs(), "{path}?{query}");
+            assert_eq!(total(&page.text), reply.json()["pagination"]["total"].as_u64().unwrap(), "{path}?{query}");
+            assert!(!shown.is_empty(), "{path}?{query} finds nothing");
+        }
+    }
+}
+
+#[test]
+fn the_number_beside_a_condition_is_that_of_its_list() {
+    let server = Server::bundled();
+    let visitor = server.anonymous();
+    let mut followed = 0;
+    for start in
+        ["/vcs", "/vcs?country=US", "/vcs?stage=seed&q=capital", "/startups?sector=fintech", "/people?country=DE"]
+    {
+        let page = visitor.get(start).text;
+        let offers = page.split("<li><a href=\"").skip(1).filter(|offer| offer.contains("class=\"count\""));
+        for offer in offers.step_by(7) {
+            let href = offer.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+            let is_on = offer.split('>').next().unwrap().contains("aria-current");
+            let chosen = ["stage", "sector", "country", "kind", "status"].iter().any(|name| {
+                // Beside an alternative to what is chosen stands its own number, not that of both.
+                let list = |href: &str| {
+                    href.split(&format!("{name}="))
+                        .nth(1)
+                        .map_or(0, |l| l.split('&').next().unwrap().split(',').count())
+                };
+                list(&href) > 1
+            });
+            let count: u64 = between(offer, "class=\"count\">", "<").replace(',', "").parse().unwrap();
+            if !is_on && !chosen {
+                assert_eq!(total(&visitor.get(&href).text), count, "{start} → {href}");
+                followed += 1;
+            }
+        }
+    }
+    assert!(followed > 30, "{followed}");
+}
+
+#[test]
+fn a_name_with_typos_leads_to_its_profile() {
+    let server = Server::bundled();
+    let visitor = server.anonymous();
+    let page = visitor.get("/?q=aldr+captial").text;
+    assert!(page.contains("<a href=\"/vcs/alder-capital\">Alder Capital</a>"), "{page}");
+    let names = visitor.get("/suggest?q=aldr+cap").json();
+    assert_eq!(
+        (&names["names"][0]["name"], &names["names"][0]["href"]),
+        (&"Alder Capital".into(), &"/vcs/alder-capital".into())
+    );
+    assert_eq!(visitor.get("/suggest").json()["names"], serde_json::json!([]));
+    let missing = visitor.get("/vcs/aldr-capitol");
+    assert_eq!(missing.status, 404);
+    check("/vcs/aldr-capitol", &missing.text);
+    assert!(missing.text.contains("href=\"/vcs/alder-capital\""), "{}", missing.text);
+    let nothing = visitor.get("/?q=zzxqwy").text;
+    assert!(nothing.contains("No firm, startup or person has a name like"), "{nothing}");
+}
+
+#[test]
+fn what_is_not_understood_is_told_with_its_mend() {
+    let server = Server::bundled();
+    let visitor = server.anonymous();
+    let page = visitor.get("/vcs?stage=sede,series-a&contry=DE&utm_source=x").text;
+    assert!(page.contains("“sede” is not a stage"), "{page}");
+    assert!(page.contains("<a href=\"/vcs?stage=series-a,seed\">seed</a>"), "{page}");
+    assert!(page.contains("no parameter “contry” here") && !page.contains("utm_source"), "{page}");
+    let refused = visitor.get("/vcs?min_health_score=high");
+    assert_eq!(refused.status, 400);
+    assert!(refused.text.contains("“high” is not a whole number"), "{}", refused.text);
+    check("/vcs?min_health_score=high", &refused.text);
+    let beyond = visitor.get("/vcs?page=999999999999999999999");
+    assert_eq!(beyond.status, 200);
+    assert_eq!(visitor.get("/vcs?page=5000").status, 200);
+}
+
+#[test]
+fn a_firm_of_few_reviews_has_no_number_and_says_so() {
+    let server = Server::bundled();
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    let (mut scored, mut few, mut none) = (0, 0, 0);
+    for row in 0..snapshot.rows(Table::Firms) {
+        let page = asked(&server, &format!("/vcs/{}", snapshot.slug(Table::Firms, row)));
+        let count = snapshot.review_counts()[row as usize];
+        match count {
+            0 => {
+                none += 1;
+                assert!(page.contains("neither good nor bad") && page.contains("No reviews yet."));
+            }
+            1 | 2 => {
+                few += 1;
+                assert!(page.contains("a score is shown from 3 on"));
+            }
+            _ => {
+                scored += 1;
+                let score = snapshot.health_scores()[row as usize];
+                assert!(page.contains(&format!("<p class=\"big\">{score}<small>of 100</small></p>")));
+                assert_eq!(page.matches("class=\"key s").count(), 5);
+            }
+        }
+        assert_eq!(page.contains("<small>of 100</small>"), count >= 3);
+        assert!(page.contains("href=\"/docs/score\""));
+    }
+    assert!(scored > 100 && few > 5 && none > 20, "{scored} {few} {none}");
+}
+
+#[test]
+fn names_that_are_markup_stay_text() {
+    let folder = copy_as(&bundled_folder(), "2026-11-20.9");
+    let place = folder.path().join("firms.csv");
+    let text = fs::read_to_string(&place).unwrap();
+    let hostile = "<script>alert(1)</script>\"' onload=\"x";
+    let text = text.replacen("Alder Capital", &format!("\"{}\"", hostile.replace('"', "\"\"")), 1);
+    fs::write(&place, text.replacen("https://alder-capital.example", "javascript:alert(1)", 1)).unwrap();
+    let server = Server::of(catalog_of(folder.path()));
+    let visitor = server.anonymous();
+    for path in
+        ["/vcs/alder-capital", "/?q=script+alert", "/vcs?q=%3Cscript%3Ealert(1)%3C/script%3E", "/vcs/%3Cscript%3E"]
+    {
+        let page = visitor.get(path).text;
+        check(path, &page);
+        assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"), "{path}: {page}");
+    }
+    let suggested = visitor.get("/suggest?q=%3Cscript%3Ealert").json();
+    assert_eq!(suggested["names"][0]["name"], hostile);
+}
+
+#[test]
+fn browsers_get_pages_and_programs_get_problems() {
+    let server = Server::bundled();
+    let visitor = server.anonymous();
+    let browser = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    let page = visitor.send("GET", "/no-such-page", &browser);
+    assert_eq!((page.status, page.header("content-type")), (404, "text/html; charset=utf-8"));
+    check("/no-such-page", &page.text);
+    let problem = visitor.get("/no-such-page");
+    assert_eq!((problem.status, problem.header("content-type")), (404, "application/problem+json"));
+    // The API answers programs alike, whoever asks.
+    assert_eq!(visitor.send("GET", "/api/v3/nope", &browser).header("content-type"), "application/problem+json");
+    let refused = visitor.send("POST", "/vcs", &browser);
+    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    let head = visitor.send("HEAD", "/vcs/alder-capital", &[]);
+    assert_eq!((head.status, head.text.as_str()), (200, ""));
+    let packed = visitor.send("GET", "/vcs", &[("accept-encoding", "gzip")]);
+    assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "Accept-Encoding"));
+    assert_eq!(packed.text, visitor.get("/vcs").text);
+}
+
+#[test]
+fn the_same_query_as_json_is_one_that_the_api_answers() {
+    let server = Server::bundled();
+    let (visitor, client): (Client, Client) = (server.anonymous(), server.client(Tier::Enterprise));
+    for path in [
+        "/vcs?q=capital&stage=seed,series-a&country=DE&sort=name",
+        "/startups?status=acquired",
+        "/people?kind=firm",
+        "/leaderboard?metric=fairness&sector=fintech",
+        "/sectors",
+        "/vcs/alder-capital",
+        "/vcs/alder-capital/reviews",
+    ] {
+        let page = visitor.get(path).text;
+        let address = between(&page, "$VENTUREDEX_KEY\" '", "'").replace("&#38;", "&").replace("&amp;", "&");
+        let reply = client.get(address.strip_prefix(&client.base).unwrap());
+        assert_eq!(reply.status, 200, "{path}: {address}: {}", reply.text);
+        assert!(reply.json()["meta"].get("warnings").is_none(), "{path}: {address}");
+    }
+    let catalog = server.state.live.current();
+    assert!(catalog.list(&Query::all(Table::Firms), Place::default(), 1).total > 0);
+}
