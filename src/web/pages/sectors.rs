@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::{Visit, words};
 
 /// Sectors on one page, so that a dataset with thousands stays readable; the others are a search away.
-const MOST: usize = 400;
+const MOST: usize = 250;
 
 #[derive(Template)]
 #[template(path = "sectors.html")]

@@ -1,0 +1,125 @@
+//! What a page costs: CPU time of the thread, and bytes, for each kind of page and over all profiles of firms. The ratio is
+//! to the reading of 25 firms' records as JSON, measured in the same run.
+//!
+//! `cargo bench --bench pages -- [--index DIR]`; without an index the bundled snapshot is served.
+
+mod clock;
+
+use std::sync::Arc;
+
+use http::HeaderMap;
+use venturedex::access::Access;
+use venturedex::catalog::release::Releases;
+use venturedex::catalog::{Catalog, Live};
+use venturedex::dataset::{Facet, Table};
+use venturedex::server::RequestIds;
+use venturedex::web::State;
+use venturedex::web::pages::{self, Visit};
+
+use clock::Moment;
+
+fn catalog(index: Option<&str>) -> Catalog {
+    match index {
+        None => venturedex::catalog::bundled().expect("the bundled snapshot"),
+        Some(folder) => {
+            let releases = Releases::at(folder);
+            let version = releases.current().expect("an index").expect("a current release");
+            releases.open(version).expect("the release").catalog
+        }
+    }
+}
+
+fn micros(begun: &Moment) -> f64 {
+    begun.elapsed().as_secs_f64() * 1e6
+}
+
+/// Microseconds that the reading of 25 firms' records takes.
+fn reference(catalog: &Catalog) -> f64 {
+    let read = || {
+        let begun = Moment::now();
+        for row in 0..25.min(catalog.snapshot().rows(Table::Firms)) {
+            let mut text = catalog.snapshot().record(Table::Firms, row).whole().to_vec();
+            text.push(b'}');
+            std::hint::black_box(serde_json::from_slice::<serde_json::Value>(&text).expect("a record"));
+        }
+        micros(&begun)
+    };
+    (0..50).map(|_| read()).fold(f64::MAX, f64::min)
+}
+
+/// Microseconds and bytes of a page, the least of some tries: what else runs on the machine only adds.
+fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let mut best = f64::MAX;
+    let mut bytes = 0;
+    for _ in 0..7 {
+        let begun = Moment::now();
+        let answer = pages::answer(Visit { state, path, query, headers }).expect("a page");
+        best = best.min(micros(&begun));
+        assert_eq!(answer.status(), 200, "{address}");
+        bytes = answer.body().len();
+    }
+    (best, bytes)
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let index = arguments.iter().position(|name| name == "--index").and_then(|place| arguments.get(place + 1));
+    let catalog = catalog(index.map(String::as_str));
+    let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
+    let state = State {
+        live: Arc::new(Live::new(Arc::new(catalog), 1)),
+        access: Access::open(&folder, 0).expect("a data folder"),
+        public_url: "http://127.0.0.1:8080".to_owned(),
+        ids: RequestIds::new(1),
+        kept: Default::default(),
+        clock: || 0,
+    };
+    let catalog = state.live.current();
+    let snapshot = catalog.snapshot();
+    println!("release {}, {} firms", catalog.version(), snapshot.counts().firms);
+
+    let plain = HeaderMap::new();
+    let packed = HeaderMap::from_iter([(http::header::ACCEPT_ENCODING, "gzip".parse().expect("a value"))]);
+    let busiest = (0..snapshot.rows(Table::Firms))
+        .max_by_key(|firm| snapshot.facet_count(Table::Rounds, Facet::Investor, *firm))
+        .expect("a firm");
+    let slug = |table| snapshot.slug(table, 0).to_owned();
+    let name = snapshot.name(Table::Firms, 0).replace(' ', "+");
+    let reference = reference(&catalog);
+    println!("reading 25 firms: {reference:.0} µs");
+    println!("{:44} {:>9} {:>9} {:>9} {:>9}", "page", "µs", "ratio", "µs, gzip", "bytes");
+    for address in [
+        "/".to_owned(),
+        format!("/?q={name}"),
+        format!("/suggest?q={name}"),
+        "/vcs".to_owned(),
+        "/vcs?stage=seed&country=US&sort=name".to_owned(),
+        format!("/vcs?q={name}"),
+        format!("/vcs/{}", snapshot.slug(Table::Firms, busiest)),
+        "/startups".to_owned(),
+        format!("/startups/{}", slug(Table::Startups)),
+        "/people".to_owned(),
+        format!("/people/{}", slug(Table::People)),
+        "/sectors".to_owned(),
+        "/leaderboard?metric=activity".to_owned(),
+    ] {
+        let ((micros, bytes), (micros_packed, _)) = (cost(&state, &address, &plain), cost(&state, &address, &packed));
+        println!("{address:44} {micros:9.0} {:9.1} {micros_packed:9.0} {bytes:9}", micros / reference);
+    }
+
+    let mut profiles: Vec<(f64, usize)> = (0..snapshot.rows(Table::Firms))
+        .map(|firm| cost(&state, &format!("/vcs/{}", snapshot.slug(Table::Firms, firm)), &plain))
+        .collect();
+    profiles.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let at = |share: f64| profiles[((profiles.len() - 1) as f64 * share) as usize].0;
+    let longest = profiles.iter().map(|(_, bytes)| bytes).max().expect("a profile");
+    println!(
+        "all {} profiles: p50 {:.0} µs, p99 {:.0} µs, the slowest {:.0} µs; the longest {longest} bytes",
+        profiles.len(),
+        at(0.5),
+        at(0.99),
+        at(1.0)
+    );
+    let _ = std::fs::remove_dir_all(folder);
+}

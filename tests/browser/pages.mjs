@@ -1,0 +1,98 @@
+// Every kind of page, wide and narrow, light and dark, with and without script: BROWSER_PACKAGES=DIR node pages.mjs BASE
+import { base, expect, finish, inspect, picture, visitor } from "./stage.mjs";
+
+const PAGES = [
+  "/", "/?q=aldr+captial", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE&stge=1&sector=fintec",
+  "/vcs/alder-capital", "/vcs/alder-capital/reviews", "/startups", "/people", "/sectors", "/leaderboard",
+  "/leaderboard?metric=ghosting_rate&stage=seed", "/docs", "/docs/reference", "/docs/clients", "/docs/mcp", "/docs/paging",
+  "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions", "/docs/errors", "/docs/keys", "/signup",
+  "/signin",
+];
+
+const first = await visitor();
+await first.goto("/startups");
+const startup = await first.locator("tbody th a").first().getAttribute("href");
+await first.goto("/people");
+const person = await first.locator("tbody th a").first().getAttribute("href");
+
+for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [390, "light"], [390, "dark"]]) {
+  const page = await visitor({ width, scheme });
+  for (const path of [...PAGES, startup, person]) {
+    const answer = await page.goto(path);
+    expect(answer.status() === 200, `${path} answers ${answer.status()}`);
+    await inspect(page, `${path} (${width}, ${scheme})`);
+    await picture(page, `${path.replace(/\W+/g, "-")}-${width}-${scheme}`);
+  }
+  await page.context().close();
+}
+
+// As one types: the field is a combobox that the keyboard drives, and a name with a typo leads to its profile.
+const typing = await visitor();
+await typing.goto("/");
+const field = typing.getByRole("combobox");
+await field.fill("aldr cap");
+const option = typing.getByRole("option", { name: "Alder Capital firm" });
+await option.waitFor();
+await inspect(typing, "/ while typing");
+await picture(typing, "typing");
+await field.press("ArrowDown");
+expect(await field.getAttribute("aria-activedescendant") !== null, "the chosen name is not told");
+await field.press("Enter");
+await typing.waitForURL("**/vcs/alder-capital");
+expect((await typing.locator("h1").textContent()) === "Alder Capital", "the profile is not the one that was chosen");
+await typing.goto("/");
+await typing.getByRole("combobox").fill("aldr cap");
+await option.click();
+await typing.waitForURL("**/vcs/alder-capital");
+await typing.goto("/");
+await typing.getByRole("combobox").fill("aldr cap");
+await option.waitFor();
+await typing.keyboard.press("Escape");
+expect(await typing.getByRole("listbox", { includeHidden: true }).isHidden(), "Escape does not close the names");
+
+// An order and a filter take effect when they are chosen, and the copied line is the one that is shown.
+await typing.goto("/vcs");
+await typing.getByLabel("Order").selectOption({ label: "Name" });
+await typing.waitForURL("**sort=name**");
+await typing.goto("/leaderboard");
+await typing.getByLabel("Country").selectOption("DE");
+await typing.waitForURL("**country=DE**");
+expect(await typing.locator("tbody tr").count() > 0, "nobody is ranked in Germany");
+await typing.goto("/docs");
+await typing.getByRole("button", { name: "Copy" }).first().click();
+await typing.getByRole("button", { name: "Copied" }).waitFor();
+const copied = await typing.evaluate(() => navigator.clipboard.readText());
+expect(copied === await typing.locator("pre.copy").first().textContent(), `copied: ${copied}`);
+
+// The keyboard alone: the first stop skips to the content.
+await typing.goto("/vcs");
+await typing.keyboard.press("Tab");
+expect(await typing.evaluate(() => document.activeElement.textContent) === "Skip to the content", "nothing to skip by");
+
+// Without script: search with a typo, profile, filter, order, leaderboard.
+const plain = await visitor({ script: false });
+await plain.goto("/");
+await plain.getByRole("searchbox").fill("aldr captial");
+await plain.getByRole("button", { name: "Search" }).click();
+await plain.getByRole("link", { name: "Alder Capital" }).first().click();
+expect((await plain.locator("h1").textContent()) === "Alder Capital", "no profile without script");
+await plain.goto("/vcs");
+await plain.locator(".filters a", { hasText: "Germany" }).click();
+await plain.getByLabel("Order").selectOption({ label: "Name" });
+await plain.getByRole("button", { name: "Sort" }).click();
+expect(plain.url().includes("country=DE") && plain.url().includes("sort=name"), `without script: ${plain.url()}`);
+await plain.goto("/leaderboard");
+await plain.getByLabel("Stage").selectOption("seed");
+await plain.getByRole("button", { name: "Show" }).click();
+expect(plain.url().includes("stage=seed") && await plain.locator("tbody tr").count() > 0, "the leaderboard is not filtered");
+
+// Errors that help.
+const lost = await visitor({ expected: ["404"] });
+const missing = await lost.goto("/vcs/aldr-capitol");
+expect(missing.status() === 404 && await lost.getByRole("link", { name: "Alder Capital" }).count() > 0, "404 names nobody");
+await inspect(lost, "404");
+await lost.goto("/no-such-page");
+await inspect(lost, "no such page");
+await picture(lost, "no-such-page");
+
+await finish(`pages at ${base}`);

@@ -1,0 +1,68 @@
+// A browser that complains: of errors on the console, of requests to other hosts, of what the policy refuses, and of what
+// keeps people out (axe).
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+
+// The packages lie wherever the one who runs this has put them.
+const require = createRequire(process.env.BROWSER_PACKAGES + "/");
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+export const base = process.argv[2];
+const problems = [];
+let checks = 0;
+
+export function expect(holds, what) {
+  checks += 1;
+  if (!holds) problems.push(what);
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+});
+
+// A visitor with cookies of their own. `expected` are messages that a test provokes, such as that of a 404.
+export async function visitor({ width = 1280, scheme = "light", script = true, expected = [] } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: script, baseURL: base,
+    permissions: script ? ["clipboard-read", "clipboard-write"] : [],
+  });
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type()) && !expected.some((known) => message.text().includes(known)))
+      problems.push(`${page.url()}: the console says: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(`${page.url()}: ${error}`));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(base + "/")) problems.push(`${page.url()} asks ${request.url()}`);
+  });
+  if (script) await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", (event) => console.error("the policy refuses " + event.blockedURI));
+  });
+  return page;
+}
+
+// What axe finds that is serious, and what is wider than the window.
+export async function inspect(page, where) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ target }) => target.join(" ")).join(", ")));
+  for (const problem of found) problems.push(`${where}: ${problem}`);
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(beyond <= 0, `${where} is ${beyond} pixels wider than the window`);
+}
+
+export async function finish(name) {
+  await browser.close();
+  for (const problem of new Set(problems)) console.error(problem);
+  if (problems.length > 0) process.exit(1);
+  console.log(`${name}: ${checks} checks, no problem`);
+}
+
+// A picture of the page, where a folder for them is named.
+export async function picture(page, name) {
+  const folder = process.env.PICTURES;
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
+}
