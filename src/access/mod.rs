@@ -6,6 +6,9 @@
 
 pub mod account;
 mod addresses;
+// Sign-up and sign-in, which come with the sessions, count here too.
+#[allow(dead_code)]
+mod admission;
 #[cfg(test)]
 mod conformance;
 mod desk;
@@ -14,13 +17,17 @@ mod key;
 mod meter;
 pub mod network;
 pub mod pool;
+mod pseudonym;
 mod quota;
 mod sqlite;
 mod store;
 mod table;
+#[allow(dead_code)]
+mod throttle;
 mod tier;
 
 pub use addresses::AddressMeter;
+pub use admission::{Allowances, FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW};
 pub use desk::{Access, Caller, sends_key};
 pub use error::{AccessError, Refused};
 pub use key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, ShownKey};
@@ -28,4 +35,5 @@ pub use meter::{Meter, Tally};
 pub use quota::Quota;
 pub use sqlite::SqliteStore;
 pub use store::{AddedUsage, Changes, KeyState, Store, Usage};
+pub use throttle::RetryAfter;
 pub use tier::{NotATier, Tier};

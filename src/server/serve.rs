@@ -83,7 +83,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let watcher = started.map_err(ServeError::Release)?;
     let live = watcher.live();
     let data = settings.data.clone();
-    let access = off_runtime(move || Access::open(&data, now())).await?.map_err(ServeError::Access)?;
+    let allowances = settings.allowances();
+    let access = off_runtime(move || Access::open_with(&data, allowances, now())).await?.map_err(ServeError::Access)?;
 
     let public_url = settings.base_url(bound);
     let ids = || -> Result<RequestIds, ServeError> {

@@ -247,6 +247,21 @@ fn the_cursor_secret_survives_restarts_and_differs_between_stores() {
     assert_ne!(secret, [0; 32]);
 }
 
+#[test]
+fn pages_are_admitted_as_often_as_is_set() {
+    let (data, _) = data(Tier::Free);
+    let address = "192.0.2.1".parse().unwrap();
+    let access = Access::open(data.path(), NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 120);
+    let allowances = Allowances { pages_per_minute: 3, ..Allowances::default() };
+    let access = Access::open_with(data.path(), allowances, NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 3);
+    assert_eq!(access.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
+    assert!(access.admit_page(address, NOON + 60).is_ok());
+}
+
 /// A store whose writes fail while it is told so.
 struct Failing {
     store: SqliteStore,
@@ -294,7 +309,7 @@ fn usage_that_could_not_be_written_is_written_later_and_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let fails = Arc::new(Mutex::new(true));
-    let access = Access::over(Box::new(Failing { store, fails: fails.clone() }), NOON).unwrap();
+    let access = Access::over(Box::new(Failing { store, fails: fails.clone() }), Allowances::default(), NOON).unwrap();
     let caller = caller(&access, &header);
     access.take(&caller, today()).unwrap();
     assert!(access.flush(NOON).is_err());
