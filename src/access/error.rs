@@ -19,6 +19,10 @@ pub enum AccessError {
     },
     /// There is an account of this address already.
     AccountExists(Email),
+    /// The account was deleted.
+    AccountGone,
+    /// The password that was looked at is not the account's any more.
+    PasswordChanged,
     /// The tier's number of active keys is reached.
     KeysUsedUp {
         /// The account's address.
@@ -84,6 +88,8 @@ impl fmt::Display for AccessError {
                 write!(f, "no account has the e-mail `{email}`: make it with `venturedex account create`")
             }
             Self::AccountExists(email) => write!(f, "there is an account with the e-mail `{email}` already"),
+            Self::AccountGone => f.write_str("there is no such account any more: it was deleted"),
+            Self::PasswordChanged => f.write_str("the password was changed meanwhile: sign in with the new one"),
             Self::KeysUsedUp { email, tier, allowed } => write!(
                 f,
                 "`{email}` has all {allowed} active keys of the {tier} tier: revoke one with `venturedex key revoke` or \
@@ -132,6 +138,8 @@ impl AccessError {
         match self {
             Self::NoSuchAccount { .. } => "no_such_account",
             Self::AccountExists(_) => "account_exists",
+            Self::AccountGone => "account_gone",
+            Self::PasswordChanged => "password_changed",
             Self::KeysUsedUp { .. } => "keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
