@@ -40,11 +40,13 @@ pub struct Admission {
     address: Throttle,
 }
 
-/// A sign-in that counts as failed until it is [settled](Admission::settle).
+/// A sign-up or sign-in that was counted, until it is [settled](Admission::settle).
 #[derive(Debug)]
-pub struct Attempt {
-    account: (Counted, Taken),
-    address: (Counted, Taken),
+pub enum Attempt {
+    /// By address.
+    SignUp((Counted, Taken)),
+    /// By account and by address.
+    SignIn((Counted, Taken), (Counted, Taken)),
 }
 
 impl Admission {
@@ -59,12 +61,15 @@ impl Admission {
         }
     }
 
+    /// Counts a page.
     pub fn page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
         self.pages.take(Counted::address(&self.names, address), now).map(|_| ())
     }
 
-    pub fn sign_up(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.sign_ups.take(Counted::address(&self.names, address), now).map(|_| ())
+    /// Counts a sign-up, whether or not it makes an account.
+    pub fn sign_up(&self, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
+        let client = Counted::address(&self.names, address);
+        self.sign_ups.take(client, now).map(|taken| Attempt::SignUp((client, taken)))
     }
 
     /// Counts a sign-in as failed before its password is looked at: of many at once no more are tried than may fail.
@@ -73,13 +78,18 @@ impl Admission {
         let account = Counted::text(&self.names, email.as_str());
         let by_address = self.address.take(client, now)?;
         let by_account = self.account.take(account, now)?;
-        Ok(Attempt { account: (account, by_account), address: (client, by_address) })
+        Ok(Attempt::SignIn((account, by_account), (client, by_address)))
     }
 
-    /// The attempt did not fail, or its password was never looked at.
+    /// Counts an attempt no longer: a sign-in that did not fail, or whose password was never looked at.
     pub fn settle(&self, attempt: &Attempt) {
-        self.account.give_back(attempt.account.0, attempt.account.1);
-        self.address.give_back(attempt.address.0, attempt.address.1);
+        match *attempt {
+            Attempt::SignUp((client, taken)) => self.sign_ups.give_back(client, taken),
+            Attempt::SignIn((account, by_account), (client, by_address)) => {
+                self.account.give_back(account, by_account);
+                self.address.give_back(client, by_address);
+            }
+        }
     }
 
     /// Drops what no longer counts.
@@ -112,7 +122,7 @@ mod tests {
         }
         assert_eq!(admission.page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
         assert!(admission.sign_up(ip("192.0.2.1"), NOON).is_ok());
-        assert_eq!(admission.sign_up(ip("192.0.2.1"), NOON), Err(RetryAfter { seconds: 3_600 }));
+        assert_eq!(admission.sign_up(ip("192.0.2.1"), NOON).unwrap_err(), RetryAfter { seconds: 3_600 });
         assert!(admission.sign_up(ip("192.0.2.2"), NOON).is_ok());
     }
 

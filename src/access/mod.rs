@@ -6,8 +6,6 @@
 
 pub mod account;
 mod addresses;
-// Sign-up and sign-in, which come with the sessions, count here too.
-#[allow(dead_code)]
 mod admission;
 #[cfg(test)]
 mod conformance;
@@ -24,14 +22,13 @@ pub mod session;
 mod sqlite;
 mod store;
 mod table;
-#[allow(dead_code)]
 mod throttle;
 mod tier;
 
 pub use addresses::AddressMeter;
 pub use admission::{Allowances, FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW};
-pub use desk::{Access, Caller, sends_key};
-pub use error::{AccessError, Refused};
+pub use desk::{Access, AccountUsage, Caller, KeyUsage, NewKey, NewSession, Visitor, sends_key};
+pub use error::{AccessError, AccountError, Refused};
 pub use key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, ShownKey};
 pub use meter::{Meter, Tally};
 pub use quota::Quota;

@@ -24,8 +24,9 @@ use super::{Limits, run, stop_signal};
 
 /// How often keys are looked for that another process made or revoked.
 const REFRESH: Duration = Duration::from_millis(250);
-/// How often usage is written to the store.
-const FLUSH: Duration = Duration::from_secs(1);
+/// How often usage is written to the store: where the process is killed, at most the last second's is lost, the time that
+/// a write takes included.
+const FLUSH: Duration = Duration::from_millis(500);
 
 /// Why the server cannot run.
 #[derive(Debug)]
