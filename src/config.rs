@@ -18,7 +18,7 @@ use http::Uri;
 use crate::access::account::{Email, KeyName, KeyRef};
 use crate::access::network::Network;
 use crate::access::pool::Pool;
-use crate::access::{KEY_PREFIX, Tier};
+use crate::access::{Allowances, KEY_PREFIX, Tier};
 use crate::web::mcp::Doors;
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
@@ -143,6 +143,14 @@ pub struct ServeSettings {
     /// addresses; written NAME=CALLS@RANGE+RANGE, several separated by commas; the first that holds an address counts.
     #[arg(long, env = "VENTUREDEX_MCP_POOLS", value_name = "POOLS", value_delimiter = ',')]
     pub mcp_pools: Vec<Pool>,
+    /// Pages a minute for each client address.
+    #[arg(long, env = "VENTUREDEX_PAGES_PER_MINUTE", value_name = "PAGES", default_value = "120",
+          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
+    pub pages_per_minute: u32,
+    /// Sign-ups an hour for each client address; raise it where many people share one.
+    #[arg(long, env = "VENTUREDEX_SIGN_UPS_PER_HOUR", value_name = "SIGN-UPS", default_value = "5",
+          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
+    pub sign_ups_per_hour: u32,
     /// Connections served at a time; keep it below the process's limit of open files.
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
           allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=1_000_000))]
@@ -158,6 +166,12 @@ impl ServeSettings {
     #[must_use]
     pub fn base_url(&self, bound: SocketAddr) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))
+    }
+
+    /// How often one client address may come to the pages.
+    #[must_use]
+    pub fn allowances(&self) -> Allowances {
+        Allowances { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
     }
 
     /// How long running requests get to finish when the server ends.

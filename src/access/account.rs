@@ -148,6 +148,8 @@ pub struct Account {
 pub struct KeyRecord {
     /// Its number.
     pub id: KeyId,
+    /// The counter it counts on.
+    pub counter: CounterId,
     /// The account's number.
     pub account: AccountId,
     /// The account's e-mail address.
@@ -173,6 +175,8 @@ pub struct KeyRecord {
 pub enum KeyRef {
     /// By number.
     Id(KeyId),
+    /// By number, where the key is one of this account.
+    Of(AccountId, KeyId),
     /// By its short form, which two keys could share.
     Shown(ShownKey),
     /// By the whole key.

@@ -12,13 +12,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 
 use crate::dataset::Date;
 
-use super::network::masked;
 use super::pool::Client;
+use super::pseudonym::Pseudonyms;
 use super::quota::Quota;
 
 /// Addresses that are counted on their own; about 20 MB when full.
@@ -35,7 +33,7 @@ const NETWORKS: usize = 1 << 13;
 pub struct AddressMeter {
     days: RwLock<Days>,
     /// Makes the keys of the days.
-    secret: Hmac<Sha256>,
+    secret: Pseudonyms,
     capacity: usize,
     share: u32,
 }
@@ -50,7 +48,7 @@ struct Days {
 #[derive(Debug)]
 struct Day {
     date: Date,
-    key: Hmac<Sha256>,
+    names: Pseudonyms,
     counts: DashMap<u128, u32>,
     taken: AtomicUsize,
     networks: Box<[NetworkCount]>,
@@ -72,7 +70,7 @@ impl AddressMeter {
     }
 
     fn with_capacity(secret: &[u8; 32], capacity: usize, share: u32) -> Self {
-        Self { days: RwLock::default(), secret: keyed(secret), capacity, share }
+        Self { days: RwLock::default(), secret: Pseudonyms::under(secret), capacity, share }
     }
 
     /// Takes one request of `client` from its `limit` of `today`.
@@ -167,10 +165,10 @@ enum Place<'d> {
 }
 
 impl Day {
-    fn begin(date: Date, secret: &Hmac<Sha256>) -> Self {
-        let key = keyed(&secret.clone().chain_update(date.days().to_le_bytes()).finalize().into_bytes().into());
+    fn begin(date: Date, secret: &Pseudonyms) -> Self {
+        let names = secret.derived(&date.days().to_le_bytes());
         let networks = (0..NETWORKS).map(|_| NetworkCount::default()).collect();
-        Self { date, key, counts: DashMap::new(), taken: AtomicUsize::new(0), networks }
+        Self { date, names, counts: DashMap::new(), taken: AtomicUsize::new(0), networks }
     }
 
     /// Where the requests of `client` are counted; a place of its own is taken for an address while there is one. Pools
@@ -208,37 +206,15 @@ impl Day {
 
     fn hash(&self, client: Client<'_>) -> u128 {
         match client {
-            Client::Address(address) => self.keyed(b'a', address, 32, 64),
-            Client::Pool(pool) => cut(self.key.clone().chain_update(b"p").chain_update(pool.name())),
+            Client::Address(address) => self.names.of_address(b'a', address, 32, 64),
+            Client::Pool(pool) => self.names.of(b'p', pool.name().as_bytes()),
         }
     }
 
     fn network(&self, address: IpAddr) -> &NetworkCount {
-        let hash = self.keyed(b'n', address, 16, 32);
+        let hash = self.names.of_address(b'n', address, 16, 32);
         &self.networks[(hash % NETWORKS as u128) as usize]
     }
-
-    /// A hash of the first bits of `address`, so many as its family counts.
-    fn keyed(&self, purpose: u8, address: IpAddr, ipv4: u8, ipv6: u8) -> u128 {
-        let mac = self.key.clone().chain_update([purpose]);
-        let address = address.to_canonical();
-        cut(match masked(address, if address.is_ipv4() { ipv4 } else { ipv6 }) {
-            IpAddr::V4(network) => mac.chain_update(network.octets()),
-            IpAddr::V6(network) => mac.chain_update(network.octets()),
-        })
-    }
-}
-
-/// The first 16 bytes of a finished hash.
-fn cut(mac: Hmac<Sha256>) -> u128 {
-    mac.finalize().into_bytes().iter().take(16).fold(0, |hash, byte| hash << 8 | u128::from(*byte))
-}
-
-/// HMAC-SHA-256 under `secret`, filled up to the block length as the standard does.
-fn keyed(secret: &[u8; 32]) -> Hmac<Sha256> {
-    let mut block = [0; 64];
-    block[..32].copy_from_slice(secret);
-    <Hmac<Sha256> as KeyInit>::new(&block.into())
 }
 
 /// Takes one of `share` places.
@@ -259,13 +235,6 @@ mod tests {
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn the_keyed_hash_is_that_of_the_standard() {
-        let mut expected = <Hmac<Sha256> as KeyInit>::new_from_slice(&SECRET).unwrap();
-        expected.update(b"text");
-        assert_eq!(keyed(&SECRET).chain_update(b"text").finalize(), expected.finalize());
     }
 
     #[test]

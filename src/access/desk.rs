@@ -1,5 +1,9 @@
 //! The front desk: what the web layer asks about every request.
 
+mod keys;
+mod visits;
+
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,13 +12,19 @@ use crate::dataset::Date;
 
 use super::account::{AccountId, CounterId, KeyId};
 use super::addresses::AddressMeter;
+use super::admission::{Admission, Allowances};
 use super::meter::{Meter, Tally};
+use super::password::Hasher;
 use super::pool::Client;
 use super::quota::Quota;
 use super::sqlite::SqliteStore;
 use super::store::{KeyState, Store};
 use super::table::KeyTable;
+use super::throttle::RetryAfter;
 use super::{AccessError, ApiKey, KEY_PREFIX, Refused, ShownKey, Tier};
+
+pub use keys::{AccountUsage, KeyUsage, NewKey};
+pub use visits::{NewSession, Visitor};
 
 /// Who is calling: a key that was made here and is not revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +56,15 @@ impl Caller {
 /// Keys and quotas in memory, before their store.
 ///
 /// [`Access::authenticate`], [`Access::take`] and their kin never wait. [`Access::open`], [`Access::refresh`] and
-/// [`Access::flush`] block: a server calls the latter two from a blocking thread, every 250 ms and every second, and
-/// `flush` once more at its end.
+/// [`Access::flush`] block: a server calls the latter two from a blocking thread, every 250 ms and every 500 ms, and
+/// `flush` once more at its end. What people do with their accounts waits on blocking threads of its own.
 pub struct Access {
     store: Box<dyn Store>,
     keys: KeyTable,
     meter: Meter,
     addresses: AddressMeter,
+    admission: Admission,
+    hasher: Hasher,
     cursor_secret: [u8; 32],
     /// The mark up to which the store's changes are in `keys`; held while they are taken up.
     mark: Mutex<i64>,
@@ -79,20 +91,30 @@ impl Access {
     /// # Errors
     /// Where the folder or its database cannot be used.
     pub fn open(data: &Path, now: i64) -> Result<Arc<Self>, AccessError> {
-        Self::over(Box::new(SqliteStore::open(data)?), now)
+        Self::open_with(data, Allowances::default(), now)
+    }
+
+    /// The same with other allowances.
+    ///
+    /// # Errors
+    /// Where the folder or its database cannot be used.
+    pub fn open_with(data: &Path, allowances: Allowances, now: i64) -> Result<Arc<Self>, AccessError> {
+        Self::over(Box::new(SqliteStore::open(data)?), allowances, now)
     }
 
     /// The same over any store.
     ///
     /// # Errors
     /// Where the store fails.
-    pub fn over(store: Box<dyn Store>, now: i64) -> Result<Arc<Self>, AccessError> {
+    pub fn over(store: Box<dyn Store>, allowances: Allowances, now: i64) -> Result<Arc<Self>, AccessError> {
         let cursor_secret = store.cursor_secret(random()?)?;
         let access = Self {
             store,
             keys: KeyTable::default(),
             meter: Meter::default(),
             addresses: AddressMeter::new(&random()?),
+            admission: Admission::new(&random()?, allowances),
+            hasher: Hasher::default(),
             cursor_secret,
             mark: Mutex::new(0),
             refreshes: AtomicU64::new(0),
@@ -203,6 +225,14 @@ impl Access {
         self.addresses.give_back(client, limit, day)
     }
 
+    /// Counts a page that `address` asks for at `now` (Unix seconds).
+    ///
+    /// # Errors
+    /// When to come again, where the pages of this minute are used up.
+    pub fn admit_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+        self.admission.page(address, now)
+    }
+
     /// Makes a key that lives in this process's memory only, and returns it in full.
     ///
     /// # Errors
@@ -244,7 +274,9 @@ impl Access {
     }
 
     /// Writes the usage counted since the last time to the store, in one transaction. On the first call of a day (`now`
-    /// in Unix seconds) it also drops the counters of days past and reads what the store knows of the day.
+    /// in Unix seconds) it also drops the counters of days past, reads what the store knows of the day, and ends the
+    /// sessions that have expired. Windows of
+    /// throttles that are over are dropped each time.
     ///
     /// Returns how many counts were written.
     ///
@@ -266,8 +298,10 @@ impl Access {
         if *loaded != Some(today) {
             self.meter.drop_old(today);
             self.meter.load(today, self.store.usage(today)?);
+            self.store.end_expired_sessions(now)?;
             *loaded = Some(today);
         }
+        self.admission.forget(now);
         Ok(added.len())
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::Tier;
 use super::account::{Email, KeyId};
+use super::throttle::RetryAfter;
 
 /// Why the store, or what stands before it, could not do as asked.
 #[derive(Debug)]
@@ -19,6 +20,10 @@ pub enum AccessError {
     },
     /// There is an account of this address already.
     AccountExists(Email),
+    /// The account was deleted.
+    AccountGone,
+    /// The password that was looked at is not the account's any more.
+    PasswordChanged,
     /// The tier's number of active keys is reached.
     KeysUsedUp {
         /// The account's address.
@@ -72,6 +77,8 @@ pub enum AccessError {
     },
     /// The system gave no randomness.
     NoRandomness(io::Error),
+    /// A password could not be hashed, for this reason.
+    Hashing(String),
 }
 
 impl fmt::Display for AccessError {
@@ -84,6 +91,8 @@ impl fmt::Display for AccessError {
                 write!(f, "no account has the e-mail `{email}`: make it with `venturedex account create`")
             }
             Self::AccountExists(email) => write!(f, "there is an account with the e-mail `{email}` already"),
+            Self::AccountGone => f.write_str("there is no such account any more: it was deleted"),
+            Self::PasswordChanged => f.write_str("the password was changed meanwhile: sign in with the new one"),
             Self::KeysUsedUp { email, tier, allowed } => write!(
                 f,
                 "`{email}` has all {allowed} active keys of the {tier} tier: revoke one with `venturedex key revoke` or \
@@ -111,6 +120,7 @@ impl fmt::Display for AccessError {
             Self::Busy => f.write_str("the database is held by another process for too long: try again"),
             Self::Database { doing, source } => write!(f, "could not {doing}: {source}"),
             Self::NoRandomness(source) => write!(f, "the system gives no randomness: {source}"),
+            Self::Hashing(reason) => f.write_str(reason),
         }
     }
 }
@@ -132,13 +142,116 @@ impl AccessError {
         match self {
             Self::NoSuchAccount { .. } => "no_such_account",
             Self::AccountExists(_) => "account_exists",
+            Self::AccountGone => "account_gone",
+            Self::PasswordChanged => "password_changed",
             Self::KeysUsedUp { .. } => "keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
             Self::File { .. } | Self::NotOurs(_) | Self::Newer { .. } => "data_unusable",
             Self::Busy => "busy",
-            Self::Database { .. } | Self::NoRandomness(_) => "store_failed",
+            Self::Database { .. } | Self::NoRandomness(_) | Self::Hashing(_) => "store_failed",
+        }
+    }
+}
+
+/// Why a person's wish about their account was not carried out; told to them as it is.
+#[derive(Debug)]
+pub enum AccountError {
+    /// No account was made: its address may have one already.
+    NotCreated,
+    /// Address and password are not those of an account.
+    WrongCredentials,
+    /// The password is not that of the account.
+    WrongPassword,
+    /// The new password is the current one.
+    SamePassword,
+    /// The session is over, or the account was deleted.
+    SignedOut,
+    /// The tier's number of active keys is reached.
+    KeysUsedUp {
+        /// The account's tier.
+        tier: Tier,
+        /// Active keys the tier allows.
+        allowed: u32,
+    },
+    /// The account has no such key.
+    NoSuchKey,
+    /// Too many of these came from the address, or for the account.
+    Throttled(RetryAfter),
+    /// The server is asked for too much just now.
+    Busy(RetryAfter),
+    /// The store fails: nothing that the person could mend, and nothing of it is theirs to read.
+    Store(AccessError),
+}
+
+impl fmt::Display for AccountError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotCreated => f.write_str(
+                "could not create an account with these details: if you have one already, sign in, else use another e-mail \
+                 address",
+            ),
+            Self::WrongCredentials => f.write_str("e-mail address and password do not match: check both and try again"),
+            Self::WrongPassword => f.write_str("this is not your current password: check it and try again"),
+            Self::SamePassword => f.write_str("the new password is your current one: choose another"),
+            Self::SignedOut => f.write_str("you are signed out: sign in again"),
+            Self::KeysUsedUp { tier, allowed } => {
+                write!(f, "all {allowed} keys of the {tier} tier are in use: revoke one that you no longer need")
+            }
+            Self::NoSuchKey => f.write_str("you have no such key: your account page lists those that you have"),
+            Self::Throttled(wait) => write!(f, "too many attempts: {wait}"),
+            Self::Busy(wait) => write!(f, "the service is busy: {wait}"),
+            Self::Store(_) => f.write_str("something went wrong here, and nothing was changed: try again later"),
+        }
+    }
+}
+
+impl std::error::Error for AccountError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl AccountError {
+    /// A stable word for machines, such as `wrong_credentials`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotCreated => "not_created",
+            Self::WrongCredentials => "wrong_credentials",
+            Self::WrongPassword => "wrong_password",
+            Self::SamePassword => "same_password",
+            Self::SignedOut => "signed_out",
+            Self::KeysUsedUp { .. } => "keys_used_up",
+            Self::NoSuchKey => "no_such_key",
+            Self::Throttled(_) => "throttled",
+            Self::Busy(_) => "busy",
+            Self::Store(error) => error.code(),
+        }
+    }
+
+    /// When to come again, where waiting helps: the value of `Retry-After`.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<RetryAfter> {
+        match self {
+            Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),
+            _ => None,
+        }
+    }
+}
+
+impl From<AccessError> for AccountError {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::AccountGone | AccessError::PasswordChanged => Self::SignedOut,
+            AccessError::KeysUsedUp { tier, allowed, .. } => Self::KeysUsedUp { tier, allowed },
+            AccessError::NoSuchKey => Self::NoSuchKey,
+            AccessError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
+            error => Self::Store(error),
         }
     }
 }

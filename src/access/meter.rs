@@ -89,6 +89,13 @@ impl Meter {
         Quota::of(limit, used, today)
     }
 
+    /// What one key has used of its counter on a day that is still held here; 0 on others.
+    #[must_use]
+    pub fn used_by(&self, counter: CounterId, key: KeyId, day: Date) -> u32 {
+        let count = self.counts.get(&(counter, day));
+        count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(Part::total)).unwrap_or(0)
+    }
+
     /// Gives back one request that was taken on `day`, and says how the quota stands then.
     pub fn give_back(&self, tally: Tally, limit: Option<u32>, day: Date) -> Quota {
         let place = (tally.counter, day);

@@ -6,17 +6,26 @@
 use crate::dataset::Date;
 
 use super::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef};
+use super::password::PasswordHash;
+use super::session::{Session, SessionDigest};
 use super::{AccessError, ApiKey, KeyDigest, ShownKey, Tier};
 
 /// Where accounts, keys and usage are kept. Several processes may use one store at the same time.
 ///
-/// Keys are revoked, never removed, so that a revoked key is told from an unknown one.
+/// Keys are revoked, never removed, so that a revoked key is told from an unknown one. What a call has answered outlives
+/// a crash, usage that of the process only.
 pub trait Store: Send + Sync {
-    /// Makes an account. `now` is Unix seconds, here and below.
+    /// Makes an account, which can sign in at once where it has a password. `now` is Unix seconds, here and below.
     ///
     /// # Errors
     /// [`AccessError::AccountExists`].
-    fn create_account(&self, email: &Email, tier: Tier, now: i64) -> Result<Account, AccessError>;
+    fn create_account(
+        &self,
+        email: &Email,
+        tier: Tier,
+        password: Option<&PasswordHash>,
+        now: i64,
+    ) -> Result<Account, AccessError>;
 
     /// The account of an address.
     ///
@@ -36,12 +45,80 @@ pub trait Store: Send + Sync {
     /// [`AccessError::NoSuchAccount`], [`AccessError::TooManyKeys`].
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, AccessError>;
 
+    /// What the account of an address signs in with.
+    ///
+    /// # Errors
+    /// [`AccessError::NoSuchAccount`].
+    fn credentials(&self, email: &Email) -> Result<Credentials, AccessError>;
+
+    /// Sets an account's password and ends all its sessions but `keep`, both or nothing. With `of`, only while that
+    /// version is the account's: what was verified against it holds.
+    ///
+    /// # Errors
+    /// [`AccessError::AccountGone`], [`AccessError::PasswordChanged`].
+    fn set_password(
+        &self,
+        account: AccountId,
+        of: Option<PasswordVersion>,
+        password: &PasswordHash,
+        keep: Option<&SessionDigest>,
+    ) -> Result<(), AccessError>;
+
+    /// Puts another hash of the same password in the place of the one of version `of`; version and sessions stay.
+    ///
+    /// # Errors
+    /// [`AccessError::AccountGone`], [`AccessError::PasswordChanged`].
+    fn rehash_password(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        password: &PasswordHash,
+    ) -> Result<(), AccessError>;
+
+    /// Deletes an account with its e-mail address, password, sessions and usage. Its keys are revoked and stay as digests
+    /// without name or short form. Its address may sign up anew. With `of`, only while that version is the account's.
+    ///
+    /// # Errors
+    /// [`AccessError::AccountGone`], [`AccessError::PasswordChanged`].
+    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), AccessError>;
+
+    /// Begins a session, which ends at `expires_at`, unless another password was set since `of`.
+    ///
+    /// # Errors
+    /// [`AccessError::AccountGone`], [`AccessError::PasswordChanged`].
+    fn add_session(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        session: &SessionDigest,
+        now: i64,
+        expires_at: i64,
+    ) -> Result<(), AccessError>;
+
+    /// The session of a token, with its account as it is now; `None` where there is none that lives.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, AccessError>;
+
+    /// Ends a session; false where there was none.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    fn end_session(&self, session: &SessionDigest) -> Result<bool, AccessError>;
+
+    /// Forgets the sessions that have expired, and tells how many.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    fn end_expired_sessions(&self, now: i64) -> Result<usize, AccessError>;
+
     /// Adds `key` to an account, unless the tier's number of active keys is reached. Where a key of the account was
     /// revoked on the same day (UTC), the new one takes over its counter.
     ///
     /// # Errors
-    /// [`AccessError::NoSuchAccount`], [`AccessError::KeysUsedUp`].
-    fn create_key(&self, email: &Email, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError>;
+    /// [`AccessError::AccountGone`], [`AccessError::KeysUsedUp`].
+    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError>;
 
     /// The keys of an account (`None`: of all), by number, with their usage on `today`.
     ///
@@ -67,8 +144,15 @@ pub trait Store: Send + Sync {
     /// Where the store fails.
     fn usage(&self, day: Date) -> Result<Vec<Usage>, AccessError>;
 
+    /// The usage of an account's keys from `first` to `last`, by day and key; where nothing was used, nothing is told.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, AccessError>;
+
     /// Adds to the usage of keys, all of it or nothing, and notes `now` as their last use. Returns, in the same order,
-    /// what is counted then: more than was added here where another process counts too.
+    /// what is counted then: more than was added here where another process counts too, 0 for a key whose account was
+    /// deleted.
     ///
     /// # Errors
     /// Where the store fails; nothing was added then.
@@ -88,7 +172,7 @@ pub struct KeyState {
     pub id: KeyId,
     /// The counter it counts on.
     pub counter: CounterId,
-    /// Its account; `None` for a key that lives in this process only.
+    /// Its account; `None` for a key that lives in this process only, or whose account was deleted.
     pub account: Option<AccountId>,
     /// The account's tier.
     pub tier: Tier,
@@ -99,6 +183,21 @@ pub struct KeyState {
     /// First 8 and last 4 characters.
     pub shown: ShownKey,
 }
+
+/// What an account signs in with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credentials {
+    /// The account.
+    pub account: AccountId,
+    /// The hash of its password; `None`: it cannot sign in.
+    pub password: Option<PasswordHash>,
+    /// Which of its passwords this is.
+    pub version: PasswordVersion,
+}
+
+/// How often an account's password was set, so that what was verified against one is not carried out under another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PasswordVersion(pub i64);
 
 /// What [`Store::changes`] answers.
 #[derive(Debug)]
@@ -116,6 +215,17 @@ pub struct Usage {
     pub key: KeyId,
     /// The counter it counts on.
     pub counter: CounterId,
+    /// How many were counted.
+    pub requests: u32,
+}
+
+/// Requests of one key of an account on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayUsage {
+    /// The day.
+    pub day: Date,
+    /// The key.
+    pub key: KeyId,
     /// How many were counted.
     pub requests: u32,
 }

@@ -58,7 +58,7 @@ fn account(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failu
     let store = SqliteStore::open(data)?;
     match command {
         AccountCommand::Create { email, tier } => {
-            let account = store.create_account(&email, tier, now())?;
+            let account = store.create_account(&email, tier, None, now())?;
             if json { print_json(&AccountRow::of(&account)) } else { note_account("made", &account) }
         }
         AccountCommand::SetTier { email, tier } => {
@@ -115,7 +115,8 @@ fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> R
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|error| AccessError::NoRandomness(io::Error::other(error.to_string())))?;
     let key = ApiKey::from_seed(&seed);
-    let record = store.create_key(email, name, &key, now()).map_err(|error| with_nearest(error, store))?;
+    let account = store.account(email).map_err(|error| with_nearest(error, store))?;
+    let record = store.create_key(account.id, name, &key, now())?;
     let printed = if json {
         print_json(&NewKey { key: key.reveal(), record: KeyRow::of(&record) })
     } else {

@@ -24,8 +24,9 @@ use super::{Limits, run, stop_signal};
 
 /// How often keys are looked for that another process made or revoked.
 const REFRESH: Duration = Duration::from_millis(250);
-/// How often usage is written to the store.
-const FLUSH: Duration = Duration::from_secs(1);
+/// How often usage is written to the store: where the process is killed, at most the last second's is lost, the time that
+/// a write takes included.
+const FLUSH: Duration = Duration::from_millis(500);
 
 /// Why the server cannot run.
 #[derive(Debug)]
@@ -83,7 +84,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let watcher = started.map_err(ServeError::Release)?;
     let live = watcher.live();
     let data = settings.data.clone();
-    let access = off_runtime(move || Access::open(&data, now())).await?.map_err(ServeError::Access)?;
+    let allowances = settings.allowances();
+    let access = off_runtime(move || Access::open_with(&data, allowances, now())).await?.map_err(ServeError::Access)?;
 
     let public_url = settings.base_url(bound);
     let ids = || -> Result<RequestIds, ServeError> {

@@ -23,11 +23,12 @@ const HOMES: &[(&str, &[&str])] = &[
     ("bytemuck", &["dataset"]),
     ("celes", &["dataset"]),
     ("any_ascii", &["dataset"]),
-    ("unicode_normalization", &["dataset"]),
+    ("unicode_normalization", &["dataset", "access/password"]),
     ("toml", &["dataset"]),
     ("tantivy", &["search"]),
     ("rapidfuzz", &["search", "access", "config"]),
     ("dashmap", &["access"]),
+    ("argon2", &["access/password"]),
     ("rusqlite", &["access"]),
     ("arc_swap", &["catalog"]),
     ("memmap2", &["catalog/release"]),
@@ -77,7 +78,7 @@ fn code_of(text: &str) -> String {
 }
 
 fn is_test(name: &str) -> bool {
-    name.ends_with("tests.rs") || name.contains("/tests/") || name.ends_with("conformance.rs")
+    name.ends_with("tests.rs") || name.contains("/tests/") || name.contains("/conformance/")
 }
 
 fn room_of(name: &str) -> &str {

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use super::super::account::{Account, Email, KeyName, KeyRecord, KeyRef};
-use super::super::store::{AddedUsage, Changes, Usage};
+use super::super::password::PasswordHash;
+use super::super::session::{Session, SessionDigest};
+use super::super::store::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Usage};
 use super::*;
 
 const NOON: i64 = 1_795_262_400;
@@ -22,13 +24,13 @@ fn email() -> Email {
 fn data(tier: Tier) -> (TempDir, SqliteStore) {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
-    store.create_account(&email(), tier, NOON).unwrap();
+    store.create_account(&email(), tier, None, NOON).unwrap();
     (data, store)
 }
 
 fn add(store: &dyn Store, now: i64) -> (String, KeyRecord) {
     let key = ApiKey::from_seed(&random().unwrap());
-    let record = store.create_key(&email(), &"test".parse().unwrap(), &key, now).unwrap();
+    let record = store.create_key(store.account(&email()).unwrap().id, &"test".parse().unwrap(), &key, now).unwrap();
     (format!("Bearer {}", key.reveal()), record)
 }
 
@@ -247,6 +249,21 @@ fn the_cursor_secret_survives_restarts_and_differs_between_stores() {
     assert_ne!(secret, [0; 32]);
 }
 
+#[test]
+fn pages_are_admitted_as_often_as_is_set() {
+    let (data, _) = data(Tier::Free);
+    let address = "192.0.2.1".parse().unwrap();
+    let access = Access::open(data.path(), NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 120);
+    let allowances = Allowances { pages_per_minute: 3, ..Allowances::default() };
+    let access = Access::open_with(data.path(), allowances, NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 3);
+    assert_eq!(access.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
+    assert!(access.admit_page(address, NOON + 60).is_ok());
+}
+
 /// A store whose writes fail while it is told so.
 struct Failing {
     store: SqliteStore,
@@ -254,8 +271,14 @@ struct Failing {
 }
 
 impl Store for Failing {
-    fn create_account(&self, email: &Email, tier: Tier, now: i64) -> Result<Account, AccessError> {
-        self.store.create_account(email, tier, now)
+    fn create_account(
+        &self,
+        email: &Email,
+        tier: Tier,
+        password: Option<&PasswordHash>,
+        now: i64,
+    ) -> Result<Account, AccessError> {
+        self.store.create_account(email, tier, password, now)
     }
     fn account(&self, email: &Email) -> Result<Account, AccessError> {
         self.store.account(email)
@@ -266,8 +289,50 @@ impl Store for Failing {
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, AccessError> {
         self.store.set_tier(email, tier)
     }
-    fn create_key(&self, email: &Email, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError> {
-        self.store.create_key(email, name, key, now)
+    fn credentials(&self, email: &Email) -> Result<Credentials, AccessError> {
+        self.store.credentials(email)
+    }
+    fn set_password(
+        &self,
+        account: AccountId,
+        of: Option<PasswordVersion>,
+        password: &PasswordHash,
+        keep: Option<&SessionDigest>,
+    ) -> Result<(), AccessError> {
+        self.store.set_password(account, of, password, keep)
+    }
+    fn rehash_password(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        password: &PasswordHash,
+    ) -> Result<(), AccessError> {
+        self.store.rehash_password(account, of, password)
+    }
+    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), AccessError> {
+        self.store.delete_account(account, of, now)
+    }
+    fn add_session(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        session: &SessionDigest,
+        now: i64,
+        expires_at: i64,
+    ) -> Result<(), AccessError> {
+        self.store.add_session(account, of, session, now, expires_at)
+    }
+    fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, AccessError> {
+        self.store.session(session, now)
+    }
+    fn end_session(&self, session: &SessionDigest) -> Result<bool, AccessError> {
+        self.store.end_session(session)
+    }
+    fn end_expired_sessions(&self, now: i64) -> Result<usize, AccessError> {
+        self.store.end_expired_sessions(now)
+    }
+    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError> {
+        self.store.create_key(account, name, key, now)
     }
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, AccessError> {
         self.store.keys(account, today)
@@ -280,6 +345,9 @@ impl Store for Failing {
     }
     fn usage(&self, day: Date) -> Result<Vec<Usage>, AccessError> {
         self.store.usage(day)
+    }
+    fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, AccessError> {
+        self.store.usage_of(account, first, last)
     }
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, AccessError> {
         if *self.fails.lock().unwrap() { Err(AccessError::Busy) } else { self.store.add_usage(added, now) }
@@ -294,7 +362,7 @@ fn usage_that_could_not_be_written_is_written_later_and_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let fails = Arc::new(Mutex::new(true));
-    let access = Access::over(Box::new(Failing { store, fails: fails.clone() }), NOON).unwrap();
+    let access = Access::over(Box::new(Failing { store, fails: fails.clone() }), Allowances::default(), NOON).unwrap();
     let caller = caller(&access, &header);
     access.take(&caller, today()).unwrap();
     assert!(access.flush(NOON).is_err());

@@ -3,25 +3,29 @@
 //! In WAL mode, so that reading never waits for writing. Every change runs in one immediate transaction: what it checked
 //! still holds when it commits, whatever other processes do.
 
+mod accounts;
 mod files;
+mod keys;
 mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::dataset::Date;
 
-use super::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef};
-use super::store::{AddedUsage, Changes, Store, Usage};
+use super::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
+use super::password::PasswordHash;
+use super::session::{Session, SessionDigest};
+use super::store::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Store, Usage};
 use super::{AccessError, ApiKey, Tier};
-use rows::{ACCOUNTS, KEYS, read_account, read_key, read_state};
 
 /// How long a call waits for other processes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -72,18 +76,44 @@ impl SqliteStore {
         Ok(Self { writer: Mutex::new(writer), reader: Mutex::new(Reader { connection: reader, seen: None }) })
     }
 
+    /// Writes the log into the file and empties it, so that nothing of what was deleted is left there. Where others read
+    /// just then, the log is overwritten later.
+    fn empty_log(&self) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    }
+
     fn reader(&self) -> MutexGuard<'_, Reader> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `change` in one transaction, which is undone where it fails.
+    /// Runs `read` on the connection that only reads.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        read: impl FnOnce(&Connection) -> Result<T, Failure>,
+    ) -> Result<T, AccessError> {
+        read(&self.reader().connection).map_err(|failure| failure.named(doing))
+    }
+
+    /// Runs `change` in one transaction, which is undone where it fails, and is on the disk when this returns.
     fn change<T>(
         &self,
         doing: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, AccessError> {
+        self.write(Durability::Full, doing, change)
+    }
+
+    fn write<T>(
+        &self,
+        durability: Durability,
+        doing: &'static str,
+        change: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
+    ) -> Result<T, AccessError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let run = || {
+            writer.pragma_update(None, "synchronous", durability.pragma())?;
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let answer = change(&transaction)?;
             transaction.commit()?;
@@ -106,9 +136,28 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal")?;
     }
-    connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "foreign_keys", true)?;
+    // What was deleted is gone from the file too.
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
+}
+
+/// What a commit outlives.
+#[derive(Clone, Copy)]
+enum Durability {
+    /// A crash of the machine: what a person was told is done stays done.
+    Full,
+    /// A crash of the process: for what is written each second, so that the disk need not be waited for.
+    Normal,
+}
+
+impl Durability {
+    fn pragma(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Normal => "normal",
+        }
+    }
 }
 
 /// What stopped a transaction: a refusal of ours, or the database.
@@ -146,101 +195,94 @@ fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> AccessError {
 }
 
 impl Store for SqliteStore {
-    fn create_account(&self, email: &Email, tier: Tier, now: i64) -> Result<Account, AccessError> {
-        self.change("make the account", |transaction| {
-            let made = transaction
-                .prepare_cached(
-                    "INSERT INTO accounts (email, tier, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                )?
-                .execute((email.as_str(), tier.name(), now))?;
-            if made == 0 {
-                return Err(AccessError::AccountExists(email.clone()).into());
-            }
-            account(transaction, email)
-        })
+    fn create_account(
+        &self,
+        email: &Email,
+        tier: Tier,
+        password: Option<&PasswordHash>,
+        now: i64,
+    ) -> Result<Account, AccessError> {
+        self.change("make the account", |transaction| accounts::create(transaction, email, tier, password, now))
     }
 
     fn account(&self, email: &Email) -> Result<Account, AccessError> {
-        account(&self.reader().connection, email).map_err(|failure| failure.named("read the account"))
+        self.read("read the account", |connection| accounts::by_email(connection, email))
     }
 
     fn accounts(&self) -> Result<Vec<Account>, AccessError> {
-        let reader = self.reader();
-        let read = || -> Result<Vec<Account>, rusqlite::Error> {
-            let mut statement = reader.connection.prepare_cached(&format!("{ACCOUNTS} ORDER BY email"))?;
-            statement.query_map([], read_account)?.collect()
-        };
-        read().map_err(failed("list the accounts"))
+        self.read("list the accounts", accounts::all)
     }
 
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, AccessError> {
-        self.change("set the tier", |transaction| {
-            let before = account(transaction, email)?;
-            if let Some(allowed) = tier.keys().filter(|allowed| before.active_keys > *allowed) {
-                let active = before.active_keys;
-                return Err(AccessError::TooManyKeys { email: email.clone(), tier, allowed, active }.into());
-            }
-            transaction.execute("UPDATE accounts SET tier = ? WHERE id = ?", (tier.name(), before.id.0))?;
-            let change = next_change(transaction)?;
-            transaction.execute("UPDATE keys SET changed = ? WHERE account = ?", (change, before.id.0))?;
-            Ok(Account { tier, ..before })
+        self.change("set the tier", |transaction| accounts::set_tier(transaction, email, tier))
+    }
+
+    fn credentials(&self, email: &Email) -> Result<Credentials, AccessError> {
+        self.read("read the password", |connection| accounts::credentials(connection, email))
+    }
+
+    fn set_password(
+        &self,
+        account: AccountId,
+        of: Option<PasswordVersion>,
+        password: &PasswordHash,
+        keep: Option<&SessionDigest>,
+    ) -> Result<(), AccessError> {
+        self.change("set the password", |transaction| accounts::set_password(transaction, account, of, password, keep))
+    }
+
+    fn rehash_password(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        password: &PasswordHash,
+    ) -> Result<(), AccessError> {
+        self.change("renew the password's hash", |transaction| {
+            accounts::rehash_password(transaction, account, of, password)
         })
     }
 
-    fn create_key(&self, email: &Email, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError> {
-        self.change("make the key", |transaction| {
-            let Account { id, tier, active_keys, .. } = account(transaction, email)?;
-            if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
-                return Err(AccessError::KeysUsedUp { email: email.clone(), tier, allowed }.into());
-            }
-            let counter = free_counter(transaction, id, Date::from_unix(now))?;
-            let change = next_change(transaction)?;
-            let key: i64 = transaction
-                .prepare_cached(
-                    "INSERT INTO keys (account, name, digest, shown, counter, created_at, changed)
-                     VALUES (:account, :name, :digest, :shown, :counter, :now, :changed) RETURNING id",
-                )?
-                .query_row(
-                    named_params! {
-                        ":account": id.0,
-                        ":name": name.as_str(),
-                        ":digest": key.digest().bytes(),
-                        ":shown": key.shown().to_string(),
-                        ":counter": counter.unwrap_or(0),
-                        ":now": now,
-                        ":changed": change,
-                    },
-                    |row| row.get(0),
-                )?;
-            if counter.is_none() {
-                transaction.execute("UPDATE keys SET counter = id WHERE id = ?", [key])?;
-            }
-            record(transaction, key, Date::from_unix(now))
+    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), AccessError> {
+        self.change("delete the account", |transaction| accounts::delete(transaction, account, of, now))?;
+        self.empty_log();
+        Ok(())
+    }
+
+    fn add_session(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        session: &SessionDigest,
+        now: i64,
+        expires_at: i64,
+    ) -> Result<(), AccessError> {
+        self.change("begin the session", |transaction| {
+            accounts::add_session(transaction, account, of, session, now, expires_at)
         })
+    }
+
+    fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, AccessError> {
+        self.read("read the session", |connection| accounts::session(connection, session, now))
+    }
+
+    fn end_session(&self, session: &SessionDigest) -> Result<bool, AccessError> {
+        self.change("end the session", |transaction| accounts::end_session(transaction, session))
+    }
+
+    fn end_expired_sessions(&self, now: i64) -> Result<usize, AccessError> {
+        self.change("end the sessions that expired", |transaction| accounts::end_expired_sessions(transaction, now))
+    }
+
+    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, AccessError> {
+        self.change("make the key", |transaction| keys::create(transaction, account, name, key, now))
     }
 
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, AccessError> {
-        let reader = self.reader();
-        let read = || -> Result<Vec<KeyRecord>, rusqlite::Error> {
-            let of = if account.is_some() { "keys.account = :id" } else { ":id IS NULL" };
-            let mut statement = reader.connection.prepare_cached(&format!("{KEYS} WHERE {of} ORDER BY keys.id"))?;
-            let id = account.map(|account| account.0);
-            statement.query_map(named_params! {":today": today.days(), ":id": id}, read_key)?.collect()
-        };
-        read().map_err(failed("list the keys"))
+        self.read("list the keys", |connection| keys::all(connection, account, today))
     }
 
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, AccessError> {
-        self.change("revoke the key", |transaction| {
-            let id = find(transaction, key)?;
-            let revoked =
-                transaction.execute("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (now, id))?;
-            if revoked > 0 {
-                let change = next_change(transaction)?;
-                transaction.execute("UPDATE keys SET changed = ? WHERE id = ?", (change, id))?;
-            }
-            record(transaction, id, Date::from_unix(now))
-        })
+        self.change("revoke the key", |transaction| keys::revoke(transaction, key, now))
     }
 
     fn changes(&self, since: i64) -> Result<Changes, AccessError> {
@@ -252,60 +294,24 @@ impl Store for SqliteStore {
                 return Ok(Changes { mark: since, keys: Vec::new() });
             }
             let transaction = reader.connection.transaction()?;
-            let mark =
-                transaction.prepare_cached("SELECT change FROM service")?.query_row([], |row| row.get::<_, i64>(0))?;
-            let mut keys = Vec::new();
-            if mark != since {
-                // An older mark than ours is that of a database put back from a copy: all of it is read again.
-                let since = if mark < since { 0 } else { since };
-                let mut statement = transaction.prepare_cached(
-                    "SELECT keys.id, keys.counter, keys.account, accounts.tier, keys.revoked_at IS NOT NULL, \
-                     keys.digest, keys.shown FROM keys JOIN accounts ON accounts.id = keys.account \
-                     WHERE keys.changed > ?",
-                )?;
-                keys = statement.query_map([since], read_state)?.collect::<Result<_, _>>()?;
-            }
+            let changes = keys::changes(&transaction, since)?;
             transaction.commit()?;
-            reader.seen = Some((version, mark));
-            Ok(Changes { mark, keys })
+            reader.seen = Some((version, changes.mark));
+            Ok(changes)
         };
         read().map_err(failed("read what changed"))
     }
 
     fn usage(&self, day: Date) -> Result<Vec<Usage>, AccessError> {
-        let reader = self.reader();
-        let read = || -> Result<Vec<Usage>, rusqlite::Error> {
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
-                 WHERE usage.day = ?",
-            )?;
-            let usage = |row: &Row<'_>| {
-                Ok(Usage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
-            };
-            statement.query_map([day.days()], usage)?.collect()
-        };
-        read().map_err(failed("read the usage"))
+        self.read("read the usage", |connection| usage::of_day(connection, day))
+    }
+
+    fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, AccessError> {
+        self.read("read the usage", |connection| usage::of_account(connection, account, first, last))
     }
 
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, AccessError> {
-        self.change("write the usage", |transaction| {
-            let mut add = transaction.prepare_cached(
-                "INSERT INTO usage (day, key, requests) VALUES (:day, :key, max(0, :requests)) \
-                 ON CONFLICT DO UPDATE SET requests = max(0, requests + :requests) RETURNING requests",
-            )?;
-            let mut used = transaction.prepare_cached("UPDATE keys SET last_used_at = ? WHERE id = ?")?;
-            let mut totals = Vec::with_capacity(added.len());
-            for added in added {
-                let params = named_params! {
-                    ":day": added.day.days(), ":key": added.key.0, ":requests": added.requests,
-                };
-                totals.push(add.query_row(params, |row| row.get(0))?);
-                if added.requests > 0 {
-                    used.execute((now, added.key.0))?;
-                }
-            }
-            Ok(totals)
-        })
+        self.write(Durability::Normal, "write the usage", |transaction| usage::add(transaction, added, now))
     }
 
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], AccessError> {
@@ -314,57 +320,6 @@ impl Store for SqliteStore {
             Ok(transaction.query_row(sql, [fresh], |row| row.get(0))?)
         })
     }
-}
-
-fn account(connection: &Connection, email: &Email) -> Result<Account, Failure> {
-    let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE email = ?"))?;
-    let found = statement.query_row([email.as_str()], read_account).optional()?;
-    found.ok_or_else(|| AccessError::NoSuchAccount { email: email.clone(), nearest: None }.into())
-}
-
-fn record(connection: &Connection, key: i64, today: Date) -> Result<KeyRecord, Failure> {
-    let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE keys.id = :id"))?;
-    Ok(statement.query_row(named_params! {":today": today.days(), ":id": key}, read_key)?)
-}
-
-fn find(connection: &Connection, key: KeyRef) -> Result<i64, Failure> {
-    let found: Vec<i64> = match key {
-        KeyRef::Id(id) => ids(connection, "SELECT id FROM keys WHERE id = ?", id.0),
-        KeyRef::Shown(shown) => {
-            // Where several look alike and one of them is active, that one is meant.
-            let sql = "SELECT id FROM keys WHERE shown = ?1 AND (revoked_at IS NULL OR NOT EXISTS \
-                       (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL)) ORDER BY id";
-            ids(connection, sql, shown.to_string())
-        }
-        KeyRef::Digest(digest) => ids(connection, "SELECT id FROM keys WHERE digest = ?", *digest.bytes()),
-    }?;
-    match found.as_slice() {
-        [] => Err(AccessError::NoSuchKey.into()),
-        [id] => Ok(*id),
-        several => Err(AccessError::AmbiguousKey(several.iter().copied().map(KeyId).collect()).into()),
-    }
-}
-
-fn ids(connection: &Connection, sql: &str, param: impl rusqlite::ToSql) -> Result<Vec<i64>, rusqlite::Error> {
-    connection.prepare_cached(sql)?.query_map([param], |row| row.get(0))?.collect()
-}
-
-/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key has.
-///
-/// A new counter is begun only where there is none such, so that an account never counts on more counters a day than its
-/// tier allows keys.
-fn free_counter(connection: &Connection, account: AccountId, today: Date) -> Result<Option<i64>, rusqlite::Error> {
-    connection
-        .prepare_cached(
-            "SELECT counter FROM keys WHERE account = :account AND revoked_at >= :start AND revoked_at < :end \
-             AND counter NOT IN (SELECT counter FROM keys WHERE account = :account AND revoked_at IS NULL) \
-             ORDER BY revoked_at DESC, id DESC LIMIT 1",
-        )?
-        .query_row(
-            named_params! {":account": account.0, ":start": today.unix(), ":end": today.unix() + 86_400},
-            |row| row.get(0),
-        )
-        .optional()
 }
 
 fn next_change(connection: &Connection) -> Result<i64, rusqlite::Error> {

@@ -9,13 +9,13 @@ use super::super::KeyDigest;
 use super::super::account::{Account, AccountId, CounterId, KeyId, KeyRecord};
 use super::super::store::KeyState;
 
-pub const ACCOUNTS: &str = "SELECT id, email, tier, created_at, \
-     (SELECT count(*) FROM keys WHERE account = accounts.id AND revoked_at IS NULL) FROM accounts";
+pub const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
+     (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) FROM accounts";
 
 pub const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
      keys.created_at, keys.revoked_at, keys.last_used_at, \
      (SELECT coalesce(sum(requests), 0) FROM keys AS other JOIN usage ON usage.day = :today AND usage.key = other.id \
-      WHERE other.counter = keys.counter) \
+      WHERE other.counter = keys.counter), keys.counter \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
 pub fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
@@ -40,6 +40,7 @@ pub fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
         revoked_at: row.get(7)?,
         last_used_at: row.get(8)?,
         used_today: row.get(9)?,
+        counter: CounterId(row.get(10)?),
     })
 }
 
@@ -47,7 +48,7 @@ pub fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
     Ok(KeyState {
         id: KeyId(row.get(0)?),
         counter: CounterId(row.get(1)?),
-        account: Some(AccountId(row.get(2)?)),
+        account: row.get::<_, Option<i64>>(2)?.map(AccountId),
         tier: parsed(row, 3)?,
         revoked: row.get(4)?,
         digest: KeyDigest::from_bytes(row.get(5)?),

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub const APPLICATION: i64 = 0x5644_4558;
 
 /// Each step brings a database from the version of its place to the next one. A step that was released is never changed.
-pub const STEPS: [&str; 1] = [
+pub const STEPS: [&str; 2] = [
     // `service.change` counts the changes that a running server must take up; each changed row bears its number.
     // `keys.counter` is the number of the first key that counted on it. Usage is ordered by day, so that a start reads
     // one stretch, and each day's rows are appended; it names no foreign key, so that one lost key cannot hold up the rest.
@@ -44,6 +44,40 @@ pub const STEPS: [&str; 1] = [
         requests INTEGER NOT NULL CHECK (requests >= 0),
         PRIMARY KEY (day, key)
     ) STRICT, WITHOUT ROWID;",
+    // `accounts.password_version` counts how often a password was set: what was decided about one holds while it stands.
+    // Keys outlive their account, so that they are told from keys that never were; SQLite makes a column null-able only by
+    // copying its table.
+    "ALTER TABLE accounts ADD COLUMN password TEXT;
+    ALTER TABLE accounts ADD COLUMN password_version INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE sessions (
+        digest BLOB PRIMARY KEY CHECK (length(digest) = 32),
+        account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_of_account ON sessions (account);
+    CREATE INDEX sessions_by_end ON sessions (expires_at);
+    CREATE TABLE keys_2 (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        account INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
+        name TEXT NOT NULL,
+        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+        shown TEXT NOT NULL,
+        counter INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        revoked_at INTEGER,
+        last_used_at INTEGER,
+        changed INTEGER NOT NULL,
+        CHECK (account IS NOT NULL OR revoked_at IS NOT NULL)
+    ) STRICT;
+    INSERT INTO keys_2 SELECT id, account, name, digest, shown, counter, created_at, revoked_at, last_used_at, changed
+        FROM keys;
+    DROP TABLE keys;
+    ALTER TABLE keys_2 RENAME TO keys;
+    CREATE INDEX keys_of_account ON keys (account);
+    CREATE INDEX keys_by_counter ON keys (counter);
+    CREATE INDEX keys_by_change ON keys (changed);
+    CREATE INDEX keys_by_shown ON keys (shown);",
 ];
 
 /// Why a database cannot be used.
@@ -108,13 +142,51 @@ mod tests {
     fn a_database_is_brought_forward_step_by_step() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();
-        connection.execute("INSERT INTO accounts VALUES (1, 'ada@example.com', 'pro', 0)", []).unwrap();
+        connection
+            .execute("INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0)", [])
+            .unwrap();
         let steps: Vec<&str> = STEPS.into_iter().chain(["ALTER TABLE accounts ADD COLUMN note TEXT"]).collect();
         migrate_through(&mut connection, &steps).unwrap();
         migrate_through(&mut connection, &steps).unwrap();
         let note: Option<String> = connection.query_row("SELECT note FROM accounts", [], |row| row.get(0)).unwrap();
         assert_eq!(note, None);
-        assert!(matches!(migrate(&mut connection), Err(Unusable::Newer(2))));
+        assert!(matches!(migrate(&mut connection), Err(Unusable::Newer(3))));
+    }
+
+    #[test]
+    fn keys_of_the_first_version_are_kept_and_outlive_their_account_then() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        migrate_through(&mut connection, &STEPS[..1]).unwrap();
+        let digest = [7_u8; 32];
+        connection.execute("INSERT INTO accounts VALUES (4, 'ada@example.com', 'pro', 9)", []).unwrap();
+        connection
+            .execute("INSERT INTO keys VALUES (6, 4, 'laptop', ?, 'vdx_aB3d…9xYz', 5, 10, NULL, 11, 1)", [digest])
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let key = |connection: &Connection| {
+            connection
+                .query_row("SELECT account, name, digest, counter, last_used_at FROM keys WHERE id = 6", [], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                })
+                .unwrap()
+        };
+        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(kept, (Some(4), "laptop".to_owned(), digest, 5, 11));
+        assert!(connection.execute("DELETE FROM accounts", []).is_err(), "a key that is active needs its account");
+        connection.execute("UPDATE keys SET revoked_at = 12", []).unwrap();
+        connection.execute("DELETE FROM accounts", []).unwrap();
+        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(kept.0, None);
+        let next: i64 = connection
+            .query_row(
+                "INSERT INTO keys (name, digest, shown, counter, created_at, revoked_at, changed) \
+                 VALUES ('', ?, '', 0, 0, 0, 0) RETURNING id",
+                [[8_u8; 32]],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(next, 7, "numbers go on");
     }
 
     #[test]

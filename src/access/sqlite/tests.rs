@@ -5,6 +5,7 @@ use std::sync::Barrier;
 
 use super::super::account::KeyRef;
 use super::super::conformance::PROMISES;
+use super::super::session::SessionToken;
 use super::*;
 
 const NOON: i64 = 1_795_262_400;
@@ -25,7 +26,7 @@ fn folder_and_files_are_for_their_owner_alone() {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("deep").join("data");
     let store = SqliteStore::open(&data).unwrap();
-    store.create_account(&"ada@example.com".parse().unwrap(), Tier::Free, NOON).unwrap();
+    store.create_account(&"ada@example.com".parse().unwrap(), Tier::Free, None, NOON).unwrap();
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&data), 0o700);
     let files: Vec<_> = std::fs::read_dir(&data).unwrap().map(|file| file.unwrap().path()).collect();
@@ -48,7 +49,7 @@ fn many_may_open_a_new_store_at_once() {
                     start.wait();
                     let store = SqliteStore::open(data).unwrap();
                     let email = format!("ada{thread}@example.com").parse().unwrap();
-                    store.create_account(&email, Tier::Free, NOON).unwrap();
+                    store.create_account(&email, Tier::Free, None, NOON).unwrap();
                 });
             }
         });
@@ -84,13 +85,40 @@ fn a_folder_that_cannot_be_made_is_named() {
 }
 
 #[test]
+fn nothing_of_a_deleted_account_is_found_in_the_files() {
+    let data = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    let other = SqliteStore::open(data.path()).unwrap();
+    let email: Email = "ada.lovelace@example.com".parse().unwrap();
+    let password = PasswordHash::from_stored("the hash of a password".to_owned());
+    let account = store.create_account(&email, Tier::Free, Some(&password), NOON).unwrap().id;
+    let key = ApiKey::from_seed(&[77; 32]);
+    let shown = store.create_key(account, &"name of a key".parse().unwrap(), &key, NOON).unwrap().shown.to_string();
+    let version = store.credentials(&email).unwrap().version;
+    let session = SessionToken::from_seed([78; 32]).digest();
+    store.add_session(account, version, &session, NOON, NOON + 1).unwrap();
+    let secrets = ["ada.lovelace", "hash of a pass", "name of a key", &shown].map(|text| text.as_bytes().to_vec());
+    let found = || {
+        let files = std::fs::read_dir(data.path()).unwrap();
+        let bytes: Vec<u8> = files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect();
+        let holds = |secret: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
+        let secrets = secrets.iter().filter(|secret| holds(secret)).count();
+        (secrets, holds(session.bytes()), holds(key.digest().bytes()))
+    };
+    assert_eq!(found(), (4, true, true));
+    assert_eq!(other.accounts().unwrap().len(), 1);
+    store.delete_account(account, None, NOON).unwrap();
+    assert_eq!(found(), (0, false, true));
+}
+
+#[test]
 fn no_key_is_found_in_the_files() {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
     let email: Email = "ada@example.com".parse().unwrap();
-    store.create_account(&email, Tier::Free, NOON).unwrap();
+    store.create_account(&email, Tier::Free, None, NOON).unwrap();
     let key = ApiKey::from_seed(&[77; 32]);
-    store.create_key(&email, &"test".parse().unwrap(), &key, NOON).unwrap();
+    store.create_key(store.account(&email).unwrap().id, &"test".parse().unwrap(), &key, NOON).unwrap();
     store.revoke_key(KeyRef::Digest(key.digest()), NOON).unwrap();
     // What is shown again is the first 8 and last 4: no run of what lies between may be there.
     let secret = &key.reveal().as_bytes()[8..36];

@@ -1,5 +1,7 @@
 //! What every [`Store`] must keep, as tests that each implementation runs.
 
+mod accounts;
+
 use super::account::{Account, Email, KeyRef};
 use super::store::{AddedUsage, KeyState};
 use super::*;
@@ -12,7 +14,7 @@ pub type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Promise = fn(Open<'_>);
 
 /// Each promise with its name; each wants a store of its own, empty.
-pub const PROMISES: [(&str, Promise); 10] = [
+pub const PROMISES: [(&str, Promise); 17] = [
     ("accounts are found by address and listed in its order", accounts_are_found),
     ("a second account of one address is refused", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -23,6 +25,16 @@ pub const PROMISES: [(&str, Promise); 10] = [
     ("a key made after a revocation on the same day takes over its counter", counters_are_taken_over),
     ("usage adds up, from several handles, and never below nothing", usage_adds_up),
     ("the cursor secret is made once", the_secret_stays),
+    ("an account has the password that was set last", accounts::credentials_are_kept),
+    ("a session lives until it expires or is ended", accounts::sessions_live_until_they_end),
+    (
+        "a new password ends the other sessions and what was verified before",
+        accounts::a_new_password_ends_the_other_sessions,
+    ),
+    ("of many changes of one password one is carried out", accounts::of_many_password_changes_one_is_carried_out),
+    ("a deleted account leaves its keys revoked and nothing else", accounts::a_deleted_account_leaves_its_keys_revoked),
+    ("a key is revoked in the name of its account only", accounts::keys_are_revoked_by_their_account_only),
+    ("an account's usage is told by day and key", accounts::usage_is_told_by_day_and_key),
 ];
 
 const NOON: i64 = 1_795_262_400;
@@ -39,11 +51,12 @@ fn key(number: u8) -> ApiKey {
 }
 
 fn ada(store: &dyn Store, tier: Tier) -> Account {
-    store.create_account(&email("ada@example.com"), tier, NOON).unwrap()
+    store.create_account(&email("ada@example.com"), tier, None, NOON).unwrap()
 }
 
 fn add(store: &dyn Store, number: u8, now: i64) -> Result<account::KeyRecord, AccessError> {
-    store.create_key(&email("ada@example.com"), &"test".parse().unwrap(), &key(number), now)
+    let account = store.account(&email("ada@example.com"))?.id;
+    store.create_key(account, &"test".parse().unwrap(), &key(number), now)
 }
 
 fn state(store: &dyn Store, number: u8) -> KeyState {
@@ -53,22 +66,22 @@ fn state(store: &dyn Store, number: u8) -> KeyState {
 
 fn accounts_are_found(open: Open<'_>) {
     let store = open();
-    let zoe = store.create_account(&email("zoe@example.com"), Tier::Pro, NOON).unwrap();
+    let zoe = store.create_account(&email("zoe@example.com"), Tier::Pro, None, NOON).unwrap();
     let ada = ada(&*store, Tier::Free);
     assert_eq!((ada.tier, ada.created_at, ada.active_keys), (Tier::Free, NOON, 0));
     assert_eq!(open().account(&email("ZOE@example.com")).unwrap(), zoe);
     assert_eq!(open().accounts().unwrap(), [ada, zoe]);
     assert!(matches!(store.account(&email("bob@example.com")), Err(AccessError::NoSuchAccount { .. })));
     assert!(matches!(
-        store.create_key(&email("bob@example.com"), &"test".parse().unwrap(), &key(1), NOON),
-        Err(AccessError::NoSuchAccount { .. })
+        store.create_key(account::AccountId(99), &"test".parse().unwrap(), &key(1), NOON),
+        Err(AccessError::AccountGone)
     ));
 }
 
 fn one_account_per_address(open: Open<'_>) {
     let store = open();
     ada(&*store, Tier::Pro);
-    let again = open().create_account(&email("Ada@Example.com"), Tier::Free, NOON);
+    let again = open().create_account(&email("Ada@Example.com"), Tier::Free, None, NOON);
     assert!(matches!(again, Err(AccessError::AccountExists(_))));
     assert_eq!(store.account(&email("ada@example.com")).unwrap().tier, Tier::Pro);
 }
