@@ -73,6 +73,7 @@ fn main() {
         public_url: "http://127.0.0.1:8080".to_owned(),
         ids: RequestIds::new(1),
         kept: Default::default(),
+        trusted_proxies: Vec::new(),
         clock: || 0,
     };
     let catalog = state.live.current();

@@ -85,10 +85,10 @@ fn main() {
         public_url: base.clone(),
         ids: RequestIds::new(1),
         kept: Kept::default(),
+        trusted_proxies: Vec::new(),
         clock: now,
     });
-    let callers =
-        Callers { state: Arc::clone(&state), daily_limit: 100, trusted_proxies: Vec::new(), pools: Vec::new().into() };
+    let callers = Callers { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
     let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)

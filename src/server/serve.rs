@@ -98,6 +98,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         public_url: public_url.clone(),
         ids: ids()?,
         kept: Kept::default(),
+        trusted_proxies: settings.trusted_proxies.clone(),
         clock: now,
     });
     let tool_endpoint = Settings {
@@ -109,7 +110,6 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let callers = Callers {
         state: Arc::clone(&state),
         daily_limit: settings.mcp_daily_limit,
-        trusted_proxies: settings.trusted_proxies.clone(),
         pools: settings.mcp_pools.clone().into(),
     };
     let routes = routes(&state, callers, &tool_endpoint).map_err(ServeError::Doors)?;

@@ -1,13 +1,12 @@
 //! Who calls the tool endpoint, and what they have left: by key where one is sent, else by client address.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 
-use crate::access::network::{Network, client};
 use crate::access::pool::{Client, Pool};
 use crate::access::{Caller, Quota};
 use crate::dataset::Date;
@@ -24,8 +23,6 @@ pub struct Callers {
     pub state: Arc<State>,
     /// Calls a day of a caller without a key.
     pub daily_limit: u32,
-    /// Proxies whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<Network>,
     /// Address ranges that count together.
     pub pools: Arc<[Pool]>,
 }
@@ -59,10 +56,8 @@ impl Callers {
                 return Err(Fault::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data));
             }
         }
-        let peer = request.extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
-        let forwarded: Vec<&str> =
-            request.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
-        Ok(Counted::Address(client(peer, forwarded.into_iter(), &self.trusted_proxies)))
+        let peer = request.extensions.get::<Peer>().copied();
+        Ok(Counted::Address(self.state.client(peer, &request.headers)))
     }
 
     /// Who is counted for an address, and the calls a day that they have.

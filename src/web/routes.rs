@@ -3,18 +3,22 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use http::{HeaderMap, Method, Response};
+use bytes::Buf;
+use futures_util::{Stream, StreamExt};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, Method, Response, StatusCode};
 use serde_json::json;
 use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 use warp::{Filter, Reply};
 
 use super::State;
-use super::arrival::RequestId;
+use super::arrival::{BodyTimeout, Peer, RequestId};
 use super::callers::Callers;
 use super::headers::{READS, set};
 use super::library::Library;
 use super::mcp::{self, DoorsError};
+use super::pages::account::{self, Form};
 use super::pages::{self, Visit};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival};
@@ -34,10 +38,21 @@ pub fn routes(
     let versions = warp::path("v3").or(warp::path("v1")).unify().or(warp::path("v2")).unify();
     let rest = api.and(versions).or(versions).unify().and(request(state)).then(answer_rest).boxed();
     let no_version = api.and(request(state)).then(answer_rest).boxed();
-    let library = Arc::new(Library::new(&state.public_url));
-    let others = request(state).map(move |incoming| answer_other(&incoming, &library)).boxed();
+    let site = Arc::new(Site { library: Library::new(&state.public_url) });
+    let peer = warp::ext::optional::<Peer>();
+    let takes_forms = Arc::clone(&site);
+    let forms =
+        warp::post().and(request(state)).and(peer).and(warp::body::stream()).then(move |incoming, peer, body| {
+            let site = Arc::clone(&takes_forms);
+            async move { site.take(&incoming, peer, body).await.into_response() }
+        });
+    let others = request(state).and(peer).then(move |incoming, peer| {
+        let site = Arc::clone(&site);
+        async move { site.answer(&incoming, peer).await.into_response() }
+    });
     // The most asked first.
-    Ok(rest.or(tool_endpoint).unify().or(no_version).unify().or(others).unify().boxed())
+    let site = forms.boxed().or(others.boxed()).unify();
+    Ok(rest.or(tool_endpoint).unify().or(no_version).unify().or(site).unify().boxed())
 }
 
 /// A request without its body, and what it is answered from.
@@ -65,6 +80,14 @@ fn request(state: &Arc<State>) -> impl Filter<Extract = (Incoming,), Error = Inf
 }
 
 impl Incoming {
+    fn visit(&self) -> Visit<'_> {
+        let path = match self.path.as_str() {
+            "/" => "/",
+            path => path.trim_end_matches('/'),
+        };
+        Visit { state: &self.state, path, query: &self.query, headers: &self.headers }
+    }
+
     fn id(&self) -> String {
         self.id.unwrap_or_else(|| self.state.ids.next()).to_string()
     }
@@ -81,40 +104,114 @@ async fn answer_rest(incoming: Incoming) -> warp::reply::Response {
     rest::answer(&incoming.state, arrival).await.into_response()
 }
 
-/// Answers what is neither REST nor MCP: health, the documents and the docs, the pages, and the unknown.
-fn answer_other(incoming: &Incoming, library: &Library) -> warp::reply::Response {
-    let state = &incoming.state;
-    let reads = matches!(incoming.method, Method::GET | Method::HEAD);
-    let path = match incoming.path.as_str() {
-        "/" => "/",
-        path => path.trim_end_matches('/'),
-    };
-    let invented = state.live.current().snapshot().is_invented();
-    if let Some(response) = library.answer(&incoming.method, path, &incoming.headers, invented) {
-        return response.into_response();
-    }
-    let visit = Visit { state, path, query: &incoming.query, headers: &incoming.headers };
-    let answer = match path {
-        "/healthz" if reads => text("text/plain; charset=utf-8", "ok\n".to_owned()),
-        "/readyz" if reads => ready(state),
-        _ if pages::is_page(path) && reads => pages::answer(visit).unwrap_or_else(|| pages::unknown(visit)),
-        _ if ["/healthz", "/readyz"].contains(&path)
-            || pages::is_page(path)
-            || Library::paths().any(|known| known == path) =>
+/// What is neither REST nor MCP: health, the documents and the docs, the pages, and the unknown.
+struct Site {
+    library: Library,
+}
+
+impl Site {
+    async fn answer(&self, incoming: &Incoming, peer: Option<Peer>) -> Response<Vec<u8>> {
+        let state = &incoming.state;
+        let visit = incoming.visit();
+        let path = visit.path;
+        let reads = matches!(incoming.method, Method::GET | Method::HEAD);
+        let address = state.client(peer, &incoming.headers);
+        if reads
+            && is_page(path)
+            && let Err(wait) = state.access.admit_page(address, state.now())
         {
-            let detail = format!("`{path}` only reads: use GET or HEAD");
-            let problem = Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) };
-            failed(incoming, &problem)
+            return pages::too_many(visit, wait);
         }
-        _ if reads && wants_page(&incoming.headers) => pages::unknown(visit),
-        _ => {
-            let detail = format!(
-                "there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp, and /docs explains them"
-            );
-            failed(incoming, &Problem::new(Code::UnknownRoute, detail))
+        let invented = state.live.current().snapshot().is_invented();
+        if let Some(response) = self.library.answer(&incoming.method, path, &incoming.headers, invented) {
+            return response;
         }
-    };
-    answer.into_response()
+        if reads && let Some(page) = account::answer(visit, None, address).await.or_else(|| pages::answer(visit)) {
+            return page;
+        }
+        match path {
+            "/healthz" if reads => text("text/plain; charset=utf-8", "ok\n".to_owned()),
+            "/readyz" if reads => ready(state),
+            _ => match methods(path) {
+                Some(methods) => {
+                    let detail = format!("`{path}` takes {methods} and nothing else");
+                    let problem = Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) };
+                    failed(incoming, &problem)
+                }
+                None if reads && wants_page(&incoming.headers) => pages::unknown(visit),
+                None => {
+                    let detail = format!(
+                        "there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp, and /docs \
+                         explains them"
+                    );
+                    failed(incoming, &Problem::new(Code::UnknownRoute, detail))
+                }
+            },
+        }
+    }
+
+    /// Takes a form, where one can be sent to the path.
+    async fn take<B: Buf>(
+        &self,
+        incoming: &Incoming,
+        peer: Option<Peer>,
+        body: impl Stream<Item = Result<B, warp::Error>>,
+    ) -> Response<Vec<u8>> {
+        let state = &incoming.state;
+        let visit = incoming.visit();
+        if !account::takes_forms(visit.path) {
+            return self.answer(incoming, peer).await;
+        }
+        let address = state.client(peer, &incoming.headers);
+        if let Err(wait) = state.access.admit_page(address, state.now()) {
+            return pages::too_many(visit, wait);
+        }
+        match read_form(&incoming.headers, body).await {
+            Ok(form) => account::answer(visit, Some(form), address).await.unwrap_or_else(|| pages::unknown(visit)),
+            Err((status, detail)) => pages::bad_form(visit, status, detail),
+        }
+    }
+}
+
+/// Reads a form; otherwise says with which status it is refused, and why.
+async fn read_form<B: Buf>(
+    headers: &HeaderMap,
+    body: impl Stream<Item = Result<B, warp::Error>>,
+) -> Result<Form, (StatusCode, &'static str)> {
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        let detail = "Forms are sent as application/x-www-form-urlencoded.";
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
+    }
+    let mut body = std::pin::pin!(body);
+    let mut bytes = Vec::new();
+    while let Some(part) = body.next().await {
+        let mut part = part.map_err(|error| match BodyTimeout::caused(&error) {
+            true => (StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time. Send it again."),
+            false => (StatusCode::BAD_REQUEST, "The form did not arrive whole. Send it again."),
+        })?;
+        if bytes.len() + part.remaining() > account::MOST_BYTES {
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, "The form is larger than any of this site."));
+        }
+        bytes.extend_from_slice(&part.copy_to_bytes(part.remaining()));
+    }
+    Ok(Form::new(bytes))
+}
+
+/// Whether what is at a path counts as a page; the files beside pages do not.
+fn is_page(path: &str) -> bool {
+    let is_docs = path == "/docs" || (path.starts_with("/docs/") && !path.contains('.'));
+    is_docs || pages::is_page(path) || account::methods(path).is_some()
+}
+
+/// The methods that a path takes, where something is there.
+fn methods(path: &str) -> Option<&'static str> {
+    if let Some(methods) = account::methods(path) {
+        return Some(methods);
+    }
+    let is_known =
+        ["/healthz", "/readyz"].contains(&path) || pages::is_page(path) || Library::paths().any(|known| known == path);
+    is_known.then_some(READS)
 }
 
 /// Whether an error is best told to a person: browsers name HTML first.

@@ -1,12 +1,16 @@
 //! What all routes share.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use http::HeaderMap;
+
 use crate::access::Access;
+use crate::access::network::{Network, client};
 use crate::catalog::{Catalog, Live};
 use crate::dataset::Date;
 
-use super::arrival::RequestIds;
+use super::arrival::{Peer, RequestIds};
 use super::rest::Kept;
 
 /// What all routes share: the releases, the callers, and the settings that answers depend on.
@@ -21,11 +25,22 @@ pub struct State {
     pub ids: RequestIds,
     /// Answers that were made before.
     pub kept: Kept,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
     /// The time, in Unix seconds.
     pub clock: fn() -> i64,
 }
 
 impl State {
+    /// The address of the client that sent a request, as far as trusted proxies tell it.
+    #[must_use]
+    pub fn client(&self, peer: Option<Peer>, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+        let forwarded: Vec<&str> =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        client(peer, forwarded.into_iter(), &self.trusted_proxies)
+    }
+
     /// Unix seconds now.
     #[must_use]
     pub fn now(&self) -> i64 {

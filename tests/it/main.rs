@@ -1,5 +1,6 @@
 //! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
 
+mod account;
 mod agreement;
 mod broken;
 mod bundled;

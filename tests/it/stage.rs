@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use venturedex::access::{Access, Tier};
+use venturedex::access::{Access, Allowances, Tier};
 use venturedex::catalog::{Catalog, Live, Texts};
 use venturedex::dataset::archive::Aligned;
 use venturedex::dataset::{Checksums, Quiet, Snapshot, compile};
@@ -70,29 +70,45 @@ pub struct Server {
     pub state: Arc<State>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
-    _data: TempDir,
+    data: TempDir,
 }
 
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: Catalog) -> Self {
+        Self::serving(catalog, None)
+    }
+
+    /// Serves the bundled snapshot as the service at an address.
+    pub fn named(public_url: &str) -> Self {
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url))
+    }
+
+    /// The folder of accounts and keys.
+    pub fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    fn serving(catalog: Catalog, public_url: Option<&str>) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let access = Access::open(data.path(), now()).unwrap();
+        // All tests come from one address.
+        let allowances = Allowances { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
+        let access = Access::open_with(data.path(), allowances, now()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
             live: Arc::new(Live::new(Arc::new(catalog), 3)),
             access,
-            public_url: format!("http://{address}"),
+            public_url: public_url.map_or_else(|| format!("http://{address}"), str::to_owned),
             ids: RequestIds::new(1),
             kept: Default::default(),
+            trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
             clock: now,
         });
         let callers = Callers {
             state: Arc::clone(&state),
             daily_limit: 100,
-            trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
         let settings = mcp::Settings::new(state.public_url.clone());
@@ -106,7 +122,7 @@ impl Server {
                 .block_on(venturedex::server::run(listener, routes, ended, Limits::default(), RequestIds::new(2)))
                 .unwrap();
         });
-        Self { address, state, stop: Some(stop), thread: Some(thread), _data: data }
+        Self { address, state, stop: Some(stop), thread: Some(thread), data }
     }
 
     /// Serves the bundled snapshot.

@@ -20,6 +20,7 @@ pub use mcp::{CONVERSATIONS, SETUPS, Setup};
 /// The docs in the order of their navigation.
 pub(super) const WAYS: &[(&str, &str)] = &[
     ("/docs", "Begin"),
+    ("/docs/keys", "Keys"),
     ("/docs/reference", "REST reference"),
     ("/docs/clients", "Ready clients"),
     ("/docs/mcp", "AI assistants"),
@@ -59,6 +60,12 @@ pub(super) const PAGES: &[(&str, Shelved)] = &[
     (
         "/docs",
         page("Docs", "How to ask VentureDex by REST and by MCP.", |base| text(include_str!("text/index.html"), base)),
+    ),
+    (
+        "/docs/keys",
+        page("Keys", "How to get an API key, how to send it, and what to do with a lost one.", |base| {
+            text(include_str!("text/keys.html"), base)
+        }),
     ),
     (
         "/docs/paging",

@@ -81,6 +81,28 @@ fn tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
+/// A line of small bars beside a number that says the same.
+#[derive(Template)]
+#[template(
+    source = r#"<svg class="spark" viewBox="0 0 {{ bars.len() * 4 }} 20" aria-hidden="true">{% for (x, y, height) in bars %}<rect class="fill" x="{{ x }}" y="{{ y }}" width="3" height="{{ height }}"/>{% endfor %}</svg>"#,
+    ext = "html"
+)]
+pub(super) struct Spark {
+    bars: Vec<(usize, f64, f64)>,
+}
+
+impl Spark {
+    /// Bars for values in order; what is not 0 can be seen.
+    pub(super) fn new(values: &[u64]) -> Self {
+        let most = values.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let bar = |(place, value): (usize, &u64)| {
+            let height = if *value == 0 { 0.0 } else { (20.0 * *value as f64 / most).max(1.5) };
+            (place * 4, tenth(20.0 - height), tenth(height))
+        };
+        Self { bars: values.iter().enumerate().map(bar).collect() }
+    }
+}
+
 /// What a whole is made of: a table whose rows have bars against the most frequent one.
 #[derive(Template)]
 #[template(path = "mix.html")]

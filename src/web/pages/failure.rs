@@ -3,6 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 
+use crate::access::{AccountError, RetryAfter};
 use crate::catalog::{Catalog, ParameterError};
 use crate::dataset::Table;
 use crate::web::frame::Frame;
@@ -18,6 +19,14 @@ pub(super) enum Failure {
     NoPage,
     /// The page's conditions are not understood.
     Wrong(Vec<ParameterError>),
+    /// A form was sent from another site, or from a program that does not say from where.
+    ForeignForm,
+    /// A form is none that can be read: what is wrong with it.
+    BadForm(StatusCode, &'static str),
+    /// Too many pages were asked for.
+    TooMany(RetryAfter),
+    /// The account could not be served.
+    Refused(AccountError),
     /// A template failed, or a record is none: nothing that a reader could mend.
     Broken,
 }
@@ -46,7 +55,21 @@ impl Failure {
         match self {
             Self::NoRecord(..) | Self::NoPage => StatusCode::NOT_FOUND,
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
+            Self::ForeignForm => StatusCode::FORBIDDEN,
+            Self::BadForm(status, _) => *status,
+            Self::TooMany(_) | Self::Refused(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Refused(AccountError::Busy(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Refused(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// When to come again, where waiting helps.
+    pub(super) fn retry_after(&self) -> Option<RetryAfter> {
+        match self {
+            Self::TooMany(wait) => Some(*wait),
+            Self::Refused(error) => error.retry_after(),
+            _ => None,
         }
     }
 
@@ -67,6 +90,15 @@ impl Failure {
             Self::Wrong(_) => {
                 ("This query is not understood".to_owned(), "Mend what is wrong, or begin again.".to_owned())
             }
+            Self::ForeignForm => {
+                let detail = "A form counts only where it is sent from a page of this site, by a browser that says so. Open                               the page here and send it again.";
+                ("This form was not sent from here".to_owned(), detail.to_owned())
+            }
+            Self::BadForm(_, detail) => ("This form cannot be read".to_owned(), (*detail).to_owned()),
+            Self::TooMany(wait) => {
+                ("Too many pages at once".to_owned(), sentence(&format!("this address asked for too many: {wait}")))
+            }
+            Self::Refused(error) => ("This did not work".to_owned(), sentence(&error.to_string())),
             Self::Broken => {
                 let detail =
                     "Something went wrong here, not with your request. Try again; if it stays, tell the operator.";
@@ -79,6 +111,14 @@ impl Failure {
         let page = FailurePage { frame, status: status.as_u16(), heading, detail, errors, near, retry };
         (status, page.render().unwrap_or_default())
     }
+}
+
+/// A message as a sentence of its own: it begins with a capital and ends with a full stop.
+pub(super) fn sentence(message: &str) -> String {
+    let message = words::quoted(message);
+    let mut chars = message.chars();
+    let first = chars.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
+    if first.is_empty() { first } else { format!("{first}{}.", chars.as_str()) }
 }
 
 /// What a table's records are called on pages.

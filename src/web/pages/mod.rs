@@ -3,6 +3,7 @@
 //! No page needs its script. What a visitor asks for stands in the address, in the words of the API, so that every page
 //! can show the same query as JSON.
 
+pub mod account;
 mod board;
 mod browse;
 mod chart;
@@ -18,6 +19,7 @@ mod words;
 
 use http::{HeaderMap, Response, StatusCode};
 
+use crate::access::RetryAfter;
 use crate::catalog::Catalog;
 use crate::dataset::Table;
 
@@ -106,6 +108,18 @@ pub fn unknown(visit: Visit<'_>) -> Response<Vec<u8>> {
     fail(&Failure::NoPage, &visit.state.live.current(), visit)
 }
 
+/// The page for those who ask for too many.
+#[must_use]
+pub fn too_many(visit: Visit<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
+    fail(&Failure::TooMany(wait), &visit.state.live.current(), visit)
+}
+
+/// The page for a form that cannot be read.
+#[must_use]
+pub fn bad_form(visit: Visit<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
+    fail(&Failure::BadForm(status, detail), &visit.state.live.current(), visit)
+}
+
 fn render(page: Page<'_>, catalog: &Catalog, visit: Visit<'_>) -> Result<String, Failure> {
     let find = |table: Table, slug: &str| {
         let slug =
@@ -128,7 +142,11 @@ fn render(page: Page<'_>, catalog: &Catalog, visit: Visit<'_>) -> Result<String,
 
 fn fail(failure: &Failure, catalog: &Catalog, visit: Visit<'_>) -> Response<Vec<u8>> {
     let (status, html) = failure.page(catalog, visit.path);
-    respond(visit, status, html)
+    let mut response = respond(visit, status, html);
+    if let Some(wait) = failure.retry_after() {
+        set(response.headers_mut(), "retry-after", &wait.seconds.to_string());
+    }
+    response
 }
 
 /// A page as an answer, compressed where the visitor takes that.

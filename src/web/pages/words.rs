@@ -1,6 +1,6 @@
 //! How values are put on a page: amounts, days, places, the words of vocabularies.
 
-use crate::dataset::Country;
+use crate::dataset::{Country, Date};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -79,6 +79,23 @@ pub(super) fn day(date: &str) -> String {
         (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
         _ => date.to_owned(),
     }
+}
+
+/// The day of Unix seconds.
+pub(super) fn day_of(unix: i64) -> String {
+    day(&Date::from_unix(unix).to_string())
+}
+
+/// The minute of Unix seconds: `22 Nov 2026, 13:05 UTC`.
+pub(super) fn instant(unix: i64) -> String {
+    let second = unix.rem_euclid(86_400);
+    format!("{}, {:02}:{:02} UTC", day_of(unix), second / 3_600, second / 60 % 60)
+}
+
+/// A date without its year, for charts: `22 Nov`.
+pub(super) fn short_day(date: &str) -> String {
+    let whole = day(date);
+    whole.rsplit_once(' ').map_or(whole.clone(), |(short, _)| short.to_owned())
 }
 
 /// Countries whose official names are longer than what people call them.
@@ -221,6 +238,8 @@ mod tests {
         assert_eq!(counted(1_u32, "review", "reviews"), "1 review");
         assert_eq!(day("2026-11-03"), "3 Nov 2026");
         assert_eq!(day("2026-13-03"), "2026-13-03");
+        assert_eq!(instant(1_795_305_600 + 47_130), "22 Nov 2026, 13:05 UTC");
+        assert_eq!(short_day("2026-11-03"), "3 Nov");
     }
 
     #[test]

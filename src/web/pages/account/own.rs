@@ -1,0 +1,207 @@
+//! The account's page: its keys, their usage, its password, its end.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::access::password::{LONGEST, Password, SHORTEST, Secret};
+use crate::access::{AccountUsage, KeyUsage, Visitor};
+use crate::web::frame::Frame;
+use crate::web::pages::chart::{Bars, Spark};
+use crate::web::pages::failure::sentence;
+use crate::web::pages::words;
+
+use super::form::Form;
+use super::sign::mendable;
+use super::{Asked, Reply, cookie};
+
+/// Days of the chart, today included.
+const DAYS: u16 = 30;
+
+/// What the forms of the page answer: what is wrong, or that it is done.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Beside the form for a new key.
+    pub key: String,
+    /// Beside the form for a new password.
+    pub password: String,
+    /// At the top.
+    pub done: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountPage {
+    frame: Frame,
+    email: String,
+    tier: &'static str,
+    limit: String,
+    allowed: String,
+    active: u32,
+    may_add: bool,
+    keys: Vec<KeyRow>,
+    revoked: Vec<KeyRow>,
+    resets_at: String,
+    resets_in: String,
+    chart: Bars,
+    /// The days with the requests of each key, for those who want the numbers.
+    days: Vec<(String, Vec<u32>)>,
+    notes: Notes,
+    shortest: usize,
+    longest: usize,
+}
+
+struct KeyRow {
+    id: i64,
+    name: String,
+    shown: String,
+    created: String,
+    last_used: String,
+    used: String,
+    /// What is left today, in words.
+    left: String,
+    sum: u64,
+    spark: Spark,
+}
+
+#[derive(Template)]
+#[template(path = "delete_account.html")]
+struct DeletePage {
+    frame: Frame,
+    email: String,
+    wrong: String,
+}
+
+impl KeyRow {
+    fn new(usage: &KeyUsage) -> Self {
+        let key = &usage.key;
+        let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
+        Self {
+            id: key.id.0,
+            name: key.name.clone(),
+            shown: key.shown.to_string(),
+            created: words::day_of(key.created_at),
+            last_used: key.last_used_at.map_or_else(|| "never".to_owned(), words::instant),
+            used: words::number(usage.today.used),
+            left: usage.today.remaining.map_or_else(String::new, |left| format!("{} left", words::number(left))),
+            sum: counts.iter().sum(),
+            spark: Spark::new(&counts),
+        }
+    }
+}
+
+/// `GET /account`.
+pub(super) async fn page(asked: Asked<'_>) -> Result<Reply, Reply> {
+    let visitor = asked.signed_in().await?;
+    show(asked, &visitor, StatusCode::OK, Notes::default()).await
+}
+
+/// The page with what a form of it answers.
+pub(super) async fn show(
+    asked: Asked<'_>,
+    visitor: &Visitor,
+    status: StatusCode,
+    notes: Notes,
+) -> Result<Reply, Reply> {
+    let state = asked.visit.state;
+    let usage = state.access.usage(visitor.account.id, DAYS, asked.now).await?;
+    let catalog = state.live.current();
+    let tier = visitor.account.tier;
+    let is_active = |usage: &&KeyUsage| usage.key.revoked_at.is_none();
+    let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
+    let active = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+    let unlimited = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), words::number);
+    let tomorrow = state.today().unix() + 86_400;
+    let left = (tomorrow - asked.now).max(0);
+    let page = AccountPage {
+        frame: Frame {
+            path: "/account".to_owned(),
+            ..asked.frame(catalog.snapshot(), "Account", "Your keys and their usage.")
+        },
+        email: visitor.account.email.to_string(),
+        tier: tier.name(),
+        limit: unlimited(tier.daily_limit()),
+        allowed: unlimited(tier.keys()),
+        active,
+        may_add: tier.keys().is_none_or(|most| active < most),
+        keys,
+        revoked: usage.keys.iter().filter(|usage| !is_active(usage)).map(KeyRow::new).collect(),
+        resets_at: words::instant(tomorrow),
+        resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
+        chart: chart(&usage),
+        days: days(&usage),
+        notes,
+        shortest: SHORTEST,
+        longest: LONGEST,
+    };
+    Ok(Reply::Page(status, page.render()?))
+}
+
+fn chart(usage: &AccountUsage) -> Bars {
+    let totals = usage.totals();
+    let label = |day: &crate::dataset::Date| words::short_day(&day.to_string());
+    let values: Vec<(String, u64)> = usage.days.iter().map(label).zip(totals.iter().copied()).collect();
+    let sum: u64 = totals.iter().sum();
+    let summary = format!("{} in {DAYS} days.", words::counted(sum, "request", "requests"));
+    Bars::new("Requests of all keys in the last 30 days", summary, ("Day (UTC)", "Requests"), &values)
+}
+
+fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
+    let of_day = |(place, day): (usize, &crate::dataset::Date)| {
+        let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
+        let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
+        let counts = active.chain(revoked).map(|key| key.requests.get(place).copied().unwrap_or(0));
+        (words::day(&day.to_string()), counts.collect())
+    };
+    usage.days.iter().enumerate().rev().map(of_day).collect()
+}
+
+/// `POST /account/password`: another password; all other sessions end.
+pub(super) async fn change_password(asked: Asked<'_>, form: &Form) -> Result<Reply, Reply> {
+    let visitor = asked.signed_in().await?;
+    let wrong = |wrong: &str| Notes { password: sentence(wrong), ..Notes::default() };
+    let new = match Password::new(&form.text("new"), &visitor.account.email) {
+        Ok(new) => new,
+        Err(weak) => return show(asked, &visitor, StatusCode::UNPROCESSABLE_ENTITY, wrong(&weak.to_string())).await,
+    };
+    let current = Secret::given(&form.text("current"));
+    let access = &asked.visit.state.access;
+    match access.change_password(&visitor, current, new, asked.address, asked.now).await {
+        Ok(()) => {
+            let done = "Your password is changed, and all other sessions are ended.";
+            show(asked, &visitor, StatusCode::OK, Notes { done, ..Notes::default() }).await
+        }
+        Err(error) => {
+            let (status, text) = mendable(error)?;
+            show(asked, &visitor, status, wrong(&text)).await
+        }
+    }
+}
+
+/// `GET /account/delete`: asks whether it is meant.
+pub(super) async fn delete_page(asked: Asked<'_>) -> Result<Reply, Reply> {
+    let visitor = asked.signed_in().await?;
+    ask_again(asked, &visitor, StatusCode::OK, String::new())
+}
+
+fn ask_again(asked: Asked<'_>, visitor: &Visitor, status: StatusCode, wrong: String) -> Result<Reply, Reply> {
+    let catalog = asked.visit.state.live.current();
+    let page = DeletePage {
+        frame: asked.frame(catalog.snapshot(), "Delete your account", "Deletes the account and revokes its keys."),
+        email: visitor.account.email.to_string(),
+        wrong,
+    };
+    Ok(Reply::Page(status, page.render()?))
+}
+
+/// `POST /account/delete`: the account is gone, its keys are refused.
+pub(super) async fn delete(asked: Asked<'_>, form: &Form) -> Result<Reply, Reply> {
+    let visitor = asked.signed_in().await?;
+    let password = Secret::given(&form.text("password"));
+    match asked.visit.state.access.delete_account(&visitor, password, asked.address, asked.now).await {
+        Ok(()) => Ok(Reply::To("/", Some(cookie::ended(asked.visit.state)))),
+        Err(error) => {
+            let (status, text) = mendable(error)?;
+            ask_again(asked, &visitor, status, sentence(&text))
+        }
+    }
+}

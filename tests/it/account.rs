@@ -1,0 +1,400 @@
+//! Accounts in pages: sign-up to first answer, forms from elsewhere, other people's keys, what is never kept in clear.
+
+use std::fs;
+
+use venturedex::access::Tier;
+use venturedex::access::account::{AccountId, KeyId};
+use venturedex::access::session::SessionToken;
+
+use crate::stage::{Client, Reply, Server, agent};
+
+const PASSWORD: &str = "seven quiet herons";
+
+/// A browser: it keeps its cookie, and says where its forms come from.
+struct Browser {
+    base: String,
+    agent: ureq::Agent,
+    cookie: Option<String>,
+}
+
+impl Browser {
+    fn at(server: &Server) -> Self {
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
+        Self { base: format!("http://{}", server.address), agent, cookie: None }
+    }
+
+    fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], form: &[(&str, &str)]) -> Reply {
+        let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", format!("other=1; {cookie}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        let mut response = self.agent.run(request.body(body).unwrap()).unwrap();
+        if let Some(cookie) = response.headers().get("set-cookie") {
+            let cookie = cookie.to_str().unwrap();
+            let pair = cookie.split(';').next().unwrap().to_owned();
+            self.cookie = Some(pair).filter(|pair| !pair.ends_with('='));
+        }
+        let text = response.body_mut().read_to_string().unwrap();
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    fn get(&mut self, path: &str) -> Reply {
+        let reply = self.send("GET", path, &[], &[]);
+        if path != "/" {
+            assert_eq!(reply.header("cache-control"), "no-store", "{path}");
+        }
+        reply
+    }
+
+    fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Reply {
+        let origin = self.base.clone();
+        let headers = [
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("sec-fetch-site", "same-origin"),
+            ("origin", origin.as_str()),
+        ];
+        let reply = self.send("POST", path, &headers, form);
+        if reply.header("content-type") != "application/problem+json" {
+            assert_eq!(reply.header("cache-control"), "no-store", "{path}");
+        }
+        reply
+    }
+
+    fn signed_up(server: &Server, email: &str) -> Self {
+        let mut browser = Self::at(server);
+        let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
+        assert_eq!((reply.status, reply.header("location")), (303, "/account"), "{}", reply.text);
+        browser
+    }
+
+    /// Makes a key, and returns it with its number.
+    fn make_key(&mut self, name: &str) -> (String, i64) {
+        let reply = self.post("/account/keys", &[("name", name)]);
+        assert_eq!(reply.status, 201, "{}", reply.text);
+        let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
+        let page = self.get("/account").text;
+        let id = page.rsplit("/account/keys/").next().unwrap().split('/').next().unwrap().parse().unwrap();
+        (key, id)
+    }
+
+    /// A client of the API with a key.
+    fn client(&self, key: &str) -> Client {
+        Client { base: self.base.clone(), key: Some(key.to_owned()), agent: agent() }
+    }
+}
+
+#[test]
+fn from_sign_up_to_an_answer_and_back() {
+    let server = Server::bundled();
+    let mut browser = Browser::at(&server);
+    assert_eq!(browser.get("/account").header("location"), "/signin");
+    let reply = browser.post("/signup", &[("email", " Ada@Example.com "), ("password", PASSWORD)]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/account"));
+    let cookie = reply.header("set-cookie");
+    for part in ["session=", "; Path=/", "; HttpOnly", "; SameSite=Lax", "; Max-Age=2592000"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    let page = browser.get("/account").text;
+    assert!(page.contains("ada@example.com") && page.contains("You have no key yet."), "{page}");
+
+    let (key, id) = browser.make_key("laptop");
+    let client = browser.client(&key);
+    assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
+    let page = browser.get("/account").text;
+    assert!(page.contains("laptop") && page.contains(&format!("{}…{}", &key[..8], &key[36..])), "{page}");
+    assert!(!page.contains(&key), "a key is shown once");
+    assert!(
+        page.contains("data-name=\"Today\" class=\"right nowrap\">1 <span class=\"quiet small\">99 left</span>"),
+        "{page}"
+    );
+    assert!(page.contains("1 request in 30 days."), "{page}");
+
+    let asks = browser.get(&format!("/account/keys/{id}/revoke"));
+    assert!(asks.text.contains("Revoke this key?") && asks.text.contains("laptop"));
+    let reply = browser.post(&format!("/account/keys/{id}/revoke"), &[]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/account"));
+    let refused = client.get("/api/v3/vcs?limit=1");
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (401, Some("revoked_api_key")));
+
+    let reply = browser.post("/signout", &[]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/"));
+    assert!(reply.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(browser.get("/account").status, 303);
+    let reply = browser.post("/signin", &[("email", "ada@example.com"), ("password", "not that one")]);
+    assert_eq!(reply.status, 422);
+    let unknown = browser.post("/signin", &[("email", "nobody@example.com"), ("password", "not that one")]);
+    let same = |reply: &Reply| reply.text.replace("ada@example.com", "…").replace("nobody@example.com", "…");
+    assert_eq!(
+        (unknown.status, same(&unknown)),
+        (reply.status, same(&reply)),
+        "an unknown user is told as a known one"
+    );
+    let reply = browser.post("/signin", &[("email", "ADA@example.com"), ("password", PASSWORD)]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/account"));
+}
+
+#[test]
+fn a_new_password_ends_the_other_sessions() {
+    let server = Server::bundled();
+    let mut here = Browser::signed_up(&server, "ada@example.com");
+    let mut there = Browser::at(&server);
+    there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    assert_eq!(there.get("/account").status, 200);
+    for (current, new, mend) in [
+        (PASSWORD, "short", "has 5 characters: use at least 10"),
+        ("not that one", "nine loud herons", "not your current password"),
+        (PASSWORD, PASSWORD, "choose another"),
+    ] {
+        let reply = here.post("/account/password", &[("current", current), ("new", new)]);
+        assert_eq!(reply.status, 422, "{new}");
+        assert!(reply.text.contains(mend), "{new}: {}", reply.text);
+    }
+    assert_eq!(there.get("/account").status, 200);
+    let reply = here.post("/account/password", &[("current", PASSWORD), ("new", "nine loud herons")]);
+    assert_eq!(reply.status, 200);
+    assert!(reply.text.contains("all other sessions are ended"));
+    assert_eq!((here.get("/account").status, there.get("/account").status), (200, 303));
+    let reply = there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    assert_eq!(reply.status, 422, "the old password is none");
+}
+
+#[test]
+fn a_deleted_account_is_forgotten_and_its_keys_are_refused() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let mut there = Browser::at(&server);
+    there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    let (key, _) = browser.make_key("laptop");
+    assert_eq!(browser.post("/account/delete", &[("password", "not that one")]).status, 422);
+    assert_eq!(browser.client(&key).get("/api/v3/usage").status, 200);
+    let reply = browser.post("/account/delete", &[("password", PASSWORD)]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/"));
+    let refused = browser.client(&key).get("/api/v3/usage");
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (401, Some("revoked_api_key")));
+    assert_eq!((browser.get("/account").status, there.get("/account").status), (303, 303));
+    Browser::signed_up(&server, "ada@example.com");
+}
+
+#[test]
+fn a_tier_has_so_many_keys_and_no_more() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let ids: Vec<i64> = ["one", "two", "three"].iter().map(|name| browser.make_key(name).1).collect();
+    let page = browser.get("/account").text;
+    assert!(page.contains("3 of 3") && !page.contains("Name of a new key"), "{page}");
+    let reply = browser.post("/account/keys", &[("name", "four")]);
+    assert_eq!(reply.status, 422);
+    assert!(reply.text.contains("revoke one that you no longer need"), "{}", reply.text);
+    browser.post(&format!("/account/keys/{}/revoke", ids[0]), &[]);
+    browser.make_key("four");
+    for (name, mend) in [("", "1 to 100 characters"), ("two\nlines", "in one line")] {
+        let reply = browser.post("/account/keys", &[("name", name)]);
+        assert_eq!(reply.status, 422);
+        assert!(reply.text.contains(mend), "{}", reply.text);
+    }
+}
+
+#[test]
+fn what_is_of_another_account_is_as_unknown_as_what_never_was() {
+    let server = Server::bundled();
+    let mut ada = Browser::signed_up(&server, "ada@example.com");
+    let mut eve = Browser::signed_up(&server, "eve@example.com");
+    let (key, id) = ada.make_key("submarine");
+    eve.make_key("mine");
+    let unknown =
+        [id.to_string(), "4711".to_owned(), "0".to_owned(), "-1".to_owned(), "x".to_owned(), format!("0{id}")];
+    for number in unknown {
+        let path = format!("/account/keys/{number}/revoke");
+        let (read, sent) = (eve.send("GET", &path, &[("accept", "text/html")], &[]), eve.post(&path, &[]).status);
+        assert_eq!((read.status, sent), (404, 404), "{path}");
+        assert!(!read.text.contains("submarine") && !read.text.contains("ada@"), "{path}");
+    }
+    let page = eve.get("/account").text;
+    assert!(!page.contains("submarine") && !page.contains("ada@example.com"), "{page}");
+    assert_eq!(ada.client(&key).get("/api/v3/usage").status, 200, "the key still works");
+    // Who is not signed in learns nothing at all.
+    let mut nobody = Browser::at(&server);
+    for path in ["/account", "/account/delete", &format!("/account/keys/{id}/revoke")] {
+        assert_eq!(nobody.get(path).header("location"), "/signin", "{path}");
+    }
+    for path in ["/account/keys", "/account/password", "/account/delete", &format!("/account/keys/{id}/revoke")] {
+        assert_eq!(
+            nobody.post(path, &[("name", "x"), ("new", "ten letters and more")]).header("location"),
+            "/signin",
+            "{path}"
+        );
+    }
+}
+
+/// Whether a form is taken, by what a browser says of where it comes from.
+#[test]
+fn forms_count_only_from_pages_of_this_site() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let (_, id) = browser.make_key("laptop");
+    let own = browser.base.clone();
+    let port = server.address.port();
+    let (by_name, foreign) = (format!("http://localhost:{port}"), "https://evil.example".to_owned());
+    let other_port = format!("http://127.0.0.1:{}", port.wrapping_add(1));
+    let longer = format!("{own}.evil.example");
+    let origins: [(Option<&str>, bool); 8] = [
+        (None, false),
+        (Some(&own), true),
+        (Some(&by_name), false),
+        (Some(&foreign), false),
+        (Some(&other_port), false),
+        (Some(&longer), false),
+        (Some("null"), false),
+        (Some(""), false),
+    ];
+    let sites = [None, Some("same-origin"), Some("same-site"), Some("cross-site"), Some("none"), Some("odd")];
+    let forms = [
+        "/signup",
+        "/signin",
+        "/signout",
+        "/account/keys",
+        "/account/password",
+        "/account/delete",
+        &format!("/account/keys/{id}/revoke"),
+    ];
+    let mut counted = 0;
+    for site in sites {
+        for (origin, is_own) in origins {
+            let taken = match (site, origin) {
+                (Some("same-origin"), None) => true,
+                (Some("same-origin") | None, Some(_)) => is_own,
+                _ => false,
+            };
+            for form in forms {
+                for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
+                    let mut headers = vec![("content-type", "application/x-www-form-urlencoded")];
+                    headers.extend(site.map(|site| ("sec-fetch-site", site)));
+                    headers.extend(origin.map(|origin| ("origin", origin)));
+                    // Each is refused for what it says, not for where it comes from, where it is taken: nothing changes.
+                    let mut visitor = Browser { cookie: None, ..Browser::at(&server) };
+                    if form.starts_with("/account") && !form.ends_with("/revoke") {
+                        visitor.cookie.clone_from(&browser.cookie);
+                    }
+                    let reply = visitor.send(method, form, &headers, &[("email", "none"), ("name", ""), ("new", "")]);
+                    let expected: &[u16] = match method {
+                        "POST" if taken => &[422, 303],
+                        "POST" => &[403],
+                        "GET" | "HEAD" => &[200, 303, 405],
+                        _ => &[405],
+                    };
+                    assert!(expected.contains(&reply.status), "{method} {form} {site:?} {origin:?}: {}", reply.status);
+                    counted += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(counted, 6 * 8 * 7 * 6);
+    // The server that is asked by another of its names is the one that answers.
+    let headers =
+        [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];
+    assert_eq!(Browser::at(&server).send("POST", "/signin", &headers, &[]).status, 422);
+    assert_eq!(browser.get("/account").status, 200, "nothing has changed");
+    assert!(browser.get("/account").text.contains("1 of 3"));
+}
+
+#[test]
+fn forms_that_are_none_are_refused() {
+    let server = Server::bundled();
+    let mut browser = Browser::at(&server);
+    let own = browser.base.clone();
+    let json = [("content-type", "application/json"), ("origin", own.as_str())];
+    assert_eq!(browser.send("POST", "/signin", &json, &[]).status, 415);
+    assert_eq!(browser.post("/signin", &[("email", &"x".repeat(20_000))]).status, 413);
+    for email in ["", "ada", "ada@", "<b>@x.example"] {
+        let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
+        assert_eq!(reply.status, 422, "{email}");
+        assert!(reply.text.contains("not an e-mail address"), "{}", reply.text);
+        assert!(!reply.text.contains("<b>"));
+    }
+    for password in ["", "short", "passwordpassword", "ada@example.com", "aaaaaaaaaaaaaaaa"] {
+        let reply = browser.post("/signup", &[("email", "ada@example.com"), ("password", password)]);
+        assert_eq!(reply.status, 422, "{password}");
+        assert!(
+            !reply.text.contains(&format!("value=\"{password}\"")) || ["", "ada@example.com"].contains(&password),
+            "a password is told again"
+        );
+    }
+    Browser::signed_up(&server, "ada@example.com");
+    let taken = browser.post("/signup", &[("email", "ada@example.com"), ("password", "another heron here")]);
+    assert_eq!(taken.status, 422);
+    assert!(taken.text.contains("sign in, else use another"), "{}", taken.text);
+    let reply = browser.send("PUT", "/account", &[], &[]);
+    assert_eq!((reply.status, reply.header("allow")), (405, "GET, HEAD"));
+    assert_eq!(browser.send("GET", "/signout", &[], &[]).header("allow"), "POST");
+}
+
+#[test]
+fn an_account_under_attack_is_throttled_also_for_the_right_password() {
+    let server = Server::bundled();
+    Browser::signed_up(&server, "ada@example.com");
+    let mut browser = Browser::at(&server);
+    let mut statuses = Vec::new();
+    for _ in 0..11 {
+        statuses.push(browser.post("/signin", &[("email", "ada@example.com"), ("password", "not that one")]).status);
+    }
+    assert_eq!(statuses[..10], [422; 10]);
+    assert_eq!(statuses[10], 429);
+    let reply = browser.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    assert_eq!(reply.status, 429);
+    assert!(reply.header("retry-after").parse::<u64>().unwrap() > 60);
+    assert!(reply.text.contains("wait"), "{}", reply.text);
+}
+
+#[test]
+fn nothing_secret_is_kept_in_clear() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let (key, _) = browser.make_key("laptop");
+    let token = browser.cookie.clone().unwrap().split_once('=').unwrap().1.to_owned();
+    let bytes: SessionToken = token.parse().unwrap();
+    browser.client(&key).get("/api/v3/usage");
+    let mut looked_at = 0;
+    for file in fs::read_dir(server.data()).unwrap() {
+        let place = file.unwrap().path();
+        let content = fs::read(&place).unwrap();
+        looked_at += content.len();
+        let raw = bytes.reveal();
+        for secret in [key.as_bytes(), &key.as_bytes()[4..34], PASSWORD.as_bytes(), token.as_bytes(), raw.as_bytes()] {
+            let found = content.windows(secret.len()).any(|window| window == secret);
+            assert!(!found, "{} holds a secret", place.display());
+        }
+    }
+    assert!(looked_at > 10_000);
+}
+
+#[test]
+fn over_https_the_cookie_is_the_hosts_alone() {
+    let server = Server::named("https://venturedex.example");
+    let mut browser = Browser::at(&server);
+    let headers = [("content-type", "application/x-www-form-urlencoded"), ("origin", "https://venturedex.example")];
+    let form = [("email", "ada@example.com"), ("password", PASSWORD)];
+    let reply = browser.send("POST", "/signup", &headers, &form);
+    let cookie = reply.header("set-cookie");
+    assert!(
+        cookie.starts_with("__Host-session=") && cookie.contains("; Secure") && !cookie.contains("Domain"),
+        "{cookie}"
+    );
+    assert_eq!(browser.get("/account").status, 200);
+    browser.cookie = browser.cookie.map(|cookie| cookie.replace("__Host-", ""));
+    assert_eq!(browser.get("/account").status, 303, "a cookie that another host could set is none");
+}
+
+#[test]
+fn an_operators_tier_shows_at_once() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    server.state.access.store().set_tier(&"ada@example.com".parse().unwrap(), Tier::Pro).unwrap();
+    let page = browser.get("/account").text;
+    assert!(page.contains("Pro tier: 5,000 requests a day and key, 10 keys"), "{page}");
+    let keys = server.state.access.store().keys(Some(AccountId(1)), server.state.today()).unwrap();
+    assert!(keys.iter().all(|key| key.id != KeyId(0)));
+}
