@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
 // The packages lie wherever the one who runs this has put them.
-const require = createRequire(process.env.BROWSER_PACKAGES + "/");
+const require = createRequire(process.env.BROWSER_PACKAGES + "/../");
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 

@@ -398,3 +398,31 @@ fn an_operators_tier_shows_at_once() {
     let keys = server.state.access.store().keys(Some(AccountId(1)), server.state.today()).unwrap();
     assert!(keys.iter().all(|key| key.id != KeyId(0)));
 }
+
+#[test]
+fn pages_and_sign_ups_have_their_limits_by_address() {
+    let server = Server::allowing(7, 2);
+    let mut browser = Browser::at(&server);
+    let statuses: Vec<u16> = (0..3)
+        .map(|number| {
+            let email = format!("user{number}@example.com");
+            browser.post("/signup", &[("email", &email), ("password", PASSWORD)]).status
+        })
+        .collect();
+    assert_eq!(statuses, [303, 303, 429]);
+    let visitor = server.anonymous();
+    for path in ["/", "/vcs", "/docs", "/signin", "/no-such-page"] {
+        let reply = visitor.send("GET", path, &[("accept", "text/html")]);
+        assert!(reply.status == 200 || path == "/no-such-page", "{path}: {}", reply.status);
+    }
+    let refused = visitor.get("/people");
+    assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
+    assert!((1..=60).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
+    assert!(refused.text.contains("Too many pages at once"), "{}", refused.text);
+    // Another address has its own, and what is no page has no such limit.
+    assert_eq!(visitor.send("GET", "/people", &[("x-forwarded-for", "198.51.100.7")]).status, 200);
+    for path in ["/assets/style.css", "/healthz", "/openapi/v3.json", "/robots.txt"] {
+        assert_eq!(visitor.get(path).status, 200, "{path}");
+    }
+    assert_eq!(server.client(Tier::Free).get("/api/v3/vcs").status, 200);
+}

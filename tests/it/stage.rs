@@ -64,6 +64,9 @@ pub fn copy_as(folder: &Path, version: &str) -> TempDir {
     copy
 }
 
+/// All tests come from one address.
+const PLENTY: Allowances = Allowances { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
+
 /// A running server; it ends when this is dropped.
 pub struct Server {
     pub address: SocketAddr,
@@ -76,12 +79,12 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: Catalog) -> Self {
-        Self::serving(catalog, None)
+        Self::serving(catalog, None, PLENTY)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url))
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), PLENTY)
     }
 
     /// The folder of accounts and keys.
@@ -89,10 +92,14 @@ impl Server {
         self.data.path()
     }
 
-    fn serving(catalog: Catalog, public_url: Option<&str>) -> Self {
+    /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
+    pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
+        let allowances = Allowances { pages_per_minute, sign_ups_per_hour };
+        Self::serving(venturedex::catalog::bundled().unwrap(), None, allowances)
+    }
+
+    fn serving(catalog: Catalog, public_url: Option<&str>, allowances: Allowances) -> Self {
         let data = tempfile::tempdir().unwrap();
-        // All tests come from one address.
-        let allowances = Allowances { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
         let access = Access::open_with(data.path(), allowances, now()).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();

@@ -9,8 +9,11 @@ const HEIGHT: f64 = 190.0;
 /// Room for values above the bars and labels below them.
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 22.0;
+/// Room for the halves of the outer labels.
+const SIDE: f64 = 22.0;
 /// Labels that have room side by side.
 const LABELS: usize = 12;
+const LABELS_SMALL: usize = 5;
 
 /// Upright bars, one for each step of time.
 #[derive(Template)]
@@ -34,7 +37,10 @@ struct Bar {
     height: f64,
     middle: f64,
     is_labelled: bool,
+    /// On a small screen, where letters are larger beside the bars.
+    is_labelled_small: bool,
     has_value: bool,
+    has_value_small: bool,
 }
 
 impl Bars {
@@ -46,13 +52,14 @@ impl Bars {
         values: &[(String, u64)],
     ) -> Self {
         let most = values.iter().map(|(_, value)| *value).max().unwrap_or(0).max(1) as f64;
-        let step = WIDTH / values.len().max(1) as f64;
+        let step = (WIDTH - 2.0 * SIDE) / values.len().max(1) as f64;
         let every = values.len().div_ceil(LABELS).max(1);
+        let every_small = every * values.len().div_ceil(every * LABELS_SMALL).max(1);
         let room = HEIGHT - TOP - BOTTOM;
         let bars = values.iter().enumerate().map(|(place, (label, value))| {
             let height = room * *value as f64 / most;
             let width = (step * 0.72).min(56.0);
-            let middle = step * (place as f64 + 0.5);
+            let middle = SIDE + step * (place as f64 + 0.5);
             Bar {
                 label: label.clone(),
                 value: *value,
@@ -63,7 +70,9 @@ impl Bars {
                 middle: tenth(middle),
                 // The last step is always told.
                 is_labelled: (values.len() - 1 - place).is_multiple_of(every),
+                is_labelled_small: (values.len() - 1 - place).is_multiple_of(every_small),
                 has_value: *value > 0 && step >= 20.0,
+                has_value_small: step >= 60.0,
             }
         });
         Self {
