@@ -116,7 +116,7 @@ pub fn answer_known(state: &State, arrival: &Arrival<'_>) -> Option<Response<Byt
 
 /// The rest of [`answer`], which never waits.
 fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Bytes> {
-    let catalog = state.live.current();
+    let catalog = state.live.serving();
     let now = state.now();
     let today = Date::from_unix(now);
     let (version, path) = split(arrival.path);
