@@ -317,6 +317,7 @@ fn ready(call: &Call<'_>, arrival: &Arrival<'_>, answer: Answer) -> Ready {
     }
     headers::write_cors(&mut headers);
     write_version(&mut headers, call.version, Some((call.state, call.path)));
+    headers::keep_places(&mut headers);
     Ready::new(answer.body, headers)
 }
 
