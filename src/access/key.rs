@@ -21,7 +21,7 @@ const TAIL: usize = 4;
 
 /// A whole API key, a secret. Neither `Debug` nor any error shows it; only [`ApiKey::reveal`] does.
 #[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
+pub struct ApiKey([u8; LENGTH]);
 
 /// The text is not a well-formed key; a single mistyped character is always noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,35 +39,41 @@ impl ApiKey {
     /// The key that `seed`, 32 bytes of the system's randomness, stands for.
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        let mut key = String::with_capacity(LENGTH);
-        key.push_str(KEY_PREFIX);
+        let mut random = [b'0'; RANDOM];
         // The seed is read as one number of 256 bits and written in base 62: 30 digits take 179 bits of it, so that the
         // last one is even to within one part in 2^76.
         let mut number = *seed;
-        for _ in 0..RANDOM {
-            key.push(digit(divide(&mut number)));
+        for place in &mut random {
+            *place = digit(divide(&mut number));
         }
-        let check = checksum(&key.as_bytes()[KEY_PREFIX.len()..]);
-        key.extend(check.map(char::from));
+        Self::of(&random, &checksum(&random))
+    }
+
+    fn of(random: &[u8], check: &[u8]) -> Self {
+        let mut key = [b'0'; LENGTH];
+        for (place, byte) in key.iter_mut().zip(KEY_PREFIX.as_bytes().iter().chain(random).chain(check)) {
+            *place = *byte;
+        }
         Self(key)
     }
 
     /// The whole key, to be shown once to whom it was made for.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
+        // A key is letters and digits.
+        std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
     /// What the store keeps instead of the key.
     #[must_use]
     pub fn digest(&self) -> KeyDigest {
-        KeyDigest(Sha256::digest(self.0.as_bytes()).into())
+        KeyDigest(Sha256::digest(self.0).into())
     }
 
     /// The short form that may be shown again.
     #[must_use]
     pub fn shown(&self) -> ShownKey {
-        ShownKey::of(self.0.as_bytes()).unwrap_or(ShownKey([b'0'; HEAD + TAIL]))
+        ShownKey::of(&self.0).unwrap_or(ShownKey([b'0'; HEAD + TAIL]))
     }
 }
 
@@ -83,7 +89,7 @@ impl FromStr for ApiKey {
         if checksum(random) != check {
             return Err(MalformedKey);
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self::of(random, check))
     }
 }
 
@@ -93,8 +99,8 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-fn digit(value: u8) -> char {
-    ALPHABET.get(usize::from(value)).copied().map_or('0', char::from)
+fn digit(value: u8) -> u8 {
+    ALPHABET.get(usize::from(value)).copied().unwrap_or(b'0')
 }
 
 /// Divides the big-endian `number` by 62 in place and returns the remainder.
@@ -112,7 +118,7 @@ fn checksum(random: &[u8]) -> [u8; CHECK] {
     let mut rest = crc32fast::hash(random);
     let mut check = [b'0'; CHECK];
     for place in check.iter_mut().rev() {
-        *place = digit((rest % 62) as u8) as u8;
+        *place = digit((rest % 62) as u8);
         rest /= 62;
     }
     check
@@ -137,14 +143,19 @@ impl KeyDigest {
 
     /// The first half, by which a table finds its candidate; the whole is then compared.
     pub(super) fn handle(&self) -> u128 {
-        self.0.iter().take(16).fold(0, |handle, byte| handle << 8 | u128::from(*byte))
+        self.halves().0
+    }
+
+    fn halves(&self) -> (u128, u128) {
+        let half = |bytes: Option<&[u8; 16]>| bytes.map_or(0, |bytes| u128::from_be_bytes(*bytes));
+        (half(self.0.first_chunk()), half(self.0.last_chunk()))
     }
 }
 
 impl PartialEq for KeyDigest {
     fn eq(&self, other: &Self) -> bool {
-        let difference = self.0.iter().zip(&other.0).fold(0, |sum, (a, b)| black_box(sum | (a ^ b)));
-        black_box(difference) == 0
+        let ((a, b), (c, d)) = (self.halves(), other.halves());
+        black_box(black_box(a ^ c) | black_box(b ^ d)) == 0
     }
 }
 

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use dashmap::DashMap;
+use foldhash::fast::RandomState;
 
 use crate::dataset::Date;
 
@@ -25,7 +26,7 @@ pub struct Tally {
 /// Daily counters of all keys.
 #[derive(Debug, Default)]
 pub struct Meter {
-    counts: DashMap<(CounterId, Date), Count>,
+    counts: DashMap<(CounterId, Date), Count, RandomState>,
     /// Counters with something to write, each at most once.
     unwritten: Mutex<Vec<(CounterId, Date)>>,
 }

@@ -1,6 +1,7 @@
 //! The keys in memory, found by the digest of what a caller sends.
 
 use dashmap::DashMap;
+use foldhash::fast::RandomState;
 
 use super::store::KeyState;
 use super::{ApiKey, KeyDigest, Refused};
@@ -10,7 +11,7 @@ use super::{ApiKey, KeyDigest, Refused};
 pub struct KeyTable {
     /// By the first half of the digest: a prefix of a SHA-256 says nothing about a key that one does not have, and the
     /// whole is compared in constant time.
-    keys: DashMap<u128, KeyState>,
+    keys: DashMap<u128, KeyState, RandomState>,
 }
 
 impl KeyTable {

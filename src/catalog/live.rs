@@ -7,10 +7,11 @@ mod event;
 mod source;
 mod watch;
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 
 pub use self::event::Event;
 pub use self::watch::{POLL, Source, Watcher, start};
@@ -45,6 +46,17 @@ struct Held<T> {
     bundled: bool,
 }
 
+/// The release that was served when it was asked for. A thread has room for a few of these.
+pub struct Serving<T>(Guard<Arc<Served<T>>>);
+
+impl<T> Deref for Serving<T> {
+    type Target = Arc<T>;
+
+    fn deref(&self) -> &Arc<T> {
+        &self.0.current.item
+    }
+}
+
 impl<T> Clone for Held<T> {
     fn clone(&self) -> Self {
         Self { item: Arc::clone(&self.item), bundled: self.bundled }
@@ -67,7 +79,13 @@ impl<T: Versioned> Live<T> {
     /// What is served now.
     #[must_use]
     pub fn current(&self) -> Arc<T> {
-        Arc::clone(&self.served.load().current.item)
+        Arc::clone(&self.serving())
+    }
+
+    /// The same, for what does not wait: counting its holders, all of them together, costs more than to read from it.
+    #[must_use]
+    pub fn serving(&self) -> Serving<T> {
+        Serving(self.served.load())
     }
 
     /// The release of this version, where it is served or kept.

@@ -25,11 +25,20 @@ pub const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const LEFT: HeaderName = HeaderName::from_static("ratelimit");
 
 /// Sets a header whose value was made here; one that cannot be a header value is left out.
 pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// Keeps places for what differs between requests, so that a copy of the headers need not grow for it.
+pub fn keep_places(headers: &mut HeaderMap) {
+    for name in [REQUEST_ID, LIMIT, REMAINING, RESET, POLICY, LEFT] {
+        headers.insert(name, HeaderValue::from_static(""));
     }
 }
 
@@ -39,9 +48,21 @@ pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     headers.insert(LIMIT, number(quota.limit));
     headers.insert(REMAINING, number(quota.remaining));
     headers.insert(RESET, HeaderValue::from(quota.resets_at));
-    if let (Some(limit), Some(remaining)) = (quota.limit, quota.remaining) {
-        set(headers, "ratelimit-policy", &format!("\"daily\";q={limit};w=86400"));
-        set(headers, "ratelimit", &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
+    let pair = quota.limit.zip(quota.remaining).and_then(|(limit, remaining)| {
+        let policy = format!("\"daily\";q={limit};w=86400");
+        let left = format!("\"daily\";r={remaining};t={}", quota.seconds_left(now));
+        HeaderValue::try_from(policy).ok().zip(HeaderValue::try_from(left).ok())
+    });
+    match pair {
+        Some((policy, left)) => {
+            headers.insert(POLICY, policy);
+            headers.insert(LEFT, left);
+        }
+        None => {
+            // The last come first, so that nothing else moves.
+            headers.remove(LEFT);
+            headers.remove(POLICY);
+        }
     }
 }
 

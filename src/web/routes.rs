@@ -1,9 +1,11 @@
 //! All routes as one filter.
 
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Buf;
+use futures_util::future::{self, Either};
 use futures_util::{Stream, StreamExt};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, Response, StatusCode};
@@ -21,7 +23,7 @@ use super::mcp::{self, DoorsError};
 use super::pages::account::{self, Form};
 use super::pages::{self, Visit};
 use super::problem::{Code, Problem};
-use super::rest::{self, Arrival};
+use super::rest::{self, Arrival, Version};
 
 /// The routes of the service.
 ///
@@ -35,29 +37,32 @@ pub fn routes(
     let tools = Arc::new(mcp::Source::new(Arc::clone(&state.live), &state.public_url));
     let tool_endpoint = mcp::routes(settings, tools, Arc::new(callers))?;
     let api = warp::path("api");
-    let versions = warp::path("v3").or(warp::path("v1")).unify().or(warp::path("v2")).unify();
-    let rest = api.and(versions).or(versions).unify().and(request(state)).then(answer_rest).boxed();
-    let no_version = api.and(request(state)).then(answer_rest).boxed();
-    let site = Arc::new(Site { library: Library::new(&state.public_url) });
+    let version = warp::path::param::<Version>().map(drop).untuple_one();
+    let rest = api.and(version).or(version).unify().and(request()).then(rest_of(state));
+    let no_version = api.and(request()).then(rest_of(state));
+    let site = Arc::new(Site { state: Arc::clone(state), library: Library::new(&state.public_url) });
     let peer = warp::ext::optional::<Peer>();
     let takes_forms = Arc::clone(&site);
-    let forms =
-        warp::post().and(request(state)).and(peer).and(warp::body::stream()).then(move |incoming, peer, body| {
-            let site = Arc::clone(&takes_forms);
-            async move { site.take(&incoming, peer, body).await.into_response() }
-        });
-    let others = request(state).and(peer).then(move |incoming, peer| {
+    let forms = warp::post().and(request()).and(peer).and(warp::body::stream()).then(move |incoming, peer, body| {
+        let site = Arc::clone(&takes_forms);
+        async move { site.take(&incoming, peer, body).await.into_response() }
+    });
+    let others = request().and(peer).then(move |incoming, peer| {
         let site = Arc::clone(&site);
         async move { site.answer(&incoming, peer).await.into_response() }
     });
-    // The most asked first.
     let site = forms.boxed().or(others.boxed()).unify();
-    Ok(rest.or(tool_endpoint).unify().or(no_version).unify().or(site).unify().boxed())
+    // The most asked first; each request copies what it may have to go on with, so that is one thing.
+    let others = tool_endpoint.or(no_version).unify().or(site).unify().boxed();
+    Ok(rest.or(others).unify().boxed())
 }
 
-/// A request without its body, and what it is answered from.
+/// What a request to the REST API comes to: an answer, nearly always at once.
+type Answering =
+    Either<future::Ready<warp::reply::Response>, Pin<Box<dyn Future<Output = warp::reply::Response> + Send>>>;
+
+/// A request without its body.
 struct Incoming {
-    state: Arc<State>,
     method: Method,
     path: FullPath,
     query: String,
@@ -65,54 +70,59 @@ struct Incoming {
     id: Option<RequestId>,
 }
 
-fn request(state: &Arc<State>) -> impl Filter<Extract = (Incoming,), Error = Infallible> + Clone + use<> {
-    let state = Arc::clone(state);
+fn request() -> impl Filter<Extract = (Incoming,), Error = Infallible> + Copy {
     let query = warp::query::raw().or(warp::any().map(String::new)).unify();
     warp::method()
-        .and(warp::path::full())
-        .and(query)
-        .and(warp::header::headers_cloned())
         .and(warp::ext::optional::<RequestId>())
-        .map(move |method, path, query, headers, id| {
-            let state = Arc::clone(&state);
-            Incoming { state, method, path, query, headers, id }
-        })
+        .and(query)
+        .and(warp::path::full())
+        .and(warp::header::headers_cloned())
+        .map(|method, id, query, path, headers| Incoming { method, path, query, headers, id })
 }
 
 impl Incoming {
-    fn visit(&self) -> Visit<'_> {
+    fn id(&self, state: &State) -> RequestId {
+        self.id.unwrap_or_else(|| state.ids.next())
+    }
+
+    fn visit<'a>(&'a self, state: &'a State) -> Visit<'a> {
         let path = match self.path.as_str() {
             "/" => "/",
             path => path.trim_end_matches('/'),
         };
-        Visit { state: &self.state, path, query: &self.query, headers: &self.headers }
+        Visit { state, path, query: &self.query, headers: &self.headers }
     }
 
-    fn id(&self) -> String {
-        self.id.unwrap_or_else(|| self.state.ids.next()).to_string()
+    fn arrival(&self, state: &State) -> Arrival<'_> {
+        let id = self.id(state);
+        Arrival { method: &self.method, path: self.path.as_str(), query: &self.query, headers: &self.headers, id }
     }
 }
 
-async fn answer_rest(incoming: Incoming) -> warp::reply::Response {
-    let arrival = Arrival {
-        method: &incoming.method,
-        path: incoming.path.as_str(),
-        query: &incoming.query,
-        headers: &incoming.headers,
-        id: incoming.id.unwrap_or_else(|| incoming.state.ids.next()),
-    };
-    rest::answer(&incoming.state, arrival).await.into_response()
+/// Answers requests to the REST API; only one whose key is not known yet takes the state along, to wait with it.
+fn rest_of(state: &Arc<State>) -> impl Fn(Incoming) -> Answering + Clone + use<> {
+    let state = Arc::clone(state);
+    move |incoming| match rest::answer_known(&state, &incoming.arrival(&state)) {
+        Some(answer) => Either::Left(future::ready(answer.into_response())),
+        None => {
+            let state = Arc::clone(&state);
+            Either::Right(Box::pin(
+                async move { rest::answer(&state, &incoming.arrival(&state)).await.into_response() },
+            ))
+        }
+    }
 }
 
 /// What is neither REST nor MCP: health, the documents and the docs, the pages, and the unknown.
 struct Site {
+    state: Arc<State>,
     library: Library,
 }
 
 impl Site {
     async fn answer(&self, incoming: &Incoming, peer: Option<Peer>) -> Response<Vec<u8>> {
-        let state = &incoming.state;
-        let visit = incoming.visit();
+        let state = self.state.as_ref();
+        let visit = incoming.visit(state);
         let path = visit.path;
         let reads = matches!(incoming.method, Method::GET | Method::HEAD);
         let address = state.client(peer, &incoming.headers);
@@ -136,7 +146,7 @@ impl Site {
                 Some(methods) => {
                     let detail = format!("`{path}` takes {methods} and nothing else");
                     let problem = Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) };
-                    failed(incoming, &problem)
+                    failed(state, incoming, &problem)
                 }
                 None if reads && wants_page(&incoming.headers) => pages::unknown(visit),
                 None => {
@@ -144,7 +154,7 @@ impl Site {
                         "there is nothing at `{path}`; the API is below /api/v3, the tool endpoint is /api/mcp, and /docs \
                          explains them"
                     );
-                    failed(incoming, &Problem::new(Code::UnknownRoute, detail))
+                    failed(state, incoming, &Problem::new(Code::UnknownRoute, detail))
                 }
             },
         }
@@ -157,8 +167,8 @@ impl Site {
         peer: Option<Peer>,
         body: impl Stream<Item = Result<B, warp::Error>>,
     ) -> Response<Vec<u8>> {
-        let state = &incoming.state;
-        let visit = incoming.visit();
+        let state = self.state.as_ref();
+        let visit = incoming.visit(state);
         if !account::takes_forms(visit.path) {
             return self.answer(incoming, peer).await;
         }
@@ -234,9 +244,9 @@ fn ready(state: &State) -> Response<Vec<u8>> {
     text("application/json", format!("{body}\n"))
 }
 
-fn failed(incoming: &Incoming, problem: &Problem) -> Response<Vec<u8>> {
-    let id = incoming.id();
-    let mut response = Response::new(problem.body(&incoming.state.public_url, incoming.path.as_str(), &id));
+fn failed(state: &State, incoming: &Incoming, problem: &Problem) -> Response<Vec<u8>> {
+    let id = incoming.id(state).to_string();
+    let mut response = Response::new(problem.body(&state.public_url, incoming.path.as_str(), &id));
     *response.status_mut() = problem.code.status();
     set(response.headers_mut(), "content-type", "application/problem+json");
     set(response.headers_mut(), "x-request-id", &id);

@@ -29,6 +29,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rapidfuzz", &["search", "access", "config"]),
     ("dashmap", &["access"]),
     ("argon2", &["access/password"]),
+    ("foldhash", &["access", "web"]),
     ("rusqlite", &["access"]),
     ("arc_swap", &["catalog"]),
     ("memmap2", &["catalog/release"]),

@@ -2,20 +2,31 @@
 //!
 //! A release never changes, and neither does its answer to a path and query: the same bytes serve every caller. What is
 //! kept is bounded by its size; an answer that nobody asks for again gives way to others.
+//!
+//! Each thread of the runtime keeps its own: to count together who reads what would send each count from one processor to
+//! the other with every request, which takes longer than the rest of finding an answer.
 
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 
 use bytes::Bytes;
+use foldhash::fast::RandomState;
 use http::header::ETAG;
 use http::{HeaderMap, HeaderValue};
 use quick_cache::sync::Cache;
-use quick_cache::{Equivalent, Weighter};
+use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::catalog::Catalog;
 use crate::web::encoding::gzip;
 
-/// Bytes of answers that are kept, about.
-const CAPACITY: u64 = 64 * 1024 * 1024;
+/// Bytes of answers that are kept, about, by all threads together.
+const CAPACITY: usize = 64 * 1024 * 1024;
+/// Bytes that a thread keeps at least, however many there are.
+const LEAST_CAPACITY: usize = 4 * 1024 * 1024;
+/// Answers that are kept, about: a list of common length is some ten thousand bytes.
+const ANSWERS: usize = 8_192;
 /// Longer answers are made anew each time, bytes.
 const LONGEST: usize = 256 * 1024;
 /// What an answer takes besides its body, bytes.
@@ -78,7 +89,12 @@ impl<'a> Asking<'a> {
 
 impl Equivalent<Asked> for Asking<'_> {
     fn equivalent(&self, asked: &Asked) -> bool {
-        self.release == asked.release && *self.path == *asked.path && *self.query == *asked.query
+        // Looking at the bytes of an empty text, which has no address, takes the processor longer than all the rest.
+        let same_query = match self.query {
+            "" => asked.query.is_empty(),
+            query => *query == *asked.query,
+        };
+        self.release == asked.release && same_query && *self.path == *asked.path
     }
 }
 
@@ -92,31 +108,57 @@ impl Weighter<Asked, Arc<Ready>> for Bulk {
     }
 }
 
+type Answers = Cache<Asked, Arc<Ready>, Bulk, RandomState>;
+
 /// Answers of all releases that are served.
-pub struct Kept(Cache<Asked, Arc<Ready>, Bulk>);
+pub struct Kept {
+    /// Each for one thread, or several where there are more.
+    by_thread: Box<[Answers]>,
+}
+
+thread_local! {
+    /// Threads are numbered as they come.
+    static THREAD: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
 
 impl Kept {
+    fn of_this_thread(&self) -> Option<&Answers> {
+        THREAD.with(|thread| self.by_thread.get(thread.checked_rem(self.by_thread.len())?))
+    }
+
     pub(super) fn get(&self, asking: Asking<'_>) -> Option<Arc<Ready>> {
-        self.0.get(&asking)
+        self.of_this_thread()?.get(&asking)
     }
 
     pub(super) fn keep(&self, asking: Asking<'_>, ready: &Arc<Ready>) {
-        if ready.body.len() <= LONGEST {
+        if let Some(answers) = self.of_this_thread().filter(|_| ready.body.len() <= LONGEST) {
             let Asking { release, path, query } = asking;
-            self.0.insert(Asked { release, path: path.into(), query: query.into() }, Arc::clone(ready));
+            answers.insert(Asked { release, path: path.into(), query: query.into() }, Arc::clone(ready));
         }
     }
 
     /// Bytes of answers that are kept now, about.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.0.weight()
+        self.by_thread.iter().map(Cache::weight).sum()
     }
 }
 
 impl Default for Kept {
     fn default() -> Self {
-        // A list of common length is some ten thousand bytes.
-        Self(Cache::with_weighter(8_192, CAPACITY, Bulk))
+        let threads = available_parallelism().map_or(1, NonZeroUsize::get);
+        let capacity = (CAPACITY / threads).max(LEAST_CAPACITY) as u64;
+        let answers = |_| {
+            let options = OptionsBuilder::new()
+                .shards(1)
+                .estimated_items_capacity((ANSWERS / threads).max(ANSWERS / 16))
+                .weight_capacity(capacity)
+                .build();
+            options.ok().map(|options| Cache::with_options(options, Bulk, RandomState::default(), Default::default()))
+        };
+        Self { by_thread: (0..threads).filter_map(answers).collect() }
     }
 }

@@ -83,25 +83,40 @@ impl Arrival<'_> {
     fn reads(&self) -> bool {
         matches!(*self.method, Method::GET | Method::HEAD)
     }
+
+    fn is_preflight(&self) -> bool {
+        *self.method == Method::OPTIONS
+    }
+
+    fn authorization(&self) -> Option<&str> {
+        let value = self.headers.get(http::header::AUTHORIZATION);
+        value.map(|value| value.to_str().unwrap_or("not text"))
+    }
 }
 
 /// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
 ///
 /// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
-pub async fn answer(state: &State, arrival: Arrival<'_>) -> Response<Bytes> {
-    let caller = if *arrival.method == Method::OPTIONS {
-        Err(Refused::Missing)
-    } else {
-        let authorization = arrival.headers.get(http::header::AUTHORIZATION);
-        let authorization = authorization.map(|value| value.to_str().unwrap_or("not text"));
-        state.access.authenticate_fresh(authorization).await
+pub async fn answer(state: &State, arrival: &Arrival<'_>) -> Response<Bytes> {
+    let caller = match arrival.is_preflight() {
+        true => Err(Refused::Missing),
+        false => state.access.authenticate_fresh(arrival.authorization()).await,
     };
-    respond(state, &arrival, caller)
+    respond(state, arrival, caller)
+}
+
+/// The same at once; `None` where the key is not known yet.
+pub fn answer_known(state: &State, arrival: &Arrival<'_>) -> Option<Response<Bytes>> {
+    let caller = match arrival.is_preflight() {
+        true => Err(Refused::Missing),
+        false => state.access.authenticate(arrival.authorization()),
+    };
+    (caller != Err(Refused::Invalid)).then(|| respond(state, arrival, caller))
 }
 
 /// The rest of [`answer`], which never waits.
 fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Bytes> {
-    let catalog = state.live.current();
+    let catalog = state.live.serving();
     let now = state.now();
     let today = Date::from_unix(now);
     let (version, path) = split(arrival.path);
@@ -198,7 +213,7 @@ fn admit(
     if kept.is_none() && holds_key(arrival.path, arrival.query) {
         return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
     }
-    if *arrival.method == Method::OPTIONS {
+    if arrival.is_preflight() {
         return Ok(Admitted::Preflight);
     }
     let caller = caller.map_err(|refused| {
@@ -302,6 +317,7 @@ fn ready(call: &Call<'_>, arrival: &Arrival<'_>, answer: Answer) -> Ready {
     }
     headers::write_cors(&mut headers);
     write_version(&mut headers, call.version, Some((call.state, call.path)));
+    headers::keep_places(&mut headers);
     Ready::new(answer.body, headers)
 }
 

@@ -79,9 +79,9 @@ pub(super) fn split(path: &str) -> (Option<Version>, &str) {
         .unwrap_or(path)
         .trim_start_matches('/');
     let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match Version::read(first) {
-        Some(version) => (Some(version), rest.trim_end_matches('/')),
-        None => (None, below.trim_end_matches('/')),
+    match first.parse() {
+        Ok(version) => (Some(version), rest.trim_end_matches('/')),
+        Err(_) => (None, below.trim_end_matches('/')),
     }
 }
 

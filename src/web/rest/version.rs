@@ -1,5 +1,7 @@
 //! The versions of the REST API: a version is a value that decides how a window is read and a list is written.
 
+use std::str::FromStr;
+
 use crate::catalog::ParameterError;
 use crate::dataset::ReviewStatus;
 
@@ -14,15 +16,22 @@ pub enum Version {
     V3,
 }
 
+/// The path segment is no version's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoVersion;
+
+impl FromStr for Version {
+    type Err = NoVersion;
+
+    /// Reads the path segment, `v1` to `v3`.
+    fn from_str(segment: &str) -> Result<Self, NoVersion> {
+        Self::ALL.into_iter().find(|version| version.segment() == segment).ok_or(NoVersion)
+    }
+}
+
 impl Version {
     /// All versions.
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::V3];
-
-    /// Reads the path segment, `v1` to `v3`.
-    #[must_use]
-    pub fn read(segment: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.segment() == segment)
-    }
 
     /// The version that a whole path asks for, below `/api` or straight below `/`.
     #[must_use]
