@@ -40,7 +40,7 @@ pub struct Cli {
 pub enum Command {
     /// Serve (the default command).
     Serve(ServeSettings),
-    /// Make and list accounts, set their tiers; also while the server runs.
+    /// Make, list and delete accounts, set their tiers and passwords; also while the server runs.
     Account {
         /// Print JSON, errors too.
         #[arg(long, global = true)]
@@ -71,6 +71,26 @@ pub enum AccountCommand {
         /// Requests a day and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
         #[arg(long, default_value = "free", value_parser = tier())]
         tier: Tier,
+        /// Read a password, with which the owner signs in, from standard input; without one the account cannot sign in
+        /// until set-password.
+        #[arg(long)]
+        password_stdin: bool,
+    },
+    /// Set an account's password, also one that was forgotten; ends all its sessions.
+    SetPassword {
+        /// Its owner's e-mail address.
+        #[arg(long)]
+        email: Email,
+        /// Read the password, alone on a line, from standard input; it is never asked for.
+        #[arg(long, required = true)]
+        password_stdin: bool,
+    },
+    /// Delete an account with its e-mail address, password, sessions and usage; its keys are revoked, and a running server
+    /// obeys within a second.
+    Delete {
+        /// Its owner's e-mail address.
+        #[arg(long)]
+        email: Email,
     },
     /// List all accounts.
     List,

@@ -120,7 +120,7 @@ impl fmt::Display for AccessError {
             Self::Busy => f.write_str("the database is held by another process for too long: try again"),
             Self::Database { doing, source } => write!(f, "could not {doing}: {source}"),
             Self::NoRandomness(source) => write!(f, "the system gives no randomness: {source}"),
-            Self::Hashing(reason) => f.write_str(reason),
+            Self::Hashing(reason) => write!(f, "the password could not be hashed: {reason}"),
         }
     }
 }

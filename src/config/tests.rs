@@ -72,6 +72,8 @@ fn a_wrong_setting_is_named_with_its_mend() {
         (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "write its name, its calls a day"),
         (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
         (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
+        (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),
+        (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
         (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),
     ] {
@@ -96,12 +98,31 @@ fn what_is_sound_is_accepted() {
 }
 
 #[test]
+fn how_often_an_address_may_come_is_settable() {
+    assert_eq!(settings(&[]).allowances(), Allowances { pages_per_minute: 120, sign_ups_per_hour: 5 });
+    let more = settings(&["--pages-per-minute", "600", "--sign-ups-per-hour", "50"]).allowances();
+    assert_eq!(more, Allowances { pages_per_minute: 600, sign_ups_per_hour: 50 });
+}
+
+#[test]
 fn operator_commands_are_read() {
     let cli = read(&["account", "create", "--email", "Ada@Example.com", "--tier", "pro"]).unwrap();
-    let Command::Account { json: false, command: AccountCommand::Create { email, tier } } = cli.command else {
+    let Command::Account { json: false, command: AccountCommand::Create { email, tier, password_stdin } } = cli.command
+    else {
         panic!()
     };
-    assert_eq!((email.as_str(), tier), ("ada@example.com", Tier::Pro));
+    assert_eq!((email.as_str(), tier, password_stdin), ("ada@example.com", Tier::Pro, false));
+    let cli = read(&["account", "create", "--email", "ada@example.com", "--password-stdin"]).unwrap();
+    let command = |cli: Cli| if let Command::Account { command, .. } = cli.command { command } else { panic!() };
+    assert!(matches!(command(cli), AccountCommand::Create { tier: Tier::Free, password_stdin: true, .. }));
+    let cli = read(&["account", "set-password", "--email", "ada@example.com", "--password-stdin"]).unwrap();
+    assert!(matches!(command(cli), AccountCommand::SetPassword { .. }));
+    let cli = read(&["account", "delete", "--email", "ada@example.com"]).unwrap();
+    assert!(matches!(command(cli), AccountCommand::Delete { .. }));
+    let asked = refusal(&["account", "set-password", "--email", "ada@example.com"]);
+    assert!(asked.contains("--password-stdin"), "nothing is ever asked for: {asked}");
+    let misplaced = refusal(&["account", "set-password", "--email", "ada@example.com", "--password", "secret words"]);
+    assert!(misplaced.contains("--password-stdin"), "{misplaced}");
     let cli = read(&["key", "revoke", "12"]).unwrap();
     assert!(matches!(cli.command, Command::Key { command: KeyCommand::Revoke { key: KeyRef::Id(_) }, .. }));
     assert!(refusal(&["account", "create", "--email", "ada"]).contains("ada@example.com"));

@@ -49,7 +49,8 @@ impl Access {
         now: i64,
     ) -> Result<NewSession, AccountError> {
         let attempt = self.admission.sign_up(address, now).map_err(AccountError::Throttled)?;
-        let hash = self.hasher.hash(password).await.inspect_err(|_| self.admission.settle(&attempt))?;
+        let hash =
+            self.hasher.hash(password.secret().clone()).await.inspect_err(|_| self.admission.settle(&attempt))?;
         let (token, expires_at) = fresh_session(now)?;
         let session = token.digest();
         self.off_runtime(move |access| {
@@ -128,7 +129,7 @@ impl Access {
         if same {
             return Err(AccountError::SamePassword);
         }
-        let hash = self.hasher.hash(new).await?;
+        let hash = self.hasher.hash(new.secret().clone()).await?;
         let session = visitor.session;
         self.off_runtime(move |access| {
             access.store.set_password(credentials.account, Some(credentials.version), &hash, Some(&session))
@@ -201,7 +202,7 @@ impl Access {
     /// Hashes a password anew that was hashed with the parameters of another time; where it cannot, the next sign-in does.
     async fn renew_hash(self: &Arc<Self>, credentials: &Credentials, secret: Secret) {
         let (account, version) = (credentials.account, credentials.version);
-        if let Ok(hash) = self.hasher.hash_anew(secret).await {
+        if let Ok(hash) = self.hasher.hash(secret).await {
             let _ = self.off_runtime(move |access| access.store.rehash_password(account, version, &hash)).await;
         }
     }
@@ -225,8 +226,8 @@ fn fresh_session(now: i64) -> Result<(SessionToken, i64), AccountError> {
 impl From<HashError> for AccountError {
     fn from(error: HashError) -> Self {
         match error {
-            HashError::Busy => Self::Busy(RetryAfter { seconds: 2 }),
-            error => Self::Store(AccessError::Hashing(error.to_string())),
+            HashError::Busy | HashError::Ending => Self::Busy(RetryAfter { seconds: 2 }),
+            HashError::Failed(error) => Self::from(error),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The hash of a password, as the store keeps it: argon2id in PHC form, which carries its parameters and salt.
 
 use std::fmt;
+use std::io;
 
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 
-use super::{Password, Secret};
+use super::super::AccessError;
+use super::Secret;
 
 /// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -37,14 +39,12 @@ impl PasswordHash {
         Self(NOBODY.to_owned())
     }
 
-    /// Hashes a password; takes about 50 ms. `salt` is 16 bytes of the system's randomness.
-    pub(super) fn of(password: &Password, salt: &[u8; 16]) -> Result<Self, argon2::password_hash::Error> {
-        Self::with(&argon2()?, password.secret(), salt)
-    }
-
-    /// Hashes anew a secret that was found right.
-    pub(super) fn anew(secret: &Secret, salt: &[u8; 16]) -> Result<Self, argon2::password_hash::Error> {
-        Self::with(&argon2()?, secret, salt)
+    /// Hashes a secret that is a password, with a fresh salt; takes about 50 ms.
+    pub(super) fn of(secret: &Secret) -> Result<Self, AccessError> {
+        let mut salt = [0; 16];
+        getrandom::fill(&mut salt).map_err(|error| AccessError::NoRandomness(io::Error::other(error.to_string())))?;
+        let failed = |error: argon2::password_hash::Error| AccessError::Hashing(error.to_string());
+        Self::with(&argon2().map_err(failed)?, secret, &salt).map_err(failed)
     }
 
     fn with(argon2: &Argon2<'_>, secret: &Secret, salt: &[u8]) -> Result<Self, argon2::password_hash::Error> {
@@ -93,6 +93,7 @@ impl fmt::Debug for PasswordHash {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Password;
     use super::*;
 
     fn password() -> Password {
@@ -101,14 +102,14 @@ mod tests {
 
     #[test]
     fn a_hash_fits_its_password_only_and_shows_nothing() {
-        let hash = PasswordHash::of(&password(), &[7; 16]).unwrap();
+        let hash = PasswordHash::of(password().secret()).unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.as_str());
         assert!(hash.fits(password().secret()));
         assert!(PasswordHash::from_stored(hash.as_str().to_owned()).fits(password().secret()));
         for wrong in ["glacier violin lanterx", "Glacier violin lantern", "glacier violin lantern ", ""] {
             assert!(!hash.fits(&Secret::given(wrong)), "{wrong}");
         }
-        assert_ne!(PasswordHash::of(&password(), &[8; 16]).unwrap(), hash);
+        assert_ne!(PasswordHash::of(password().secret()).unwrap(), hash);
         assert_eq!(format!("{hash:?}"), "PasswordHash(…)");
         assert!(!PasswordHash::from_stored("nonsense".to_owned()).fits(password().secret()));
     }
@@ -119,7 +120,7 @@ mod tests {
         assert!(!nobody.is_outdated(), "it would take another time than a hash of today");
         let output =
             |hash: &PasswordHash| argon2::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
-        assert_eq!(output(&nobody), output(&PasswordHash::of(&password(), &[7; 16]).unwrap()));
+        assert_eq!(output(&nobody), output(&PasswordHash::of(password().secret()).unwrap()));
         assert!(!nobody.fits(password().secret()));
         assert!(!nobody.fits(&Secret::given("")));
     }
@@ -131,6 +132,6 @@ mod tests {
         let other = Argon2::new(Algorithm::Argon2i, Version::V0x13, Params::new(MEMORY_KIB, 2, 1, None).unwrap());
         assert!(PasswordHash::with(&other, password().secret(), &[7; 16]).unwrap().is_outdated());
         assert!(PasswordHash::from_stored("nonsense".to_owned()).is_outdated());
-        assert!(!PasswordHash::of(&password(), &[7; 16]).unwrap().is_outdated());
+        assert!(!PasswordHash::of(password().secret()).unwrap().is_outdated());
     }
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Semaphore;
 
-use super::{Password, PasswordHash, Secret};
+use super::super::AccessError;
+use super::{PasswordHash, Secret};
 
 /// Passwords that are hashed at once.
 pub const AT_ONCE: usize = 2;
@@ -27,15 +28,18 @@ pub struct Hasher {
 pub enum HashError {
     /// Too many wait already.
     Busy,
-    /// The system gave no randomness, the hashing reported an error, or the server is ending.
-    Failed(String),
+    /// The server is ending.
+    Ending,
+    /// The system gave no randomness, or the hashing reported an error.
+    Failed(AccessError),
 }
 
 impl fmt::Display for HashError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Busy => f.write_str("too many passwords are looked at: try again in some seconds"),
-            Self::Failed(reason) => write!(f, "the password could not be hashed: {reason}"),
+            Self::Ending => f.write_str("the server is ending: try again in some seconds"),
+            Self::Failed(error) => write!(f, "{error}"),
         }
     }
 }
@@ -53,26 +57,12 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// Hashes a new password.
+    /// Hashes a secret that is a password.
     ///
     /// # Errors
     /// [`HashError`].
-    pub async fn hash(&self, password: Password) -> Result<PasswordHash, HashError> {
-        let salt = salt()?;
-        self.run(move || PasswordHash::of(&password, &salt))
-            .await?
-            .map_err(|error| HashError::Failed(error.to_string()))
-    }
-
-    /// Hashes anew a secret that was found right.
-    ///
-    /// # Errors
-    /// [`HashError`].
-    pub async fn hash_anew(&self, secret: Secret) -> Result<PasswordHash, HashError> {
-        let salt = salt()?;
-        self.run(move || PasswordHash::anew(&secret, &salt))
-            .await?
-            .map_err(|error| HashError::Failed(error.to_string()))
+    pub async fn hash(&self, secret: Secret) -> Result<PasswordHash, HashError> {
+        self.run(move || PasswordHash::of(&secret)).await?.map_err(HashError::Failed)
     }
 
     /// Whether a secret is the password that `hash` was made from. Without one it takes as long and is wrong.
@@ -99,39 +89,32 @@ impl Hasher {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
-        let ending = || HashError::Failed("the server is ending".to_owned());
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| HashError::Busy)?;
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| ending())?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| HashError::Ending)?;
         // The work goes on where the caller is gone, and keeps its turn and place until it is done.
         let held = move || {
             let done = work();
             drop((turn, place));
             done
         };
-        tokio::task::spawn_blocking(held).await.map_err(|_| ending())
+        tokio::task::spawn_blocking(held).await.map_err(|_| HashError::Ending)
     }
-}
-
-fn salt() -> Result<[u8; 16], HashError> {
-    let mut salt = [0; 16];
-    getrandom::fill(&mut salt).map_err(|error| HashError::Failed(error.to_string()))?;
-    Ok(salt)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn password() -> Password {
-        Password::new("glacier violin lantern", &"ada@example.com".parse().unwrap()).unwrap()
+    fn secret() -> Secret {
+        Secret::given("glacier violin lantern")
     }
 
     #[tokio::test]
     async fn a_password_is_hashed_with_a_fresh_salt_and_verified() {
         let hasher = Hasher::default();
-        let hash = hasher.hash(password()).await.unwrap();
-        assert_ne!(hasher.hash(password()).await.unwrap(), hash);
-        assert!(hasher.verify(password().secret().clone(), Some(hash.clone())).await.unwrap());
+        let hash = hasher.hash(secret()).await.unwrap();
+        assert_ne!(hasher.hash(secret()).await.unwrap(), hash);
+        assert!(hasher.verify(secret(), Some(hash.clone())).await.unwrap());
         assert!(!hasher.verify(Secret::given("glacier violin lamp"), Some(hash)).await.unwrap());
         assert_eq!(hasher.verified(), 2);
     }
@@ -139,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn where_there_is_no_hash_as_much_is_computed() {
         let hasher = Hasher::default();
-        assert!(!hasher.verify(password().secret().clone(), None).await.unwrap());
+        assert!(!hasher.verify(secret(), None).await.unwrap());
         assert_eq!(hasher.verified(), 1);
     }
 
@@ -166,8 +149,8 @@ mod tests {
         while hasher.places.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(hasher.hash(password()).await, Err(HashError::Busy)));
-        assert!(matches!(hasher.verify(password().secret().clone(), None).await, Err(HashError::Busy)));
+        assert!(matches!(hasher.hash(secret()).await, Err(HashError::Busy)));
+        assert!(matches!(hasher.verify(secret(), None).await, Err(HashError::Busy)));
         assert_eq!(hasher.verified(), 0);
         for _ in &tasks {
             release.send(()).unwrap();
@@ -176,20 +159,20 @@ mod tests {
             task.await.unwrap();
         }
         assert_eq!(most.load(Ordering::SeqCst), AT_ONCE as u64);
-        assert!(hasher.verify(password().secret().clone(), None).await.is_ok());
+        assert!(hasher.verify(secret(), None).await.is_ok());
     }
 
     #[tokio::test]
     async fn who_leaves_the_queue_gives_the_place_back() {
         let hasher = Hasher::default();
         for _ in 0..3 * QUEUE {
-            let verify = hasher.verify(password().secret().clone(), None);
+            let verify = hasher.verify(secret(), None);
             drop(tokio::time::timeout(std::time::Duration::ZERO, verify).await);
         }
         // Those that had begun end by themselves.
         while hasher.places.available_permits() < AT_ONCE + QUEUE {
             tokio::task::yield_now().await;
         }
-        assert!(hasher.verify(password().secret().clone(), None).await.is_ok());
+        assert!(hasher.verify(secret(), None).await.is_ok());
     }
 }

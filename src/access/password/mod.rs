@@ -11,6 +11,7 @@ use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::AccessError;
 use super::account::Email;
 
 pub use hash::PasswordHash;
@@ -144,6 +145,14 @@ impl Password {
             return Err(WeakPassword::Pattern);
         }
         Ok(Self(secret))
+    }
+
+    /// Hashes the password where it may block, which a server may not: see [`Hasher`].
+    ///
+    /// # Errors
+    /// [`AccessError::NoRandomness`], [`AccessError::Hashing`].
+    pub fn hash(&self) -> Result<PasswordHash, AccessError> {
+        PasswordHash::of(&self.0)
     }
 
     /// The password as one gives it to sign in.

@@ -1,0 +1,129 @@
+//! Commands about accounts.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use serde::Serialize;
+
+use venturedex::access::account::{self, Account, Email};
+use venturedex::access::password::{Password, PasswordHash};
+use venturedex::access::{AccessError, SqliteStore, Store};
+use venturedex::config::AccountCommand;
+
+use super::print::{instant, note, print_json, print_table};
+use super::{Failure, now};
+
+/// Bytes of standard input that are read for a password.
+const PASSWORD_INPUT: u64 = 4_096;
+
+pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failure> {
+    let store = SqliteStore::open(data)?;
+    match command {
+        AccountCommand::Create { email, tier, password_stdin } => {
+            let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
+            let account = store.create_account(&email, tier, password.as_ref(), now())?;
+            if json { print_json(&AccountRow::of(&account)) } else { note_account("made", &account) }
+        }
+        AccountCommand::SetPassword { email, .. } => {
+            let account = store.account(&email).map_err(|error| with_nearest(error, &store))?;
+            store.set_password(account.id, None, &hash_from_stdin(&email)?, None)?;
+            if json {
+                return print_json(&AccountRow::of(&account));
+            }
+            note(&format!("set the password of account {} {email}; all its sessions are ended", account.id.0));
+            Ok(())
+        }
+        AccountCommand::Delete { email } => {
+            let account = store.account(&email).map_err(|error| with_nearest(error, &store))?;
+            store.delete_account(account.id, None, now())?;
+            if json {
+                return print_json(&AccountRow::of(&Account { active_keys: 0, ..account }));
+            }
+            let Account { id, active_keys, .. } = account;
+            note(&format!("deleted account {} {email}; {active_keys} active keys of it are revoked", id.0));
+            Ok(())
+        }
+        AccountCommand::SetTier { email, tier } => {
+            let account = store.set_tier(&email, tier).map_err(|error| with_nearest(error, &store))?;
+            if json { print_json(&AccountRow::of(&account)) } else { note_account("set", &account) }
+        }
+        AccountCommand::List => {
+            let accounts = store.accounts()?;
+            if json {
+                return print_json(&Accounts { accounts: accounts.iter().map(AccountRow::of).collect() });
+            }
+            let rows = accounts.iter().map(|account| {
+                let Account { id, email, tier, created_at, active_keys } = account;
+                [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), instant(*created_at)]
+            });
+            print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED"], rows.collect())
+        }
+    }
+}
+
+/// The hash of the password on the first and only line of standard input.
+fn hash_from_stdin(email: &Email) -> Result<PasswordHash, Failure> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return Err(Failure::Input("standard input is a terminal, and nothing is asked for: pipe the password in"));
+    }
+    let mut text = String::new();
+    let read = input.take(PASSWORD_INPUT).read_to_string(&mut text);
+    read.map_err(|_| Failure::Input("standard input is not text in UTF-8: give the password as such"))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if line.contains('\n') {
+        return Err(Failure::Input("standard input has several lines: give the password alone on one"));
+    }
+    Ok(Password::new(line, email).map_err(Failure::Password)?.hash()?)
+}
+
+/// Adds the nearest address to "no such account".
+pub fn with_nearest(error: AccessError, store: &dyn Store) -> AccessError {
+    match error {
+        AccessError::NoSuchAccount { email, .. } => {
+            let accounts = store.accounts().unwrap_or_default();
+            let nearest = account::nearest(&email, accounts.iter().map(|account| &account.email)).cloned();
+            AccessError::NoSuchAccount { email, nearest }
+        }
+        error => error,
+    }
+}
+
+fn note_account(done: &str, account: &Account) -> Result<(), Failure> {
+    let allowance = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+    let Account { id, email, tier, active_keys, .. } = account;
+    note(&format!(
+        "{done} account {} {email}: {tier}, {} requests a day and key, {active_keys} of {} keys",
+        id.0,
+        allowance(tier.daily_limit()),
+        allowance(tier.keys())
+    ));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Accounts<'a> {
+    accounts: Vec<AccountRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct AccountRow<'a> {
+    id: i64,
+    email: &'a str,
+    tier: &'static str,
+    active_keys: u32,
+    created_at: String,
+}
+
+impl<'a> AccountRow<'a> {
+    fn of(account: &'a Account) -> Self {
+        Self {
+            id: account.id.0,
+            email: account.email.as_str(),
+            tier: account.tier.name(),
+            active_keys: account.active_keys,
+            created_at: instant(account.created_at),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Commands about keys.
+
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use venturedex::access::account::{Email, KeyName, KeyRecord, KeyRef};
+use venturedex::access::{AccessError, ApiKey, SqliteStore, Store, Tier};
+use venturedex::config::KeyCommand;
+use venturedex::dataset::Date;
+
+use super::accounts::with_nearest;
+use super::print::{instant, note, print, print_json, print_table};
+use super::{Failure, now};
+
+pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), Failure> {
+    let store = SqliteStore::open(data)?;
+    match command {
+        KeyCommand::Create { email, name } => create_key(&store, &email, &name, json),
+        KeyCommand::Revoke { key } => revoke_key(&store, key, json),
+        KeyCommand::List { email } => {
+            let account = match email {
+                Some(email) => Some(store.account(&email).map_err(|error| with_nearest(error, &store))?.id),
+                None => None,
+            };
+            let keys = store.keys(account, Date::from_unix(now()))?;
+            if json {
+                return print_json(&Keys { keys: keys.iter().map(KeyRow::of).collect() });
+            }
+            let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), instant);
+            let rows = keys.iter().map(|key| {
+                [
+                    key.id.0.to_string(),
+                    key.shown.to_string(),
+                    key.email.to_string(),
+                    key.name.clone(),
+                    key.used_today.to_string(),
+                    instant(key.created_at),
+                    time(key.last_used_at),
+                    time(key.revoked_at),
+                ]
+            });
+            print_table(["ID", "KEY", "E-MAIL", "NAME", "TODAY", "CREATED", "LAST USED", "REVOKED"], rows.collect())
+        }
+    }
+}
+
+fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> Result<(), Failure> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(|error| AccessError::NoRandomness(io::Error::other(error.to_string())))?;
+    let key = ApiKey::from_seed(&seed);
+    let account = store.account(email).map_err(|error| with_nearest(error, store))?;
+    let record = store.create_key(account.id, name, &key, now())?;
+    let printed = if json {
+        print_json(&NewKey { key: key.reveal(), record: KeyRow::of(&record) })
+    } else {
+        let (id, tier) = (record.id.0, record.tier);
+        note(&format!("made key {id} `{}` of {email} ({tier}): keep it, it is shown this once", record.name));
+        print(key.reveal())
+    };
+    if printed.is_err() {
+        // Nobody has seen the key, so that nobody can use it.
+        store.revoke_key(KeyRef::Id(record.id), now())?;
+        note(&format!("key {} could not be printed and is revoked again", record.id.0));
+    }
+    printed
+}
+
+fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), Failure> {
+    let now = now();
+    let record = store.revoke_key(key, now)?;
+    if json {
+        return print_json(&KeyRow::of(&record));
+    }
+    let KeyRecord { id, shown, email, name, revoked_at, .. } = &record;
+    let when = match revoked_at {
+        Some(before) if *before < now => format!("was revoked at {} already", instant(*before)),
+        _ => "is revoked".to_owned(),
+    };
+    note(&format!("key {} {shown} `{name}` of {email} {when}", id.0));
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Keys<'a> {
+    keys: Vec<KeyRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct NewKey<'a> {
+    key: &'a str,
+    #[serde(flatten)]
+    record: KeyRow<'a>,
+}
+
+#[derive(Serialize)]
+struct KeyRow<'a> {
+    id: i64,
+    shown: String,
+    name: &'a str,
+    email: &'a str,
+    tier: &'static str,
+    daily_limit: Option<u32>,
+    used_today: u32,
+    created_at: String,
+    last_used_at: Option<String>,
+    revoked_at: Option<String>,
+}
+
+impl<'a> KeyRow<'a> {
+    fn of(key: &'a KeyRecord) -> Self {
+        let tier: Tier = key.tier;
+        Self {
+            id: key.id.0,
+            shown: key.shown.to_string(),
+            name: &key.name,
+            email: key.email.as_str(),
+            tier: tier.name(),
+            daily_limit: tier.daily_limit(),
+            used_today: key.used_today,
+            created_at: instant(key.created_at),
+            last_used_at: key.last_used_at.map(instant),
+            revoked_at: key.revoked_at.map(instant),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Operator commands, and the running server that obeys them.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use venturedex::access::password::Secret;
+use venturedex::access::{Access, AccountError};
+
+use crate::program::{Ended, Process, run};
+use crate::stage::{Client, agent};
+
+const NOON: i64 = 1_795_262_400;
+const GOOD: &str = "glacier violin lantern";
+const OTHER: &str = "seven quiet harbours";
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Whether an account signs in with a password.
+fn signs_in(data: &TempDir, password: &str) -> bool {
+    let access = Access::open(data.path(), NOON).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let email = "ada@example.com".parse().unwrap();
+    let address = "192.0.2.1".parse().unwrap();
+    match runtime.block_on(access.sign_in(email, Secret::given(password), address, NOON)) {
+        Ok(_) => true,
+        Err(AccountError::WrongCredentials) => false,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+#[test]
+fn an_account_signs_in_with_the_password_that_the_operator_set() {
+    let data = folder();
+    let account = |words: &[&str], input: &str| -> Ended { run(data.path(), &[&["account"], words].concat(), input) };
+    account(&["create", "--email", "ada@example.com"], "").ok();
+    assert!(!signs_in(&data, "") && !signs_in(&data, GOOD), "without a password nobody signs in");
+    let set = account(&["set-password", "--email", "Ada@Example.com", "--password-stdin"], &format!("{GOOD}\n"));
+    assert!(set.err.contains("all its sessions are ended"), "{}", set.err);
+    assert!(signs_in(&data, GOOD));
+    account(&["set-password", "--email", "ada@example.com", "--password-stdin"], &format!("{OTHER}\r\n")).ok();
+    assert!(!signs_in(&data, GOOD) && signs_in(&data, OTHER));
+
+    let zoe = ["create", "--email", "zoe@example.com", "--tier", "pro", "--password-stdin", "--json"];
+    let made: serde_json::Value = serde_json::from_str(&account(&zoe, GOOD).ok()).unwrap();
+    assert_eq!((&made["email"], &made["tier"]), (&"zoe@example.com".into(), &"pro".into()));
+    for output in [account(&["list"], "").ok(), account(&["list", "--json"], "").ok()] {
+        assert!(output.contains("zoe@example.com") && !output.contains("argon2"), "{output}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
+    let data = folder();
+    run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
+    let words = ["account", "--json", "set-password", "--email", "ada@example.com", "--password-stdin"];
+    for (input, code, mend) in [
+        ("", "password_too_short", "the password is empty: use at least 10"),
+        ("xyzzy42\n", "password_too_short", "has 7 characters: use at least 10"),
+        ("password1234\n", "password_too_common", "tried first"),
+        ("ada@example.com\n", "password_is_email", "others do not know"),
+        ("seven quiet harbours\nof it\n", "input_unusable", "alone on one"),
+    ] {
+        let refused = run(data.path(), &words, input);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{input:?}");
+        let error: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
+        assert_eq!(error["error"]["code"], code, "{input:?}: {error}");
+        assert!(error["error"]["detail"].as_str().unwrap().contains(mend), "{input:?}: {error}");
+        let line = input.lines().next().unwrap_or_default();
+        assert!(line.is_empty() || line.contains('@') || !refused.err.contains(line), "{}", refused.err);
+    }
+    let unknown = ["account", "set-password", "--email", "adaa@example.com", "--password-stdin"];
+    let refused = run(data.path(), &unknown, GOOD);
+    assert!(refused.err.contains("did you mean `ada@example.com`?"), "{}", refused.err);
+    let unknown = run(data.path(), &["account", "delete", "--email", "aad@example.com"], "");
+    assert!(unknown.err.contains("did you mean `ada@example.com`?"), "{}", unknown.err);
+    assert!(!signs_in(&data, "xyzzy42"));
+}
+
+#[test]
+fn a_running_server_obeys_within_a_second() {
+    let data = folder();
+    let server = Process::start(data.path(), &[]);
+    run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
+    let keys: Vec<String> = (0..2)
+        .map(|_| run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok())
+        .map(|line| line.trim().to_owned())
+        .collect();
+    let ask = |key: &String| {
+        let client = Client { base: server.base.clone(), key: Some(key.clone()), agent: agent() };
+        let reply = client.get("/api/v3/vcs?limit=1");
+        let code = if reply.status == 200 { String::new() } else { reply.json()["code"].as_str().unwrap().to_owned() };
+        (reply.status, code)
+    };
+    for key in &keys {
+        assert_eq!(ask(key), (200, String::new()), "at once");
+    }
+    let told = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
+    assert!(told.err.contains("2 active keys of it are revoked"), "{}", told.err);
+    let deleted = Instant::now();
+    for key in &keys {
+        while ask(key).0 == 200 {
+            assert!(deleted.elapsed() < Duration::from_secs(1), "still admitted");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(ask(key), (401, "revoked_api_key".to_owned()));
+    }
+    let refused = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
+    assert!(refused.code == Some(1) && refused.err.contains("no account has the e-mail"), "{}", refused.err);
+    let accounts = run(data.path(), &["--json", "account", "list"], "");
+    assert!(accounts.out.is_empty() || !accounts.out.contains("ada@"), "{}", accounts.out);
+}

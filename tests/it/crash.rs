@@ -1,0 +1,197 @@
+//! A server that is killed under load, again and again: what it confirmed is there, and what it counted.
+
+use std::io::Read;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use venturedex::access::account::{Email, KeyId};
+use venturedex::access::{ApiKey, SqliteStore, Store};
+use venturedex::dataset::Date;
+
+use crate::program::{Process, command, run};
+use crate::stage::{Client, agent, wants_all};
+
+/// Data folders that are played on at the same time: most of the time goes by waiting.
+const LANES: u64 = 4;
+
+/// What an answer may be young to be lost: the promise.
+const LOST: Duration = Duration::from_secs(1);
+
+fn today() -> Date {
+    Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
+}
+
+/// Numbers that look unordered, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn upto(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// One data folder, and what was confirmed about it.
+struct Lane {
+    data: TempDir,
+    dice: Dice,
+    accounts: Vec<String>,
+    keys: Vec<ApiKey>,
+    revoked: Vec<ApiKey>,
+    /// The key that the load is sent with.
+    key: ApiKey,
+    /// What the store counted after the last kill.
+    counted: u64,
+    first_day: Date,
+}
+
+/// What a round sent and was answered.
+#[derive(Default)]
+struct Load {
+    sent: u64,
+    answered: Vec<Instant>,
+}
+
+impl Lane {
+    fn new(number: u64) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let account = ["account", "create", "--email", "load@example.com", "--tier", "enterprise"];
+        run(data.path(), &account, "").ok();
+        let key = run(data.path(), &["key", "create", "--email", "load@example.com", "--name", "load"], "").ok();
+        let key: ApiKey = key.trim().parse().unwrap();
+        let (accounts, keys) = (vec!["load@example.com".to_owned()], vec![key.clone()]);
+        let (dice, first_day) = (Dice(number), today());
+        Self { data, dice, accounts, keys, revoked: Vec::new(), key, counted: 0, first_day }
+    }
+
+    /// A server under load that is killed after a while, with commands beside it of which some are killed too.
+    fn round(&mut self, number: u64) {
+        let mut server = Process::start(self.data.path(), &[]);
+        let client = Client { base: server.base.clone(), key: Some(self.key.reveal().to_owned()), agent: agent() };
+        // Every fourth round, the first of them too, is long enough for something that must have been written.
+        let life = Duration::from_millis(if number.is_multiple_of(4) { 1_100 } else { 50 } + self.dice.upto(500));
+        let load = Mutex::new(Load::default());
+        let (begun, ended) = (Instant::now(), AtomicBool::new(false));
+        let killed = std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !ended.load(Ordering::Relaxed) {
+                        load.lock().unwrap().sent += 1;
+                        let url = format!("{}/api/v3/vcs?limit=1", client.base);
+                        let asked = client.agent.get(&url).header("authorization", bearer(&self.key)).call();
+                        let Ok(reply) = asked else { continue };
+                        assert_eq!(reply.status(), 200);
+                        load.lock().unwrap().answered.push(Instant::now());
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                });
+            }
+            for step in 0..4 {
+                operate(self.data.path(), &mut self.dice, number * 4 + step, &mut self.accounts, &mut self.keys);
+            }
+            if number % 3 == 1 && self.keys.len() > 1 {
+                let key = self.keys.remove(1);
+                run(self.data.path(), &["key", "revoke", key.reveal()], "").ok();
+                self.revoked.push(key);
+            }
+            std::thread::sleep(life.saturating_sub(begun.elapsed()));
+            let killed = Instant::now();
+            server.kill();
+            ended.store(true, Ordering::Relaxed);
+            killed
+        });
+        self.check(&load.into_inner().unwrap(), killed);
+    }
+
+    /// Holds the store against what was confirmed.
+    fn check(&mut self, load: &Load, killed: Instant) {
+        let database = Connection::open(self.data.path().join("venturedex.sqlite")).unwrap();
+        let sound: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(sound, "ok");
+        let strays: i64 =
+            database.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(strays, 0);
+        drop(database);
+
+        let store = SqliteStore::open(self.data.path()).unwrap();
+        for email in &self.accounts {
+            let email: Email = email.parse().unwrap();
+            assert!(store.account(&email).is_ok(), "the account of {email} is lost");
+        }
+        let states = store.changes(0).unwrap().keys;
+        let state = |key: &ApiKey| states.iter().find(|state| state.digest == key.digest());
+        assert!(self.keys.iter().all(|key| state(key).is_some_and(|state| !state.revoked)), "a key is lost");
+        assert!(self.revoked.iter().all(|key| state(key).is_some_and(|state| state.revoked)), "a revocation is lost");
+
+        let KeyId(key) = state(&self.key).unwrap().id;
+        let account = store.account(&"load@example.com".parse().unwrap()).unwrap().id;
+        let usage = store.usage_of(account, self.first_day, today()).unwrap();
+        let counted: u64 = usage.iter().filter(|usage| usage.key.0 == key).map(|usage| u64::from(usage.requests)).sum();
+        let old = load.answered.iter().filter(|answered| killed.saturating_duration_since(**answered) > LOST).count();
+        let (least, most) = (self.counted + old as u64, self.counted + load.sent);
+        assert!((least..=most).contains(&counted), "{counted} are counted, and not {least} to {most}");
+        self.counted = counted;
+    }
+}
+
+fn bearer(key: &ApiKey) -> String {
+    format!("Bearer {}", key.reveal())
+}
+
+/// Makes an account or a key by a command that may be killed; what it told is confirmed.
+fn operate(data: &Path, dice: &mut Dice, step: u64, accounts: &mut Vec<String>, keys: &mut Vec<ApiKey>) {
+    let email = format!("user{step}@example.com");
+    let words: &[&str] = if dice.upto(2) == 0 {
+        &["account", "create", "--email", &email, "--json"]
+    } else {
+        &["key", "create", "--email", "load@example.com", "--name", "more"]
+    };
+    let mut child = command(data, words).spawn().unwrap();
+    // Half of them come to their end.
+    std::thread::sleep(Duration::from_millis(dice.upto(12)));
+    if dice.upto(2) == 0 {
+        let _ = child.kill();
+    }
+    let mut told = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+    child.wait().unwrap();
+    if !told.ends_with('\n') {
+        return;
+    }
+    match told.trim().parse() {
+        Ok(key) => keys.push(key),
+        Err(_) => accounts.push(email),
+    }
+}
+
+#[test]
+fn a_kill_under_load_loses_nothing_that_was_confirmed_and_a_second_of_what_was_counted() {
+    let rounds = if wants_all() { 200 } else { 5 };
+    if !wants_all() {
+        eprintln!("a server is killed {rounds} times; VENTUREDEX_TEST_ALL=1 does it 200 times");
+    }
+    std::thread::scope(|scope| {
+        for lane in 0..LANES.min(rounds) {
+            scope.spawn(move || {
+                let mut state = Lane::new(lane);
+                for number in 0..(rounds + LANES - 1 - lane) / LANES {
+                    state.round(number);
+                }
+                assert!(state.counted > 0, "nothing was counted");
+                // What is left serves on: its keys are admitted, those that were revoked are not.
+                let server = Process::start(state.data.path(), &[]);
+                let ask = |key: &ApiKey| {
+                    let client =
+                        Client { base: server.base.clone(), key: Some(key.reveal().to_owned()), agent: agent() };
+                    client.get("/api/v3/usage").status
+                };
+                assert!(state.keys.iter().all(|key| ask(key) == 200));
+                assert!(state.revoked.iter().all(|key| ask(key) == 401));
+            });
+        }
+    });
+}
