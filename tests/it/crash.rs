@@ -83,7 +83,7 @@ impl Lane {
                         load.lock().unwrap().sent += 1;
                         let url = format!("{}/api/v3/vcs?limit=1", client.base);
                         let asked = client.agent.get(&url).header("authorization", bearer(&self.key)).call();
-                        let Ok(reply) = asked else { continue };
+                        let Ok(reply) = asked else { break };
                         assert_eq!(reply.status(), 200);
                         load.lock().unwrap().answered.push(Instant::now());
                         std::thread::sleep(Duration::from_millis(1));
@@ -152,7 +152,7 @@ fn operate(data: &Path, dice: &mut Dice, step: u64, accounts: &mut Vec<String>, 
     };
     let mut child = command(data, words).spawn().unwrap();
     // Half of them come to their end.
-    std::thread::sleep(Duration::from_millis(dice.upto(12)));
+    std::thread::sleep(Duration::from_millis(dice.upto(30)));
     if dice.upto(2) == 0 {
         let _ = child.kill();
     }

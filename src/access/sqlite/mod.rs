@@ -147,7 +147,7 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
 enum Durability {
     /// A crash of the machine: what a person was told is done stays done.
     Full,
-    /// A crash of the process: for what is written each second, so that the disk need not be waited for.
+    /// A crash of the process: for what is written all the time, so that the disk need not be waited for.
     Normal,
 }
 
