@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use venturedex::access::account::{Email, KeyId};
+use venturedex::access::session::SessionToken;
 use venturedex::access::{ApiKey, SqliteStore, Store};
 use venturedex::dataset::Date;
 
@@ -18,7 +19,10 @@ use crate::stage::{Client, agent, wants_all};
 /// Data folders that are played on at the same time: most of the time goes by waiting.
 const LANES: u64 = 4;
 
-/// What an answer may be young to be lost: the promise.
+/// All who sign up come from one address.
+const UNTHROTTLED: [&str; 4] = ["--sign-ups-per-hour", "1000000", "--pages-per-minute", "1000000"];
+
+/// How young an answer must be for its count to be lost: the promise.
 const LOST: Duration = Duration::from_secs(1);
 
 fn today() -> Date {
@@ -42,6 +46,7 @@ struct Lane {
     accounts: Vec<String>,
     keys: Vec<ApiKey>,
     revoked: Vec<ApiKey>,
+    sessions: Vec<SessionToken>,
     /// The key that the load is sent with.
     key: ApiKey,
     /// What the store counted after the last kill.
@@ -65,16 +70,18 @@ impl Lane {
         let key: ApiKey = key.trim().parse().unwrap();
         let (accounts, keys) = (vec!["load@example.com".to_owned()], vec![key.clone()]);
         let (dice, first_day) = (Dice(number), today());
-        Self { data, dice, accounts, keys, revoked: Vec::new(), key, counted: 0, first_day }
+        Self { data, dice, accounts, keys, revoked: Vec::new(), sessions: Vec::new(), key, counted: 0, first_day }
     }
 
     /// A server under load that is killed after a while, with commands beside it of which some are killed too.
     fn round(&mut self, number: u64) {
-        let mut server = Process::start(self.data.path(), &[]);
+        let mut server = Process::start(self.data.path(), &UNTHROTTLED);
         let client = Client { base: server.base.clone(), key: Some(self.key.reveal().to_owned()), agent: agent() };
         // Every fourth round, the first of them too, is long enough for something that must have been written.
         let life = Duration::from_millis(if number.is_multiple_of(4) { 1_100 } else { 50 } + self.dice.upto(500));
         let load = Mutex::new(Load::default());
+        let signed_up = Mutex::new(Vec::new());
+        let server_base = server.base.clone();
         let (begun, ended) = (Instant::now(), AtomicBool::new(false));
         let killed = std::thread::scope(|scope| {
             for _ in 0..2 {
@@ -90,6 +97,10 @@ impl Lane {
                     }
                 });
             }
+            scope.spawn(|| {
+                let person = |place| sign_up(&server_base, &format!("visitor{number}.{place}@example.com"), &signed_up);
+                let _ = (0..).take_while(|_| !ended.load(Ordering::Relaxed)).try_for_each(person);
+            });
             for step in 0..4 {
                 operate(self.data.path(), &mut self.dice, number * 4 + step, &mut self.accounts, &mut self.keys);
             }
@@ -104,6 +115,11 @@ impl Lane {
             ended.store(true, Ordering::Relaxed);
             killed
         });
+        for (email, session, key) in signed_up.into_inner().unwrap() {
+            self.accounts.push(email);
+            self.sessions.push(session);
+            self.keys.extend(key);
+        }
         self.check(&load.into_inner().unwrap(), killed);
     }
 
@@ -122,6 +138,9 @@ impl Lane {
             let email: Email = email.parse().unwrap();
             assert!(store.account(&email).is_ok(), "the account of {email} is lost");
         }
+        for session in &self.sessions {
+            assert!(store.session(&session.digest(), today().unix()).unwrap().is_some(), "a session is lost");
+        }
         let states = store.changes(0).unwrap().keys;
         let state = |key: &ApiKey| states.iter().find(|state| state.digest == key.digest());
         assert!(self.keys.iter().all(|key| state(key).is_some_and(|state| !state.revoked)), "a key is lost");
@@ -136,6 +155,26 @@ impl Lane {
         assert!((least..=most).contains(&counted), "{counted} are counted, and not {least} to {most}");
         self.counted = counted;
     }
+}
+
+/// Signs up and makes a key in the pages, and notes what was told; `None` once the server is gone.
+fn sign_up(base: &str, email: &str, told: &Mutex<Vec<(String, SessionToken, Option<ApiKey>)>>) -> Option<()> {
+    let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
+    let post = |path: &str, cookie: &str, form: &[(&str, &str)]| {
+        let request = agent.post(format!("{base}{path}")).header("origin", base).header("cookie", cookie);
+        request.send_form(form.iter().copied()).ok()
+    };
+    let reply = post("/signup", "", &[("email", email), ("password", "seven quiet herons")])?;
+    assert_eq!(reply.status(), 303);
+    let cookie = reply.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    let session = cookie.split_once('=').unwrap().1.parse().unwrap();
+    told.lock().unwrap().push((email.to_owned(), session, None));
+    let mut reply = post("/account/keys", &cookie, &[("name", "mine")])?;
+    assert_eq!(reply.status(), 201);
+    let page = reply.body_mut().read_to_string().ok()?;
+    let key = page.split("id=\"key\">").nth(1)?.split('<').next()?.parse().unwrap();
+    told.lock().unwrap().last_mut()?.2 = Some(key);
+    Some(())
 }
 
 fn bearer(key: &ApiKey) -> String {
@@ -182,6 +221,7 @@ fn a_kill_under_load_loses_nothing_that_was_confirmed_and_a_second_of_what_was_c
                     state.round(number);
                 }
                 assert!(state.counted > 0, "nothing was counted");
+                assert!(!state.sessions.is_empty(), "nobody signed up");
                 // What is left serves on: its keys are admitted, those that were revoked are not.
                 let server = Process::start(state.data.path(), &[]);
                 let ask = |key: &ApiKey| {
