@@ -145,7 +145,7 @@ fn a_new_password_ends_the_other_sessions() {
     there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
     assert_eq!(there.get("/account").status, 200);
     for (current, new, mend) in [
-        (PASSWORD, "short", "has 5 characters: use at least 10"),
+        (PASSWORD, "short", "5 of at least 10 characters"),
         ("not that one", "nine loud herons", "not your current password"),
         (PASSWORD, PASSWORD, "choose another"),
     ] {

@@ -34,7 +34,8 @@ fn signs_in(data: &TempDir, password: &str) -> bool {
 fn an_account_signs_in_with_the_password_that_the_operator_set() {
     let data = folder();
     let account = |words: &[&str], input: &str| -> Ended { run(data.path(), &[&["account"], words].concat(), input) };
-    account(&["create", "--email", "ada@example.com"], "").ok();
+    let made = account(&["create", "--email", "ada@example.com"], "");
+    assert!(made.err.contains("signs in once it has a password"), "{}", made.err);
     assert!(!signs_in(&data, "") && !signs_in(&data, GOOD), "without a password nobody signs in");
     let set = account(&["set-password", "--email", "Ada@Example.com", "--password-stdin"], &format!("{GOOD}\n"));
     assert!(set.err.contains("all its sessions are ended"), "{}", set.err);
@@ -57,7 +58,7 @@ fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
     let words = ["account", "--json", "set-password", "--email", "ada@example.com", "--password-stdin"];
     for (input, code, mend) in [
         ("", "password_too_short", "the password is empty: use at least 10"),
-        ("xyzzy42\n", "password_too_short", "has 7 characters: use at least 10"),
+        ("xyzzy42\n", "password_too_short", "7 of at least 10 characters"),
         ("password1234\n", "password_too_common", "tried first"),
         ("ada@example.com\n", "password_is_email", "others do not know"),
         ("seven quiet harbours\nof it\n", "input_unusable", "alone on one"),

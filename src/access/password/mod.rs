@@ -94,7 +94,8 @@ impl fmt::Display for WeakPassword {
             Self::Short(0) => write!(f, "the password is empty: use at least {SHORTEST} characters"),
             Self::Short(length) => write!(
                 f,
-                "the password has {length} characters: use at least {SHORTEST}, three or four words together are easy to keep"
+                "the password is too short, {length} of at least {SHORTEST} characters: three or four words together are \
+                 easy to keep"
             ),
             Self::Long => write!(f, "the password is too long: use at most {LONGEST} characters"),
             Self::Email => f.write_str("the password is the e-mail address: use one that others do not know"),
@@ -176,8 +177,8 @@ mod tests {
     fn what_may_not_become_a_password_is_told_with_the_mend() {
         for (text, expected, mend) in [
             ("", WeakPassword::Short(0), "at least 10"),
-            ("ninechars", WeakPassword::Short(9), "has 9 characters: use at least 10"),
-            ("äöüßäöüßä", WeakPassword::Short(9), "has 9 characters"),
+            ("ninechars", WeakPassword::Short(9), "9 of at least 10 characters"),
+            ("äöüßäöüßä", WeakPassword::Short(9), "9 of at least 10 characters"),
             (&"tenletters ".repeat(12), WeakPassword::Long, "at most 128"),
             (&"é".repeat(600), WeakPassword::Long, "at most 128"),
             ("Ada.Lovelace@Example.com", WeakPassword::Email, "others do not know"),

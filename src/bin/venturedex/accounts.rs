@@ -22,7 +22,14 @@ pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failu
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
-            if json { print_json(&AccountRow::of(&account)) } else { note_account("made", &account) }
+            if json {
+                return print_json(&AccountRow::of(&account));
+            }
+            note_account("made", &account);
+            if password.is_none() {
+                note("its owner signs in once it has a password: venturedex account set-password --help");
+            }
+            Ok(())
         }
         AccountCommand::SetPassword { email, .. } => {
             let account = store.account(&email).map_err(|error| with_nearest(error, &store))?;
@@ -45,7 +52,11 @@ pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failu
         }
         AccountCommand::SetTier { email, tier } => {
             let account = store.set_tier(&email, tier).map_err(|error| with_nearest(error, &store))?;
-            if json { print_json(&AccountRow::of(&account)) } else { note_account("set", &account) }
+            if json {
+                return print_json(&AccountRow::of(&account));
+            }
+            note_account("set", &account);
+            Ok(())
         }
         AccountCommand::List => {
             let accounts = store.accounts()?;
@@ -90,7 +101,7 @@ pub fn with_nearest(error: AccessError, store: &dyn Store) -> AccessError {
     }
 }
 
-fn note_account(done: &str, account: &Account) -> Result<(), Failure> {
+fn note_account(done: &str, account: &Account) {
     let allowance = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
     let Account { id, email, tier, active_keys, .. } = account;
     note(&format!(
@@ -99,7 +110,6 @@ fn note_account(done: &str, account: &Account) -> Result<(), Failure> {
         allowance(tier.daily_limit()),
         allowance(tier.keys())
     ));
-    Ok(())
 }
 
 #[derive(Serialize)]
