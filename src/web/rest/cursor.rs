@@ -12,6 +12,8 @@ use crate::dataset::{Date, SnapshotVersion};
 const FORM: u8 = 1;
 /// Bytes of the seal: half of HMAC-SHA-256, as RFC 2104 allows.
 const SEAL: usize = 16;
+/// Bytes of a cursor besides its path and query.
+const BESIDE: usize = 30 + SEAL;
 /// Cursors are not read above this length.
 const LONGEST: usize = 24_576;
 const NO_POSITION: u32 = u32::MAX;
@@ -35,17 +37,19 @@ impl Cursor {
     /// Writes the cursor as URL-safe text that only the holder of `secret` can make.
     #[must_use]
     pub fn seal(&self, secret: &[u8; 32]) -> String {
-        let mut bytes = vec![FORM];
+        let mut query = form_urlencoded::Serializer::new(String::with_capacity(128));
+        query.extend_pairs(&self.query);
+        let query = query.finish();
+        let mut bytes = Vec::with_capacity(BESIDE + self.path.len() + query.len());
+        bytes.push(FORM);
         bytes.extend_from_slice(&self.snapshot.date.days().to_le_bytes());
         bytes.extend_from_slice(&self.snapshot.counter.to_le_bytes());
         bytes.extend_from_slice(&self.content.to_le_bytes());
         bytes.extend_from_slice(&self.place.offset.to_le_bytes());
         bytes.extend_from_slice(&self.place.position.unwrap_or(NO_POSITION).to_le_bytes());
         bytes.extend_from_slice(self.path.as_bytes());
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(&self.query);
         bytes.push(b'?');
-        bytes.extend_from_slice(query.finish().as_bytes());
+        bytes.extend_from_slice(query.as_bytes());
         let seal = tag(secret, &bytes);
         bytes.extend_from_slice(seal.get(..SEAL).unwrap_or(&[]));
         URL_SAFE_NO_PAD.encode(bytes)

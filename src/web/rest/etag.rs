@@ -4,8 +4,6 @@
 //! of the parameter table, values their canonical texts, what holds anyway is left out. A query that is not understood
 //! in full counts as it is written.
 
-use std::borrow::Cow;
-
 use http::{HeaderMap, HeaderValue};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -30,17 +28,16 @@ pub(super) struct Validator {
     is_canonical: bool,
 }
 
-type Pairs<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 impl Validator {
     /// The validator of the answer to a path and query; `None` where the answer is not to be kept, or there is none.
-    pub(super) fn of(catalog: &Catalog, path: &str, query: &str) -> Option<Self> {
+    pub(super) fn of(catalog: &Catalog, path: &str, values: &[(String, String)]) -> Option<Self> {
         let (version, path) = split(path);
         let version = version?;
         let endpoint = Endpoint::find(version, path)?;
-        let pairs: Pairs<'_> = form_urlencoded::parse(query.as_bytes())
-            .filter(|(name, _)| name != "_" && !name.starts_with("utm_"))
-            .collect();
+        let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let pairs: Pairs<'_> = pairs.filter(|(name, _)| *name != "_" && !name.starts_with("utm_")).collect();
         let reading = Reading { catalog, version, pairs: &pairs };
         let canonical = match &endpoint {
             Endpoint::Usage | Endpoint::Snapshots => return None,
@@ -208,7 +205,7 @@ impl Reading<'_> {
     }
 
     fn fields(&self, canonical: &mut Canonical) -> Option<()> {
-        let given = self.pairs.iter().filter(|(name, _)| name == "fields");
+        let given = self.pairs.iter().filter(|(name, _)| *name == "fields");
         let names = given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty());
         let mut names: Vec<String> = names.map(fields::snake_case).collect();
         if names.len() > fields::MOST_NAMES {

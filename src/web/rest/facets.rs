@@ -52,7 +52,7 @@ pub(super) fn answer(call: &Call<'_>) -> Result<Answer, Problem> {
     let ordered = call.values.iter().filter(|(name, _)| name == "sort");
     let mut errors: Vec<ParameterError> =
         ordered.map(|(name, _)| ParameterError::unknown_parameter(name, &accepted)).collect();
-    let asked = match call.catalog.ask(Resource::Firms, &call.values, rules) {
+    let asked = match call.catalog.ask(Resource::Firms, call.values, rules) {
         Ok(asked) if errors.is_empty() => asked,
         Ok(_) => return Err(Problem::of_parameters(errors)),
         Err(others) => {

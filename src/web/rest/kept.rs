@@ -44,7 +44,9 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    pub fn new(body: Vec<u8>, headers: HeaderMap) -> Self {
+    pub fn new(mut body: Vec<u8>, headers: HeaderMap) -> Self {
+        // It may stay for long.
+        body.shrink_to_fit();
         Self { body: body.into(), headers, packed: OnceLock::new() }
     }
 

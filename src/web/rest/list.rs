@@ -1,5 +1,6 @@
 //! Lists: a window of rows with the pagination that the version writes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -93,9 +94,9 @@ impl Rows {
 pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]) -> Result<Answer, Problem> {
     let version = call.version;
     let mut warnings = Vec::new();
-    let window = Window::read(version, &call.values, &mut warnings).map_err(Problem::of_parameters)?;
+    let window = Window::read(version, call.values, &mut warnings).map_err(Problem::of_parameters)?;
     let fields = match version {
-        Version::V3 => Fields::read(&call.values, shape(resource)).map_err(Problem::of_parameters)?,
+        Version::V3 => Fields::read(call.values, shape(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::Default,
     };
     let explains = explains(call)?;
@@ -174,7 +175,7 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
 /// Whether a search is to explain its matches (`explain=1`).
 fn explains(call: &Call<'_>) -> Result<bool, Problem> {
     let mut errors = Vec::new();
-    let given = if call.version == Version::V3 { single(&call.values, "explain", &mut errors) } else { None };
+    let given = if call.version == Version::V3 { single(call.values, "explain", &mut errors) } else { None };
     let explains = match given {
         None | Some("0" | "false") => false,
         Some("1" | "true") => true,
@@ -239,7 +240,13 @@ impl Walk {
             review_statuses: call.version.review_statuses(),
             others: call.version.window_parameters(searches),
         };
-        let fixed = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let values = match given {
+            [] => Cow::Borrowed(call.values),
+            given => {
+                let fixed = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+                Cow::Owned(call.values.iter().cloned().chain(fixed).collect())
+            }
+        };
         for (name, _) in given {
             if call.values.iter().any(|(known, _)| known == name) {
                 let detail = format!("the path already says which `{name}`");
@@ -247,7 +254,6 @@ impl Walk {
             }
         }
         let Start::Cursor(Some(text)) = &window.start else {
-            let values: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
             let asked = call.catalog.ask(resource, &values, rules);
             let asked = asked.map_err(|errors| refused(errors, given))?;
             if resource == Resource::Match && asked.canonical.is_empty() {
@@ -270,8 +276,7 @@ impl Walk {
             let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
             Problem::new(Code::CursorExpired, detail)
         })?;
-        let beside: Vec<(String, String)> = call.values.iter().cloned().chain(fixed).collect();
-        let beside = catalog.ask(resource, &beside, rules).map_err(|errors| refused(errors, given))?;
+        let beside = catalog.ask(resource, &values, rules).map_err(|errors| refused(errors, given))?;
         for (name, value) in &beside.canonical {
             let carried = cursor.query.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.as_str());
             let searches = cursor.query.iter().any(|(known, _)| known == "q");

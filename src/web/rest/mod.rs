@@ -18,6 +18,7 @@ mod shape;
 mod single;
 mod version;
 
+use std::cell::LazyCell;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ struct Call<'a> {
     version: Version,
     /// The path below the version, without a slash at either end.
     path: &'a str,
-    values: Vec<(String, String)>,
+    values: &'a [(String, String)],
     quota: Quota,
 }
 
@@ -123,18 +124,23 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
     let mut quota = Quota::none(today);
     let asking = Asking::of(&catalog, arrival.path, arrival.query);
     let kept = if arrival.reads() { state.kept.get(asking) } else { None };
-    let admitted = admit(state, arrival, &catalog, caller, kept.as_deref(), &mut quota);
-    let outcome = admitted.and_then(|admitted| match (admitted, kept) {
+    let values: LazyCell<Vec<_>, _> =
+        LazyCell::new(|| form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect());
+    let validator = LazyCell::new(|| match &kept {
+        Some(kept) => kept.etag().cloned().map(Validator::of_kept),
+        None => Validator::of(&catalog, arrival.path, &values),
+    });
+    let admitted = admit(state, arrival, &catalog, caller, kept.is_some(), &validator, &mut quota);
+    let outcome = admitted.and_then(|admitted| match (admitted, &kept) {
         (Admitted::NotModified(etag), _) => Ok(Outcome::NotModified(etag)),
         (Admitted::Preflight, _) => Ok(Outcome::Preflight),
-        (Admitted::Caller(_), Some(kept)) if accepts_json(arrival.headers) => Ok(Outcome::Ready(kept)),
+        (Admitted::Caller(_), Some(kept)) if accepts_json(arrival.headers) => Ok(Outcome::Ready(Arc::clone(kept))),
         (Admitted::Caller(caller), _) => {
-            let values = form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect();
             let Some(version) = version else {
                 let detail = format!("there is no `{}`: the versions are /api/v1, /api/v2 and /api/v3", arrival.path);
                 return Err(Problem::new(Code::UnknownRoute, detail));
             };
-            let call = Call { state, catalog: Arc::clone(&catalog), version, path, values, quota };
+            let call = Call { state, catalog: Arc::clone(&catalog), version, path, values: &values, quota };
             let answer = caught(arrival.id, || route(&call, arrival));
             if let Err(problem) = &answer
                 && problem.code.status().is_server_error()
@@ -142,7 +148,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
                 quota = state.access.give_back(&caller, quota.day);
             }
             answer.map(|answer| {
-                let ready = Arc::new(ready(&call, arrival, answer));
+                let ready = Arc::new(ready(&call, (*validator).as_ref(), answer));
                 // What a cursor goes on with is of the release that it began on, which may not be held for long.
                 if ready.etag().is_some() && !call.values.iter().any(|(name, _)| name == "cursor") {
                     state.kept.keep(asking, &ready);
@@ -206,11 +212,12 @@ fn admit(
     arrival: &Arrival<'_>,
     catalog: &Catalog,
     caller: Result<Caller, Refused>,
-    kept: Option<&Ready>,
+    is_kept: bool,
+    validator: &LazyCell<Option<Validator>, impl FnOnce() -> Option<Validator>>,
     quota: &mut Quota,
 ) -> Result<Admitted, Problem> {
     // What is kept was asked before, without a key in the address.
-    if kept.is_none() && holds_key(arrival.path, arrival.query) {
+    if !is_kept && holds_key(arrival.path, arrival.query) {
         return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
     }
     if arrival.is_preflight() {
@@ -224,14 +231,11 @@ fn admit(
     let is_usage = version == Some(Version::V3) && path == "usage";
     if arrival.reads()
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
-        && let Some(validator) = match kept.and_then(Ready::etag) {
-            Some(etag) => Some(Validator::of_kept(etag.clone())),
-            None => Validator::of(catalog, arrival.path, arrival.query),
-        }
+        && let Some(validator) = &**validator
         && validator.is_known_to(arrival.headers, catalog)
     {
         *quota = state.access.peek(&caller, today);
-        return Ok(Admitted::NotModified(validator.text));
+        return Ok(Admitted::NotModified(validator.text.clone()));
     }
     if is_usage {
         *quota = state.access.peek(&caller, today);
@@ -303,12 +307,12 @@ fn cache(headers: &mut HeaderMap) {
 }
 
 /// An answer as it goes out, with the headers that are the same for every caller.
-fn ready(call: &Call<'_>, arrival: &Arrival<'_>, answer: Answer) -> Ready {
+fn ready(call: &Call<'_>, validator: Option<&Validator>, answer: Answer) -> Ready {
     let mut headers = HeaderMap::with_capacity(MOST_HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     cache(&mut headers);
-    match Validator::of(&call.catalog, arrival.path, arrival.query) {
-        Some(validator) => headers.insert(ETAG, validator.text),
+    match validator {
+        Some(validator) => headers.insert(ETAG, validator.text.clone()),
         None => headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store")),
     };
     set(&mut headers, "x-snapshot", &answer.snapshot.to_string());

@@ -46,7 +46,7 @@ pub(super) fn answer(call: &Call<'_>, table: Table, slug: &str) -> Result<Answer
     let row = find(&call.catalog, table, slug)?;
     let warnings = check_parameters(call, if v3 { &["fields"] } else { &[] })?;
     let fields = match v3 {
-        true => Fields::read(&call.values, Shape::of(table)).map_err(Problem::of_parameters)?,
+        true => Fields::read(call.values, Shape::of(table)).map_err(Problem::of_parameters)?,
         false => Fields::Default,
     };
     let mut body = Vec::with_capacity(4 * 1024);
@@ -68,7 +68,7 @@ pub(super) fn made(
     shape: Shape<'_>,
     warnings: &[ParameterError],
 ) -> Result<Answer, Problem> {
-    let fields = Fields::read(&call.values, shape).map_err(Problem::of_parameters)?;
+    let fields = Fields::read(call.values, shape).map_err(Problem::of_parameters)?;
     let mut whole = Vec::new();
     append(&mut whole, data)?;
     let mut body = Vec::with_capacity(whole.len() + 64);
@@ -104,7 +104,7 @@ pub const SUGGESTIONS: u64 = 10;
 pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
     check_parameters(call, &["q", "limit", "fields"])?;
     let mut errors = Vec::new();
-    let text = single(&call.values, "q", &mut errors).unwrap_or("");
+    let text = single(call.values, "q", &mut errors).unwrap_or("");
     if text.is_empty() && errors.is_empty() {
         errors.push(ParameterError::invalid("q", "`q` is missing: give what has been typed so far"));
     }
@@ -113,7 +113,7 @@ pub(super) fn suggest(call: &Call<'_>) -> Result<Answer, Problem> {
     }
     let mut warnings = Vec::new();
     let limit = match call.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
-        true => Window::read(Version::V1, &call.values, &mut warnings).map_err(Problem::of_parameters)?.limit,
+        true => Window::read(Version::V1, call.values, &mut warnings).map_err(Problem::of_parameters)?.limit,
         false => SUGGESTIONS,
     };
     let data: Vec<Value> = call
