@@ -35,9 +35,11 @@ pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
     }
 }
 
-/// Keeps places for what differs between requests, so that a copy of the headers need not grow for it.
-pub fn keep_places(headers: &mut HeaderMap) {
-    for name in [REQUEST_ID, LIMIT, REMAINING, RESET, POLICY, LEFT] {
+/// Keeps places for what differs between requests, so that a copy of the headers need not grow for it. Callers that are
+/// limited have two headers more.
+pub fn keep_places(headers: &mut HeaderMap, is_limited: bool) {
+    let pair = if is_limited { &[POLICY, LEFT][..] } else { &[] };
+    for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(pair) {
         headers.insert(name, HeaderValue::from_static(""));
     }
 }

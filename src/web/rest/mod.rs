@@ -227,8 +227,7 @@ fn admit(
         Problem::new(Code::named(refused.code()).unwrap_or(Code::InvalidApiKey), refused.to_string())
     })?;
     let today = quota.day;
-    let (version, path) = split(arrival.path);
-    let is_usage = version == Some(Version::V3) && path == "usage";
+    let is_usage = !is_kept && split(arrival.path) == (Some(Version::V3), "usage");
     if arrival.reads()
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
         && let Some(validator) = &**validator
@@ -321,7 +320,7 @@ fn ready(call: &Call<'_>, validator: Option<&Validator>, answer: Answer) -> Read
     }
     headers::write_cors(&mut headers);
     write_version(&mut headers, call.version, Some((call.state, call.path)));
-    headers::keep_places(&mut headers);
+    headers::keep_places(&mut headers, call.quota.limit.is_some());
     Ready::new(answer.body, headers)
 }
 
