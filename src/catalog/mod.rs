@@ -18,6 +18,7 @@ pub mod live;
 pub mod parameter;
 mod query;
 pub mod release;
+mod reviews;
 mod selection;
 mod sorted;
 mod totals;

@@ -4,9 +4,9 @@
 //! candidates.
 
 use crate::catalog::Clause::{AnyOf, MemberOf};
-use crate::catalog::{Clause, Order, Place, Query};
+use crate::catalog::{Place, Query};
 use crate::dataset::fold::fold;
-use crate::dataset::{Facet, ReviewStatus, Table, vocabulary::Vocabulary};
+use crate::dataset::{Facet, Table};
 
 use super::argument::{Call, Mistake};
 use super::document::Document;
@@ -158,16 +158,8 @@ impl Served {
             .text()
     }
 
-    /// How many approved reviews of a firm fulfil one more condition.
-    fn review_count(&self, firm: u32, condition: Clause) -> u64 {
-        let mut query = approved(firm);
-        query.clauses.push(condition);
-        self.catalog.list(&query, Place::default(), 0).total
-    }
-
     fn ghosting_of(&self, firm: u32, rate: &str) -> String {
-        let said = |ghosted: bool| self.review_count(firm, AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
-        let (never, answered) = (said(true), said(false));
+        let (never, answered) = self.catalog.ghosted_and_answered(firm);
         format!(
             "{{\"rate\":{rate},\"never_answered\":{never},\"answered\":{answered},\"meaning\":{}}}",
             json(&GHOSTING_MEANING)
@@ -176,14 +168,14 @@ impl Served {
 
     /// How many approved reviews gave each rating.
     fn ratings_of(&self, firm: u32) -> String {
-        let count = |rating: u32| self.review_count(firm, AnyOf(Facet::Rating, vec![rating]));
+        let count = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
         let counts: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", count(rating))).collect();
         format!("{{{}}}", counts.join(","))
     }
 
     /// The newest approved reviews of a firm.
     fn reviews_of(&self, firm: u32, most: usize) -> Vec<String> {
-        let page = self.catalog.list(&approved(firm), Place::default(), most);
+        let page = self.catalog.list(&Query::approved_reviews(firm), Place::default(), most);
         let record = |row: &u32| self.catalog.snapshot().record(Table::Reviews, *row);
         page.rows.iter().map(|row| fields(record(row), Table::Reviews, &REVIEW_FIELDS)).collect()
     }
@@ -225,13 +217,6 @@ impl Served {
 }
 
 const DIFFERENT: &str = "the slug and the name mean different firms";
-
-/// The approved reviews of a firm, the newest first.
-fn approved(firm: u32) -> Query {
-    let approved = ReviewStatus::Approved.index() as u32;
-    let clauses = vec![AnyOf(Facet::Firm, vec![firm]), AnyOf(Facet::Status, vec![approved])];
-    Query { table: Table::Reviews, text: None, clauses, order: Order::Natural }
-}
 
 /// The JSON of a score, with what it and its parts mean.
 fn explained(score: &str) -> String {

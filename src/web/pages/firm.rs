@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Clause, History, Order, Place, Query};
+use crate::catalog::{Catalog, Clause, History, Place, Query};
 use crate::dataset::vocabulary::Vocabulary;
-use crate::dataset::{Date, Facet, ReviewStatus, Table};
+use crate::dataset::{Date, Table};
 use crate::web::frame::Frame;
 use crate::web::records::{self, Firm, Person, Review, Score, Startup};
 
@@ -143,14 +143,8 @@ fn named(component: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn approved(firm: u32, further: Option<Clause>) -> Query {
-    let approved = Clause::AnyOf(Facet::Status, vec![ReviewStatus::Approved.index() as u32]);
-    let clauses = [Clause::AnyOf(Facet::Firm, vec![firm]), approved].into_iter().chain(further).collect();
-    Query { table: Table::Reviews, text: None, clauses, order: Order::Natural }
-}
-
 fn reviews_of(catalog: &Catalog, firm: u32, place: Place, most: u64) -> (Vec<Review>, u64) {
-    let page = catalog.list(&approved(firm, None), place, most as usize);
+    let page = catalog.list(&Query::approved_reviews(firm), place, most as usize);
     (page.rows.iter().filter_map(|row| records::read(catalog, Table::Reviews, *row)).collect(), page.total)
 }
 
@@ -159,11 +153,8 @@ pub(super) fn page(catalog: &Catalog, visit: Visit<'_>, row: u32) -> Result<Stri
     let snapshot = catalog.snapshot();
     let firm: Firm = records::read(catalog, Table::Firms, row).ok_or(Failure::Broken)?;
     let history = catalog.history(row);
-    let said = |ghosted: bool| {
-        let clause = Clause::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]);
-        catalog.list(&approved(row, Some(clause)), Place::default(), 0).total
-    };
-    let ghosted = Ghosted { never_answered: said(true), answered: said(false) };
+    let (never_answered, answered) = catalog.ghosted_and_answered(row);
+    let ghosted = Ghosted { never_answered, answered };
     let sector = |slug: &String| {
         let name = snapshot.find(Table::Sectors, slug).map(|row| snapshot.name(Table::Sectors, row).to_owned());
         Some((name?, format!("/vcs?sector={slug}")))
