@@ -18,6 +18,14 @@ pub fn holds_key(path: &str, query: &str) -> bool {
     may_hold(path) && holds(&path.replace('/', "&")) || may_hold(query) && holds(query)
 }
 
+/// A path segment without its percent-encoding.
+#[must_use]
+pub fn decoded(segment: &str) -> String {
+    // A segment is no form: a plus stands for itself.
+    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
+    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
+}
+
 fn is_key(text: &str) -> bool {
     text.split(',').any(|part| {
         let odd = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '<' | '`');

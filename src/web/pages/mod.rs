@@ -24,6 +24,7 @@ use crate::catalog::Catalog;
 use crate::dataset::Table;
 
 use super::State;
+use super::address::decoded;
 use super::encoding::{accepts_gzip, gzip};
 use super::frame::{HTML, POLICY};
 use super::headers::set;
@@ -122,8 +123,7 @@ pub fn bad_form(visit: Visit<'_>, status: StatusCode, detail: &'static str) -> R
 
 fn render(page: Page<'_>, catalog: &Catalog, visit: Visit<'_>) -> Result<String, Failure> {
     let find = |table: Table, slug: &str| {
-        let slug =
-            form_urlencoded::parse(slug.as_bytes()).next().map_or_else(String::new, |(slug, _)| slug.into_owned());
+        let slug = decoded(slug);
         catalog.find(table, &slug).ok_or(Failure::NoRecord(table, slug))
     };
     match page {

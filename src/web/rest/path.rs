@@ -2,6 +2,7 @@
 
 use crate::catalog::Resource;
 use crate::dataset::Table;
+use crate::web::address::decoded;
 
 use super::route::Route;
 use super::version::Version;
@@ -83,13 +84,6 @@ pub(super) fn split(path: &str) -> (Option<Version>, &str) {
         Ok(version) => (Some(version), rest.trim_end_matches('/')),
         Err(_) => (None, below.trim_end_matches('/')),
     }
-}
-
-/// A path segment without its percent-encoding.
-pub(super) fn decoded(segment: &str) -> String {
-    // A segment is no form: a plus stands for itself.
-    let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
-    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
 }
 
 #[cfg(test)]
