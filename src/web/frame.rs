@@ -55,8 +55,6 @@ pub struct Frame {
 pub struct Release {
     /// The release's id.
     pub version: String,
-    /// Its date.
-    pub released_on: String,
     /// What the data is.
     pub title: String,
     /// Under which terms.
@@ -76,7 +74,6 @@ impl Frame {
     pub fn of(snapshot: &Snapshot, title: &str, description: &str, path: &str) -> Self {
         let release = Release {
             version: snapshot.version().to_string(),
-            released_on: snapshot.released_on().to_string(),
             title: snapshot.title().to_owned(),
             license: snapshot.license().to_owned(),
         };

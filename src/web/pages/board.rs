@@ -153,11 +153,11 @@ fn choices(catalog: &Catalog, link: &Link) -> Vec<Choice> {
     countries.sort_by(|a, b| a.1.cmp(&b.1));
     let choice = |name, label, any, values: Vec<(String, String)>| {
         let text = link.text(name).to_owned();
-        let mut options: Vec<(String, String, bool)> = values
-            .into_iter()
-            .map(|(value, label)| (value == text, value, label))
-            .map(|(on, v, l)| (v, l, on))
-            .collect();
+        let option = |(value, label): (String, String)| {
+            let is_on = value == text;
+            (value, label, is_on)
+        };
+        let mut options: Vec<(String, String, bool)> = values.into_iter().map(option).collect();
         if !text.is_empty() && !options.iter().any(|(.., is_on)| *is_on) {
             options.push((text.clone(), text, true));
         }

@@ -51,6 +51,8 @@ struct Found<R> {
     capped: bool,
     /// The address of all of them.
     all: String,
+    /// Names that may have been meant, where none is found, with their paths.
+    near: Vec<(String, String)>,
 }
 
 fn found<R: serde::de::DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Found<R> {
@@ -58,7 +60,8 @@ fn found<R: serde::de::DeserializeOwned>(catalog: &Catalog, table: Table, path: 
     let page = catalog.list(&query, Place::default(), RESULTS);
     let records = page.rows.iter().filter_map(|row| records::read(catalog, table, *row)).collect();
     let all = Link::new(path, Vec::new()).with("q", text).href();
-    Found { records, total: page.total, capped: page.capped, all }
+    let near = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
+    Found { records, total: page.total, capped: page.capped, all, near }
 }
 
 fn text_of(query: &str) -> String {
@@ -93,16 +96,7 @@ fn search(catalog: &Catalog, visit: Visit<'_>, q: String) -> Result<String, Fail
     let firms = found(catalog, Table::Firms, "/vcs", &q);
     let startups = found(catalog, Table::Startups, "/startups", &q);
     let people = found(catalog, Table::People, "/people", &q);
-    let near = if firms.total + startups.total + people.total == 0 {
-        let tables = [Table::Firms, Table::Startups, Table::People].into_iter();
-        let rows = tables.flat_map(|table| {
-            let found = catalog.search(table, &q, &|_| true);
-            found.did_you_mean.into_iter().take(2).map(move |row| (table, row))
-        });
-        rows.map(|(table, row)| named(catalog, table, row)).collect()
-    } else {
-        Vec::new()
-    };
+    let near = [&firms.near, &startups.near, &people.near].into_iter().flatten().cloned().collect();
     let frame = Frame::of(catalog.snapshot(), &format!("{q}: search"), "What is found by name.", visit.path).unlisted();
     Ok(SearchPage { frame, q, firms, startups, people, near }.render()?)
 }

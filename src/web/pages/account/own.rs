@@ -4,7 +4,8 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::access::password::{LONGEST, Password, SHORTEST, Secret};
-use crate::access::{AccountUsage, KeyUsage, Visitor};
+use crate::access::{AccountUsage, KeyUsage, Quota, Visitor};
+use crate::dataset::Date;
 use crate::web::frame::Frame;
 use crate::web::pages::chart::{Bars, Spark};
 use crate::web::pages::failure::sentence;
@@ -110,8 +111,8 @@ pub(super) async fn show(
     let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
     let active = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let unlimited = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), words::number);
-    let tomorrow = state.today().unix() + 86_400;
-    let left = (tomorrow - asked.now).max(0);
+    let today = Quota::none(Date::from_unix(asked.now));
+    let left = today.seconds_left(asked.now);
     let page = AccountPage {
         frame: Frame {
             path: "/account".to_owned(),
@@ -125,7 +126,7 @@ pub(super) async fn show(
         may_add: tier.keys().is_none_or(|most| active < most),
         keys,
         revoked: usage.keys.iter().filter(|usage| !is_active(usage)).map(KeyRow::new).collect(),
-        resets_at: words::instant(tomorrow),
+        resets_at: words::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
         days: days(&usage),
@@ -146,7 +147,7 @@ fn chart(usage: &AccountUsage) -> Bars {
 }
 
 fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
-    let of_day = |(place, day): (usize, &crate::dataset::Date)| {
+    let of_day = |(place, day): (usize, &Date)| {
         let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
         let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
         let counts = active.chain(revoked).map(|key| key.requests.get(place).copied().unwrap_or(0));
