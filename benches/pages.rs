@@ -4,12 +4,12 @@
 //! `cargo bench --bench pages -- [--index DIR]`; without an index the bundled snapshot is served.
 
 mod clock;
+mod release;
 
 use std::sync::Arc;
 
 use http::HeaderMap;
 use venturedex::access::Access;
-use venturedex::catalog::release::Releases;
 use venturedex::catalog::{Catalog, Live};
 use venturedex::dataset::{Facet, Table};
 use venturedex::server::RequestIds;
@@ -17,17 +17,6 @@ use venturedex::web::State;
 use venturedex::web::pages::{self, Visit};
 
 use clock::Moment;
-
-fn catalog(index: Option<&str>) -> Catalog {
-    match index {
-        None => venturedex::catalog::bundled().expect("the bundled snapshot"),
-        Some(folder) => {
-            let releases = Releases::at(folder);
-            let version = releases.current().expect("an index").expect("a current release");
-            releases.open(version).expect("the release").catalog
-        }
-    }
-}
 
 fn micros(begun: &Moment) -> f64 {
     begun.elapsed().as_secs_f64() * 1e6
@@ -65,7 +54,7 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let index = arguments.iter().position(|name| name == "--index").and_then(|place| arguments.get(place + 1));
-    let catalog = catalog(index.map(String::as_str));
+    let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
     let state = State {
         live: Arc::new(Live::new(Arc::new(catalog), 1)),

@@ -7,6 +7,8 @@
 //! for the first time. Both go through the accept loop, warp and the same headers of the
 //! request; the fixed body stands ready and has no headers but its type and length. Needs `wrk`.
 
+mod release;
+
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,8 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::time::{ClockId, clock_gettime};
 
 use venturedex::access::{Access, Tier};
-use venturedex::catalog::release::Releases;
-use venturedex::catalog::{Catalog, Live};
+use venturedex::catalog::Live;
 use venturedex::dataset::Table;
 use venturedex::server::{Limits, RequestIds, run};
 use venturedex::web::{Callers, Kept, State, mcp, routes};
@@ -50,24 +51,13 @@ fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
 }
 
-fn catalog(index: Option<&str>) -> Catalog {
-    match index {
-        None => venturedex::catalog::bundled().expect("the bundled snapshot"),
-        Some(folder) => {
-            let releases = Releases::at(folder);
-            let version = releases.current().expect("an index").expect("a current release");
-            releases.open(version).expect("the release").catalog
-        }
-    }
-}
-
 fn main() {
     let options = options();
     if Command::new("wrk").arg("--version").output().is_err() {
         println!("skipped: wrk is not installed");
         return;
     }
-    let catalog = catalog(options.index.as_deref());
+    let catalog = release::catalog(options.index.as_deref());
     let snapshot = catalog.snapshot();
     let slug = snapshot.slug(Table::Firms, 0).to_owned();
     println!("release {}, {} firms, {} clients", catalog.version(), snapshot.counts().firms, options.clients);
