@@ -4,8 +4,9 @@
 //! `cargo bench --bench rates -- [--index DIR] [--clients 48] [--seconds 3] [--rounds 5] [--only list]`
 //!
 //! Without an index the bundled snapshot is served. An answer that was made before is kept; `anew` asks so that each is made
-//! for the first time. Both go through the accept loop, warp and the same headers of the
-//! request; the fixed body stands ready and has no headers but its type and length. Needs `wrk`.
+//! for the first time. Both go through the same accept loop with the same headers of the request. The fixed body is a route
+//! of warp's; it stands ready and has no headers but its type and length. What is kept is answered before the routes, what is
+//! made anew by one of them. Needs `wrk`.
 
 mod release;
 
@@ -19,7 +20,7 @@ use venturedex::access::{Access, Tier};
 use venturedex::catalog::Live;
 use venturedex::dataset::Table;
 use venturedex::server::{Limits, RequestIds, run};
-use venturedex::web::{Callers, Kept, State, mcp, routes};
+use venturedex::web::{Callers, Kept, Routes, State, mcp, routes};
 use warp::{Filter, Reply};
 
 struct Options {
@@ -83,7 +84,7 @@ fn main() {
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
-    let all = fixed.or(ours).unify().boxed();
+    let all = Routes { filter: fixed.or(ours.filter).unify().boxed(), kept: ours.kept };
     runtime.spawn(run(listener, all, std::future::pending(), Limits::default(), RequestIds::new(2)));
 
     let subjects = [
@@ -159,11 +160,13 @@ fn rate(options: &Options, base: &str, path: &str, key: &str, anew: bool) -> Loa
     std::fs::write(&script, if anew { counting } else { String::new() }).expect("a script");
     let before = spent();
     let output = Command::new("wrk")
-        .args(["-s".as_ref(), script.as_os_str()])
+        .arg("-s")
+        .arg(&script)
         .args(["-t1", &format!("-c{}", options.clients), &format!("-d{}s", options.seconds)])
         .args(["-H", &format!("Authorization: Bearer {key}"), &format!("{base}{path}")])
         .output()
         .expect("wrk");
+    let _ = std::fs::remove_file(script);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(!text.contains("Non-2xx"), "{path}: {text}");
     let number = |prefix: &str| {

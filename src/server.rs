@@ -22,9 +22,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
-use warp::Reply;
-use warp::filters::BoxedFilter;
 
+use crate::web::Routes;
 pub use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
 use bare::Bare;
 use request::{BodyError, Connection, TimedBody};
@@ -84,17 +83,15 @@ const REFUSALS: usize = 64;
 ///
 /// # Errors
 /// Where the listener cannot accept any more at all; running out of open files is no such case, the loop waits.
-pub async fn run<R>(
+pub async fn run(
     listener: TcpListener,
-    routes: BoxedFilter<(R,)>,
+    routes: Routes,
     shutdown: impl Future<Output = ()>,
     limits: Limits,
     ids: RequestIds,
-) -> io::Result<Ending>
-where
-    R: Reply + 'static,
-{
-    let routes = TowerToHyperService::new(warp::service(routes));
+) -> io::Result<Ending> {
+    let Routes { filter, kept } = routes;
+    let routes = TowerToHyperService::new(warp::service(filter));
     let mut http = http1::Builder::new();
     // The stream counts the time of heads; hyper's own timer would end idle connections as early.
     http.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(limits.head_bytes.max(8_192));
@@ -125,6 +122,7 @@ where
                 let phase = Phase::default();
                 let connection = Connection {
                     routes: routes.clone(),
+                    kept: kept.clone(),
                     peer: Peer(plain(address)),
                     phase: phase.clone(),
                     ids: Arc::clone(&ids),

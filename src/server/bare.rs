@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{Either, Full};
 
 use super::request::AnswerBody;
 use crate::access::Quota;
@@ -56,7 +56,7 @@ impl Bare {
 
     /// The answer to a request for `path`.
     pub(super) fn answer(self, path: &str, id: RequestId) -> Response<AnswerBody> {
-        let mut answer = Response::new(Full::new(Bytes::from(self.body(path, id))).map_err(Into::into).boxed());
+        let mut answer = Response::new(Either::Left(Full::new(Bytes::from(self.body(path, id)))));
         *answer.status_mut() = self.problem().code.status();
         *answer.headers_mut() = self.headers(path, id);
         answer

@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future};
 use http::header::HOST;
-use http::{Request, Response, Version};
-use http_body_util::BodyExt;
+use http::{Method, Request, Response, Version};
 use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use tokio::time::Sleep;
@@ -22,16 +22,18 @@ use super::bare::Bare;
 use super::stream::Phase;
 use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
 use crate::web::headers::REQUEST_ID;
+use crate::web::routes::KeptAnswers;
 
 /// Whatever ends an answer's body early.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// An answer's body.
-pub(super) type AnswerBody = BoxBody<Bytes, BodyError>;
+/// An answer's body: whole, where it was kept.
+pub(super) type AnswerBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 
 /// The routes as one connection sees them: every request of it gets an answer, also where a route panics.
 pub(super) struct Connection<S> {
     pub(super) routes: S,
+    pub(super) kept: KeptAnswers,
     pub(super) peer: Peer,
     pub(super) phase: Phase,
     pub(super) ids: Arc<RequestIds>,
@@ -48,15 +50,24 @@ where
 {
     type Response = Response<AnswerBody>;
     type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+    type Future = future::Either<
+        future::Ready<Result<Self::Response, Infallible>>,
+        Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>,
+    >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.phase.busy();
         let id = self.ids.next();
+        let refused = refused(&request, self.head_bytes);
+        if refused.is_none()
+            && let Some(answer) = self.kept_answer(&request, id)
+        {
+            self.phase.idle();
+            return future::Either::Left(future::ready(Ok(answer)));
+        }
+        self.phase.busy();
         let phase = self.phase.clone();
         let (peer, patience, routes) = (self.peer, self.body, self.routes.clone());
-        let refused = refused(&request, self.head_bytes);
-        Box::pin(async move {
+        future::Either::Right(Box::pin(async move {
             let mut answer = match refused {
                 Some(refused) => refused.answer(request.uri().path(), id),
                 None => answered(routes, request, peer, id, patience).await,
@@ -64,7 +75,17 @@ where
             answer.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.value());
             phase.idle();
             Ok(answer)
-        })
+        }))
+    }
+}
+
+impl<S> Connection<S> {
+    /// The answer that is kept for a request, if one is.
+    fn kept_answer(&self, request: &Request<Incoming>, id: RequestId) -> Option<Response<AnswerBody>> {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.kept.answer(request, id))) {
+            Ok(answer) => answer.map(|answer| answer.map(|body| Either::Left(Full::new(body)))),
+            Err(panic) => Some(panicked(request.method(), request.uri().path(), id, panic.as_ref())),
+        }
     }
 }
 
@@ -103,13 +124,15 @@ where
     request.extensions_mut().insert(id);
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     match AssertUnwindSafe(async move { routes.call(request).await }).catch_unwind().await {
-        Ok(Ok(answer)) => answer.map(|body| body.map_err(Into::into).boxed()),
+        Ok(Ok(answer)) => answer.map(|body| Either::Right(body.map_err(Into::into).boxed())),
         Ok(Err(never)) => match never {},
-        Err(panic) => {
-            eprintln!("request {id}: {method} {path} panicked: {}", words_of(panic.as_ref()));
-            Bare::InternalError.answer(&path, id)
-        }
+        Err(panic) => panicked(&method, &path, id, panic.as_ref()),
     }
+}
+
+fn panicked(method: &Method, path: &str, id: RequestId, panic: &(dyn Any + Send)) -> Response<AnswerBody> {
+    eprintln!("request {id}: {method} {path} panicked: {}", words_of(panic));
+    Bare::InternalError.answer(path, id)
 }
 
 fn words_of(panic: &(dyn Any + Send)) -> &str {

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
-use warp::Filter;
+use warp::filters::BoxedFilter;
+use warp::{Filter, Reply};
 
 use super::*;
 
@@ -25,7 +26,7 @@ impl Running {
         let shutdown = async {
             let _ = stopped.await;
         };
-        let ended = tokio::spawn(run(listener, routes, shutdown, limits, RequestIds::new(1)));
+        let ended = tokio::spawn(run(listener, routes.into(), shutdown, limits, RequestIds::new(1)));
         (Self { address, stop, ended }, started, go_on)
     }
 
@@ -39,7 +40,7 @@ impl Running {
     }
 }
 
-fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(impl Reply,)> {
+fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(warp::reply::Response,)> {
     let who = warp::path("who").and(warp::ext::get::<Peer>()).and(warp::ext::get::<RequestId>());
     let who = who.map(|peer: Peer, id: RequestId| format!("{} {id}", peer.0.ip()));
     let panics = warp::path("panics").map(|| -> String { panic!("a fault in a route") });
@@ -60,7 +61,18 @@ fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(impl Reply,)
     });
     let takes = warp::path("takes").and(warp::body::stream()).and_then(takes);
     let large = warp::path("large").map(|| "x".repeat(32 * 1024 * 1024));
-    who.or(panics).unify().or(panics_later).unify().or(waits).unify().or(takes).unify().or(large).unify().boxed()
+    who.or(panics)
+        .unify()
+        .or(panics_later)
+        .unify()
+        .or(waits)
+        .unify()
+        .or(takes)
+        .unify()
+        .or(large)
+        .unify()
+        .map(Reply::into_response)
+        .boxed()
 }
 
 async fn takes<S, B>(body: S) -> Result<String, warp::Rejection>

@@ -21,5 +21,5 @@ pub mod state;
 
 pub use callers::Callers;
 pub use rest::Kept;
-pub use routes::routes;
+pub use routes::{Routes, routes};
 pub use state::State;

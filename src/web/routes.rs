@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use bytes::Buf;
+use bytes::{Buf, Bytes};
 use futures_util::future::{self, Either};
 use futures_util::{Stream, StreamExt};
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::json;
 use warp::filters::BoxedFilter;
 use warp::path::FullPath;
@@ -25,15 +25,41 @@ use super::pages::{self, Visit};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival, Version};
 
+/// All routes, and before them what was answered before.
+pub struct Routes {
+    /// The way that every request can take.
+    pub filter: BoxedFilter<(warp::reply::Response,)>,
+    /// The way of what is kept.
+    pub kept: KeptAnswers,
+}
+
+impl From<BoxedFilter<(warp::reply::Response,)>> for Routes {
+    /// Routes of which no answer is kept.
+    fn from(filter: BoxedFilter<(warp::reply::Response,)>) -> Self {
+        Self { filter, kept: KeptAnswers(None) }
+    }
+}
+
+/// Answers of the REST API that were made before; they need no route.
+#[derive(Clone)]
+pub struct KeptAnswers(Option<Arc<State>>);
+
+impl KeptAnswers {
+    /// The answer to a request, where it is kept and the request's key is known.
+    #[must_use]
+    pub fn answer<B>(&self, request: &Request<B>, id: RequestId) -> Option<Response<Bytes>> {
+        let state = self.0.as_ref()?;
+        let (address, headers) = (request.uri(), request.headers());
+        let query = address.query().unwrap_or_default();
+        rest::answer_kept(state, &Arrival { method: request.method(), path: address.path(), query, headers, id })
+    }
+}
+
 /// The routes of the service.
 ///
 /// # Errors
 /// Where the settings of the tool endpoint name no host, or an origin that is none.
-pub fn routes(
-    state: &Arc<State>,
-    callers: Callers,
-    settings: &mcp::Settings,
-) -> Result<BoxedFilter<(warp::reply::Response,)>, DoorsError> {
+pub fn routes(state: &Arc<State>, callers: Callers, settings: &mcp::Settings) -> Result<Routes, DoorsError> {
     let tools = Arc::new(mcp::Source::new(Arc::clone(&state.live), &state.public_url));
     let tool_endpoint = mcp::routes(settings, tools, Arc::new(callers))?;
     let api = warp::path("api");
@@ -54,7 +80,7 @@ pub fn routes(
     let site = forms.boxed().or(others.boxed()).unify();
     // The most asked first; each request copies what it may have to go on with, so that is one thing.
     let others = tool_endpoint.or(no_version).unify().or(site).unify().boxed();
-    Ok(rest.or(others).unify().boxed())
+    Ok(Routes { filter: rest.or(others).unify().boxed(), kept: KeptAnswers(Some(Arc::clone(state))) })
 }
 
 /// What a request to the REST API comes to: an answer, nearly always at once.

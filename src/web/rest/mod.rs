@@ -1,5 +1,6 @@
-//! REST v1, v2, v3: one filter in, one response out.
+//! REST v1, v2, v3: a request in, a response out.
 //!
+//! What was asked before is kept, and answered before any route is tried ([`answer_kept`]); all else is made ([`answer`]).
 //! The checks run in the order that the contract gives (key in the address, key, `If-None-Match`, quota, then route,
 //! method and parameters), so the path is taken apart here and not by a chain of filters.
 
@@ -103,7 +104,7 @@ pub async fn answer(state: &State, arrival: &Arrival<'_>) -> Response<Bytes> {
         true => Err(Refused::Missing),
         false => state.access.authenticate_fresh(arrival.authorization()).await,
     };
-    respond(state, arrival, caller)
+    respond(state, arrival, caller, &state.live.serving(), None)
 }
 
 /// The same at once; `None` where the key is not known yet.
@@ -112,25 +113,39 @@ pub fn answer_known(state: &State, arrival: &Arrival<'_>) -> Option<Response<Byt
         true => Err(Refused::Missing),
         false => state.access.authenticate(arrival.authorization()),
     };
-    (caller != Err(Refused::Invalid)).then(|| respond(state, arrival, caller))
+    (caller != Err(Refused::Invalid)).then(|| respond(state, arrival, caller, &state.live.serving(), None))
 }
 
-/// The rest of [`answer`], which never waits.
-fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>) -> Response<Bytes> {
+/// The same where the answer was made before and is kept; `None` where it is not, and where the key is not admitted.
+pub fn answer_kept(state: &State, arrival: &Arrival<'_>) -> Option<Response<Bytes>> {
+    if !arrival.reads() || Version::of_path(arrival.path).is_none() {
+        return None;
+    }
     let catalog = state.live.serving();
+    let kept = state.kept.get(Asking::of(&catalog, arrival.path, arrival.query))?;
+    let caller = state.access.authenticate(arrival.authorization()).ok()?;
+    Some(respond(state, arrival, Ok(caller), &catalog, Some(kept)))
+}
+
+/// The rest of [`answer`], which never waits; `kept` is the answer that was made before.
+fn respond(
+    state: &State,
+    arrival: &Arrival<'_>,
+    caller: Result<Caller, Refused>,
+    catalog: &Arc<Catalog>,
+    kept: Option<Arc<Ready>>,
+) -> Response<Bytes> {
     let now = state.now();
     let today = Date::from_unix(now);
     let (version, path) = split(arrival.path);
     let mut quota = Quota::none(today);
-    let asking = Asking::of(&catalog, arrival.path, arrival.query);
-    let kept = if arrival.reads() { state.kept.get(asking) } else { None };
     let values: LazyCell<Vec<_>, _> =
         LazyCell::new(|| form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect());
     let validator = LazyCell::new(|| match &kept {
         Some(kept) => kept.etag().cloned().map(Validator::of_kept),
-        None => Validator::of(&catalog, arrival.path, &values),
+        None => Validator::of(catalog, arrival.path, &values),
     });
-    let admitted = admit(state, arrival, &catalog, caller, kept.is_some(), &validator, &mut quota);
+    let admitted = admit(state, arrival, catalog, caller, kept.is_some(), &validator, &mut quota);
     let outcome = admitted.and_then(|admitted| match (admitted, &kept) {
         (Admitted::NotModified(etag), _) => Ok(Outcome::NotModified(etag)),
         (Admitted::Preflight, _) => Ok(Outcome::Preflight),
@@ -140,7 +155,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
                 let detail = format!("there is no `{}`: the versions are /api/v1, /api/v2 and /api/v3", arrival.path);
                 return Err(Problem::new(Code::UnknownRoute, detail));
             };
-            let call = Call { state, catalog: Arc::clone(&catalog), version, path, values: &values, quota };
+            let call = Call { state, catalog: Arc::clone(catalog), version, path, values: &values, quota };
             let answer = caught(arrival.id, || route(&call, arrival));
             if let Err(problem) = &answer
                 && problem.code.status().is_server_error()
@@ -151,7 +166,7 @@ fn respond(state: &State, arrival: &Arrival<'_>, caller: Result<Caller, Refused>
                 let ready = Arc::new(ready(&call, (*validator).as_ref(), answer));
                 // What a cursor goes on with is of the release that it began on, which may not be held for long.
                 if ready.etag().is_some() && !call.values.iter().any(|(name, _)| name == "cursor") {
-                    state.kept.keep(asking, &ready);
+                    state.kept.keep(Asking::of(catalog, arrival.path, arrival.query), &ready);
                 }
                 Outcome::Ready(ready)
             })
