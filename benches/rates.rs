@@ -84,7 +84,7 @@ fn main() {
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
-    let all = Routes { filter: fixed.or(ours.filter).unify().boxed(), kept: ours.kept };
+    let all = Routes { filter: fixed.or(ours.filter).unify().boxed(), entrance: ours.entrance };
     runtime.spawn(run(listener, all, std::future::pending(), Limits::default(), RequestIds::new(2)));
 
     let subjects = [

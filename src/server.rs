@@ -47,7 +47,8 @@ pub struct Limits {
     /// wait or go elsewhere, one that is kept in the backlog only sees a server that hangs. Keep it below the process's
     /// limit of open files.
     pub connections: usize,
-    /// Bytes of a request's head; above it the answer is 431. At least 8,192.
+    /// Bytes of a request's head; above it the answer is 431. At least 8,192. An address alone may have three quarters of it; above
+    /// that the answer is 414.
     pub head_bytes: usize,
 }
 
@@ -90,7 +91,7 @@ pub async fn run(
     limits: Limits,
     ids: RequestIds,
 ) -> io::Result<Ending> {
-    let Routes { filter, kept } = routes;
+    let Routes { filter, entrance } = routes;
     let routes = TowerToHyperService::new(warp::service(filter));
     let mut http = http1::Builder::new();
     // The stream counts the time of heads; hyper's own timer would end idle connections as early.
@@ -122,7 +123,7 @@ pub async fn run(
                 let phase = Phase::default();
                 let connection = Connection {
                     routes: routes.clone(),
-                    kept: kept.clone(),
+                    entrance: entrance.clone(),
                     peer: Peer(plain(address)),
                     phase: phase.clone(),
                     ids: Arc::clone(&ids),
@@ -131,12 +132,12 @@ pub async fn run(
                 };
                 // Answers are written whole, so waiting for more to send only adds time.
                 let _ = socket.set_nodelay(true);
-                let stream = PatientStream::new(socket, phase, Arc::clone(&ids), &limits);
+                let stream = PatientStream::new(socket, phase, Arc::clone(&ids), entrance.clone(), &limits);
                 running.spawn(attend(Arc::clone(&http), stream, connection, ended.clone(), place));
             }
             Err(_) => {
                 if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
-                    running.spawn(refuse(socket, Bare::Overloaded.whole(ids.next()), place));
+                    running.spawn(refuse(socket, Bare::Overloaded.whole(ids.next(), &entrance), place));
                 }
             }
         }

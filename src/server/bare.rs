@@ -1,7 +1,7 @@
 //! Answers that no route makes: of requests that are none, of connections above the cap, of a route that panicked.
 //!
-//! They have the shape and the headers of every other answer, as far as these can be known here: without a key there is
-//! no quota, and which release would have answered is the routes' affair.
+//! They have the shape and the headers of every other answer, as far as these can be known here: nobody has looked at the
+//! key, so that there is no quota to tell.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,9 +14,10 @@ use super::request::AnswerBody;
 use crate::access::Quota;
 use crate::dataset::Date;
 use crate::web::arrival::RequestId;
-use crate::web::headers::{API_VERSION, REQUEST_ID, write_cors, write_quota};
+use crate::web::headers::{API_VERSION, REQUEST_ID, set, write_cors, write_quota};
 use crate::web::problem::{Code, Problem};
 use crate::web::rest::Version;
+use crate::web::routes::Entrance;
 
 /// Why a request gets an answer that no route makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(super) enum Bare {
     MissingHost,
     /// The bytes are no request.
     NoRequest,
+    /// The address is above the limit.
+    UrlTooLong,
     /// The head is above the limit.
     HeadTooLarge,
     /// Too many connections are open.
@@ -45,9 +48,13 @@ impl Bare {
                 Code::InvalidRequest,
                 "these bytes are no HTTP/1.1 request: check its first line and headers, and percent-encode the address",
             ),
+            Self::UrlTooLong => (
+                Code::UrlTooLong,
+                "the request's address is above the limit: ask for fewer values at a time, or shorten the query",
+            ),
             Self::HeadTooLarge => (
                 Code::HeadTooLarge,
-                "the request's address and headers are above the limit together: shorten the query, or send fewer cookies",
+                "the request's address and headers are above the limit together: send fewer headers or cookies",
             ),
             Self::Overloaded => (Code::Overloaded, "too many connections are open; try again in a second"),
         };
@@ -55,17 +62,17 @@ impl Bare {
     }
 
     /// The answer to a request for `path`.
-    pub(super) fn answer(self, path: &str, id: RequestId) -> Response<AnswerBody> {
-        let mut answer = Response::new(Either::Left(Full::new(Bytes::from(self.body(path, id)))));
+    pub(super) fn answer(self, path: &str, id: RequestId, entrance: &Entrance) -> Response<AnswerBody> {
+        let mut answer = Response::new(Either::Left(Full::new(Bytes::from(self.body(path, id, entrance)))));
         *answer.status_mut() = self.problem().code.status();
-        *answer.headers_mut() = self.headers(path, id);
+        *answer.headers_mut() = self.headers(path, id, entrance);
         answer
     }
 
     /// The whole answer, head and body, for a connection that ends with it.
-    pub(super) fn whole(self, id: RequestId) -> Bytes {
-        let body = self.body("/", id);
-        let mut headers = self.headers("/", id);
+    pub(super) fn whole(self, id: RequestId, entrance: &Entrance) -> Bytes {
+        let body = self.body("/", id, entrance);
+        let mut headers = self.headers("/", id, entrance);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         let mut whole = format!("HTTP/1.1 {}\r\n", self.problem().code.status()).into_bytes();
@@ -80,13 +87,13 @@ impl Bare {
         Bytes::from(whole)
     }
 
-    fn body(self, path: &str, id: RequestId) -> Vec<u8> {
+    fn body(self, path: &str, id: RequestId, entrance: &Entrance) -> Vec<u8> {
         // A path that may be most of a head is not said again.
-        let instance = if self == Self::HeadTooLarge { "/" } else { path };
-        self.problem().body("", instance, &id.to_string())
+        let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };
+        self.problem().body(entrance.public_url(), instance, &id.to_string())
     }
 
-    fn headers(self, path: &str, id: RequestId) -> HeaderMap {
+    fn headers(self, path: &str, id: RequestId, entrance: &Entrance) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -94,6 +101,9 @@ impl Bare {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         headers.insert(REQUEST_ID, id.value());
+        if let Some(snapshot) = entrance.snapshot() {
+            set(&mut headers, "x-snapshot", &snapshot.to_string());
+        }
         if let Some(version) = Version::of_path(path) {
             headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
         }

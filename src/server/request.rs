@@ -22,7 +22,7 @@ use super::bare::Bare;
 use super::stream::Phase;
 use crate::web::arrival::{BodyTimeout, Peer, RequestId, RequestIds};
 use crate::web::headers::REQUEST_ID;
-use crate::web::routes::KeptAnswers;
+use crate::web::routes::Entrance;
 
 /// Whatever ends an answer's body early.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -33,7 +33,7 @@ pub(super) type AnswerBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 /// The routes as one connection sees them: every request of it gets an answer, also where a route panics.
 pub(super) struct Connection<S> {
     pub(super) routes: S,
-    pub(super) kept: KeptAnswers,
+    pub(super) entrance: Entrance,
     pub(super) peer: Peer,
     pub(super) phase: Phase,
     pub(super) ids: Arc<RequestIds>,
@@ -66,11 +66,11 @@ where
         }
         self.phase.busy();
         let phase = self.phase.clone();
-        let (peer, patience, routes) = (self.peer, self.body, self.routes.clone());
+        let (peer, patience, routes, entrance) = (self.peer, self.body, self.routes.clone(), self.entrance.clone());
         future::Either::Right(Box::pin(async move {
             let mut answer = match refused {
-                Some(refused) => refused.answer(request.uri().path(), id),
-                None => answered(routes, request, peer, id, patience).await,
+                Some(refused) => refused.answer(request.uri().path(), id, &entrance),
+                None => answered(routes, &entrance, request, peer, id, patience).await,
             };
             answer.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.value());
             phase.idle();
@@ -82,9 +82,9 @@ where
 impl<S> Connection<S> {
     /// The answer that is kept for a request, if one is.
     fn kept_answer(&self, request: &Request<Incoming>, id: RequestId) -> Option<Response<AnswerBody>> {
-        match std::panic::catch_unwind(AssertUnwindSafe(|| self.kept.answer(request, id))) {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.entrance.kept_answer(request, id))) {
             Ok(answer) => answer.map(|answer| answer.map(|body| Either::Left(Full::new(body)))),
-            Err(panic) => Some(panicked(request.method(), request.uri().path(), id, panic.as_ref())),
+            Err(panic) => Some(panicked(request.method(), request.uri().path(), id, &self.entrance, panic.as_ref())),
         }
     }
 }
@@ -92,6 +92,9 @@ impl<S> Connection<S> {
 /// Why no route gets the request, if none does. hyper only refuses a head that it could not take in at one go.
 fn refused(request: &Request<Incoming>, head_bytes: usize) -> Option<Bare> {
     let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if address > head_bytes / 4 * 3 {
+        return Some(Bare::UrlTooLong);
+    }
     let headers = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if address + headers.sum::<usize>() > head_bytes {
         return Some(Bare::HeadTooLarge);
@@ -109,6 +112,7 @@ fn names_one_host(request: &Request<Incoming>) -> bool {
 
 async fn answered<S, B>(
     routes: S,
+    entrance: &Entrance,
     request: Request<Incoming>,
     peer: Peer,
     id: RequestId,
@@ -126,13 +130,19 @@ where
     match AssertUnwindSafe(async move { routes.call(request).await }).catch_unwind().await {
         Ok(Ok(answer)) => answer.map(|body| Either::Right(body.map_err(Into::into).boxed())),
         Ok(Err(never)) => match never {},
-        Err(panic) => panicked(&method, &path, id, panic.as_ref()),
+        Err(panic) => panicked(&method, &path, id, entrance, panic.as_ref()),
     }
 }
 
-fn panicked(method: &Method, path: &str, id: RequestId, panic: &(dyn Any + Send)) -> Response<AnswerBody> {
+fn panicked(
+    method: &Method,
+    path: &str,
+    id: RequestId,
+    entrance: &Entrance,
+    panic: &(dyn Any + Send),
+) -> Response<AnswerBody> {
     eprintln!("request {id}: {method} {path} panicked: {}", words_of(panic));
-    Bare::InternalError.answer(path, id)
+    Bare::InternalError.answer(path, id, entrance)
 }
 
 fn words_of(panic: &(dyn Any + Send)) -> &str {

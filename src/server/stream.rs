@@ -19,6 +19,7 @@ use tokio::time::{Instant, Sleep};
 use super::Limits;
 use super::bare::Bare;
 use crate::web::arrival::RequestIds;
+use crate::web::routes::Entrance;
 
 const HEAD: u64 = 0;
 const BUSY: u64 = 1;
@@ -66,7 +67,10 @@ pub(super) struct PatientStream<S> {
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
+    /// Whether a head's first line was seen to its end.
+    line_ended: bool,
     ids: Arc<RequestIds>,
+    entrance: Entrance,
     refusal: Option<Refusal>,
 }
 
@@ -81,12 +85,14 @@ struct Refusal {
 /// How long a client that is refused may go on sending.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What an answer of hyper's own is, where `bytes` begin one: it has no request id, which every answer of ours has.
-fn refused(bytes: &[u8]) -> Option<Bare> {
+/// What an answer of hyper's own is, where `bytes` begin one: it has no request id, which every answer of ours has. hyper
+/// does not tell which part of a head is too long: where its first line has not ended, it is the address.
+fn refused(bytes: &[u8], line_ended: bool) -> Option<Bare> {
     let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
     let refused = match status {
         b"400" => Bare::NoRequest,
-        b"414" | b"431" => Bare::HeadTooLarge,
+        b"431" if line_ended => Bare::HeadTooLarge,
+        b"414" | b"431" => Bare::UrlTooLong,
         _ => return None,
     };
     let named = bytes.windows(13).any(|window| window.eq_ignore_ascii_case(b"x-request-id:"));
@@ -94,7 +100,7 @@ fn refused(bytes: &[u8]) -> Option<Bare> {
 }
 
 impl<S> PatientStream<S> {
-    pub(super) fn new(inner: S, phase: Phase, ids: Arc<RequestIds>, limits: &Limits) -> Self {
+    pub(super) fn new(inner: S, phase: Phase, ids: Arc<RequestIds>, entrance: Entrance, limits: &Limits) -> Self {
         Self {
             inner,
             timed: Some(phase.now()),
@@ -104,7 +110,9 @@ impl<S> PatientStream<S> {
             write: limits.write,
             read_timer: Box::pin(tokio::time::sleep(limits.head)),
             write_timer: None,
+            line_ended: false,
             ids,
+            entrance,
             refusal: None,
         }
     }
@@ -143,7 +151,7 @@ impl<S: AsyncWrite + Unpin> PatientStream<S> {
     /// Writes an answer of ours in the place of `bytes`, where they are a refusal of hyper's; `None` where not.
     fn poll_refusal(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<Poll<io::Result<usize>>> {
         if self.refusal.is_none() {
-            let answer = refused(bytes)?.whole(self.ids.next());
+            let answer = refused(bytes, self.line_ended)?.whole(self.ids.next(), &self.entrance);
             self.refusal = Some(Refusal { answer, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
         }
         let refusal = self.refusal.as_mut()?;
@@ -161,11 +169,16 @@ impl<S: AsyncWrite + Unpin> PatientStream<S> {
 impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        let before = buf.filled().len();
         match Pin::new(&mut this.inner).poll_read(cx, buf) {
             Poll::Pending => this.poll_patience(cx).map(Err),
             ready => {
                 if this.phase.now() & 3 == IDLE {
                     this.phase.head();
+                    this.line_ended = false;
+                }
+                if !this.line_ended {
+                    this.line_ended = buf.filled().get(before..).is_some_and(|read| read.contains(&b'\n'));
                 }
                 ready
             }

@@ -300,7 +300,25 @@ async fn a_client_that_sends_on_after_a_refusal_still_reads_it() {
     let mut socket = server.connect().await;
     let head = format!("GET /{} HTTP/1.1\r\nHost: here\r\n\r\n", "a".repeat(400_000));
     let _ = socket.write_all(head.as_bytes()).await;
-    is_dressed(&rest(&mut socket).await, "head_too_large");
+    is_dressed(&rest(&mut socket).await, "url_too_long");
+}
+
+#[tokio::test]
+async fn an_address_that_leaves_no_place_for_headers_is_refused_however_it_comes() {
+    let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
+    for length in [6_500, 7_000, 20_000] {
+        let mut socket = server.connect().await;
+        let head = format!("GET /who HTTP/1.1\r\nHost: here\r\n\r\nGET /{} HTTP/1.1\r\n", "a".repeat(length));
+        let (first, rest_of_it) = head.split_at(3_000);
+        socket.write_all(first.as_bytes()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        socket.write_all(rest_of_it.as_bytes()).await.unwrap();
+        let _ = socket.write_all(b"Host: here\r\nConnection: close\r\n\r\n").await;
+        let answers = rest(&mut socket).await;
+        assert!(answers.starts_with("HTTP/1.1 200 OK\r\n"), "{answers}");
+        assert!(answers.contains("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {answers}");
+        assert!(answers.contains("\"url_too_long\""), "{length}: {answers}");
+    }
 }
 
 #[tokio::test]

@@ -48,6 +48,8 @@ pub enum Code {
     BodyTooLarge,
     /// A body of another type.
     UnsupportedMediaType,
+    /// An address above the limit.
+    UrlTooLong,
     /// A request's head above the limit.
     HeadTooLarge,
     /// The day's requests are used up.
@@ -62,7 +64,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -82,6 +84,7 @@ impl Code {
         Self::NotAcceptable,
         Self::CursorExpired,
         Self::BodyTooLarge,
+        Self::UrlTooLong,
         Self::UnsupportedMediaType,
         Self::QuotaExceeded,
         Self::HeadTooLarge,
@@ -187,6 +190,12 @@ impl Code {
                 "The release that the cursor was made on is not held any more. Begin again without a cursor.",
             ),
             Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request's body is above the limit."),
+            Self::UrlTooLong => (
+                "url_too_long",
+                414,
+                "URL too long",
+                "The request's address is above 24 KB. Ask for fewer values at a time.",
+            ),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`.")
             }

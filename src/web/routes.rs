@@ -14,6 +14,8 @@ use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 use warp::{Filter, Reply};
 
+use crate::dataset::SnapshotVersion;
+
 use super::State;
 use super::arrival::{BodyTimeout, Peer, RequestId};
 use super::callers::Callers;
@@ -25,33 +27,45 @@ use super::pages::{self, Visit};
 use super::problem::{Code, Problem};
 use super::rest::{self, Arrival, Version};
 
-/// All routes, and before them what was answered before.
+/// All routes, and what stands before them.
 pub struct Routes {
     /// The way that every request can take.
     pub filter: BoxedFilter<(warp::reply::Response,)>,
-    /// The way of what is kept.
-    pub kept: KeptAnswers,
+    /// What is asked first.
+    pub entrance: Entrance,
 }
 
 impl From<BoxedFilter<(warp::reply::Response,)>> for Routes {
-    /// Routes of which no answer is kept.
+    /// Routes with nothing before them.
     fn from(filter: BoxedFilter<(warp::reply::Response,)>) -> Self {
-        Self { filter, kept: KeptAnswers(None) }
+        Self { filter, entrance: Entrance(None) }
     }
 }
 
-/// Answers of the REST API that were made before; they need no route.
+/// What stands before the routes: answers that are kept, and what is told of the service where no route answers.
 #[derive(Clone)]
-pub struct KeptAnswers(Option<Arc<State>>);
+pub struct Entrance(Option<Arc<State>>);
 
-impl KeptAnswers {
-    /// The answer to a request, where it is kept and the request's key is known.
+impl Entrance {
+    /// The answer to a request, where it was made before and the request's key is known.
     #[must_use]
-    pub fn answer<B>(&self, request: &Request<B>, id: RequestId) -> Option<Response<Bytes>> {
+    pub fn kept_answer<B>(&self, request: &Request<B>, id: RequestId) -> Option<Response<Bytes>> {
         let state = self.0.as_ref()?;
         let (address, headers) = (request.uri(), request.headers());
         let query = address.query().unwrap_or_default();
         rest::answer_kept(state, &Arrival { method: request.method(), path: address.path(), query, headers, id })
+    }
+
+    /// The release that is served.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<SnapshotVersion> {
+        self.0.as_ref().map(|state| state.live.serving().version())
+    }
+
+    /// The address of the service in links; empty where it is not known.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
+        self.0.as_ref().map_or("", |state| &state.public_url)
     }
 }
 
@@ -80,7 +94,7 @@ pub fn routes(state: &Arc<State>, callers: Callers, settings: &mcp::Settings) ->
     let site = forms.boxed().or(others.boxed()).unify();
     // The most asked first; each request copies what it may have to go on with, so that is one thing.
     let others = tool_endpoint.or(no_version).unify().or(site).unify().boxed();
-    Ok(Routes { filter: rest.or(others).unify().boxed(), kept: KeptAnswers(Some(Arc::clone(state))) })
+    Ok(Routes { filter: rest.or(others).unify().boxed(), entrance: Entrance(Some(Arc::clone(state))) })
 }
 
 /// What a request to the REST API comes to: an answer, nearly always at once.
