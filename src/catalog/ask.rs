@@ -11,7 +11,7 @@ use crate::dataset::{
 use crate::search::nearest;
 
 use super::complaint::{ParameterError, unknown_word};
-use super::form::{LONGEST_TEXT, MOST_VALUES};
+use super::form::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
 use super::parameter::{Kind, Parameter, Resource};
 use super::{BoardQuery, Catalog, Clause, FitQuery, Order, Query};
 
@@ -55,9 +55,6 @@ type Values = Vec<Value>;
 
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
-
-/// Parameters of one request that are looked at.
-const MOST_PARAMETERS: usize = 100;
 
 struct Reader<'a> {
     catalog: &'a Catalog,

@@ -39,10 +39,12 @@ pub enum Form {
 
 /// Values that one parameter takes at most: each may cost a search for the nearest one.
 pub const MOST_VALUES: usize = 100;
+/// Parameters that one request has at most, repeated ones counted each time.
+pub const MOST_PARAMETERS: usize = 200;
 /// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
 pub const MOST_USD: u64 = (1 << 53) - 1;
 /// Characters of a name that is searched for; no name is longer.
-pub const LONGEST_TEXT: usize = 500;
+pub const LONGEST_TEXT: usize = 200;
 
 /// The slug that stands in examples for records of a table: one that the bundled snapshot has.
 #[must_use]

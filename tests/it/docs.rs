@@ -10,10 +10,13 @@ use std::time::Instant;
 
 use serde_json::Value;
 use venturedex::access::Tier;
+use venturedex::catalog::form::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
+use venturedex::search::MOST_HITS;
+use venturedex::server::Limits;
 use venturedex::web::docs::CLIENTS;
 use venturedex::web::library::Library;
 use venturedex::web::problem::Code;
-use venturedex::web::rest::{Route, Version};
+use venturedex::web::rest::{MAX_LIMIT, Route, Version};
 
 use crate::stage::{Server, wants_all};
 
@@ -25,6 +28,29 @@ fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
 
 fn pages() -> Vec<&'static str> {
     Library::paths().filter(|path| path.starts_with("/docs") && !path.contains('.')).chain(["/"]).collect()
+}
+
+#[test]
+fn the_limits_that_are_told_are_those_that_hold() {
+    let page = Server::bundled().anonymous().get("/docs/limits").text;
+    let rows = page.split("<tr>").filter_map(|row| {
+        let mut cells = row.split("<td>").skip(1).map(|cell| cell.split("</td>").next().unwrap_or_default());
+        Some((cells.next()?.to_owned(), cells.next()?.to_owned()))
+    });
+    let told: std::collections::BTreeMap<String, String> = rows.collect();
+    let head = Limits::default().head_bytes;
+    for (what, most) in [
+        ("Records a page (<code>limit</code>)", MAX_LIMIT.to_string()),
+        ("Values of a parameter", MOST_VALUES.to_string()),
+        ("Parameters, repeated ones counted each time", MOST_PARAMETERS.to_string()),
+        ("Characters of a name that is searched for", LONGEST_TEXT.to_string()),
+        ("Records that a search finds", "1,000, the best".to_owned()),
+        ("The address", format!("{} KB", head / 4 * 3 / 1024)),
+        ("The address and all headers", format!("{} KB", head / 1024)),
+    ] {
+        assert_eq!(told.get(what), Some(&most), "{what}: {told:?}");
+    }
+    assert_eq!(MOST_HITS, 1_000);
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn trial(server: &Server, parameter: &Parameter) -> Trial {
         words(&[slug, &slug.to_uppercase(), name], &format!("{slug}x"), slug)
     };
     match parameter.kind {
-        Kind::Text => Trial { good: vec!["capital".to_owned(), "\u{fc}".repeat(500)], bad: &[], unknown: None },
+        Kind::Text => Trial { good: vec!["capital".to_owned(), "\u{fc}".repeat(200)], bad: &[], unknown: None },
         Kind::Stages => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
         Kind::FirmKinds => words(&["vc", "Family Office,bank"], "acelerator", "accelerator"),
         Kind::StartupStatuses => words(&["operating", "Acquired"], "operatign", "operating"),

@@ -467,10 +467,22 @@ fn a_list_of_too_many_values_is_refused_before_any_is_looked_up() {
         assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{path}");
         assert!(reply.text.len() < 2_000, "{} bytes", reply.text.len());
     }
+    for version in ["v1", "v3"] {
+        let repeated = "&stage=seed".repeat(199);
+        for path in ["vcs", "vcs/nobody"] {
+            let reply = client.get(&format!("/api/{version}/{path}?_=1{repeated}&bogus=1"));
+            assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{version}/{path}");
+            assert!(
+                reply.text.contains("`bogus`: an address has at most 200 parameters, 201 are given"),
+                "{}",
+                reply.text
+            );
+        }
+    }
     let reply = client.list("/api/v3/vcs", &[("sector", &many[..100].join(","))]);
     assert_eq!(reply.status, 400);
     assert!(reply.json()["errors"].as_array().unwrap().len() <= 20);
-    assert_eq!(code(&client.list("/api/v3/vcs", &[("q", &"a".repeat(501))])), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.list("/api/v3/vcs", &[("q", &"a".repeat(201))])), (400, "invalid_parameter".into()));
 }
 
 #[test]

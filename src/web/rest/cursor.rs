@@ -14,8 +14,9 @@ const FORM: u8 = 1;
 const SEAL: usize = 16;
 /// Bytes of a cursor besides its path and query.
 const BESIDE: usize = 30 + SEAL;
-/// Cursors are not read above this length.
-const LONGEST: usize = 24_576;
+/// Cursors are neither made nor read above this length: the address that carries one also has a path and other parameters,
+/// and is limited itself.
+const LONGEST: usize = 20_000;
 const NO_POSITION: u32 = u32::MAX;
 
 /// A place in a list.
@@ -34,9 +35,10 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Writes the cursor as URL-safe text that only the holder of `secret` can make.
+    /// Writes the cursor as URL-safe text that only the holder of `secret` can make; `None` where its query is too long for
+    /// an address.
     #[must_use]
-    pub fn seal(&self, secret: &[u8; 32]) -> String {
+    pub fn seal(&self, secret: &[u8; 32]) -> Option<String> {
         let mut query = form_urlencoded::Serializer::new(String::with_capacity(128));
         query.extend_pairs(&self.query);
         let query = query.finish();
@@ -52,7 +54,7 @@ impl Cursor {
         bytes.extend_from_slice(query.as_bytes());
         let seal = tag(secret, &bytes);
         bytes.extend_from_slice(seal.get(..SEAL).unwrap_or(&[]));
-        URL_SAFE_NO_PAD.encode(bytes)
+        Some(URL_SAFE_NO_PAD.encode(bytes)).filter(|text| text.len() <= LONGEST)
     }
 
     /// Reads a sealed cursor; `None` where it was not made with `secret`, or was changed.
@@ -117,16 +119,27 @@ mod tests {
 
     #[test]
     fn a_sealed_cursor_opens_as_it_was() {
-        let sealed = cursor().seal(&[7; 32]);
+        let sealed = cursor().seal(&[7; 32]).unwrap();
         assert!(sealed.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
         assert_eq!(Cursor::open(&sealed, &[7; 32]), Some(cursor()));
         let without = Cursor { place: Place::after(3), ..cursor() };
-        assert_eq!(Cursor::open(&without.seal(&[7; 32]), &[7; 32]), Some(without));
+        assert_eq!(Cursor::open(&without.seal(&[7; 32]).unwrap(), &[7; 32]), Some(without));
+    }
+
+    #[test]
+    fn what_is_made_can_be_opened() {
+        let of_length = |length: usize| Cursor { query: vec![("city".into(), "é".repeat(length))], ..cursor() };
+        let made: Vec<bool> = (2_400..2_600).map(|length| of_length(length).seal(&[7; 32]).is_some()).collect();
+        assert!(made.first() == Some(&true) && made.last() == Some(&false));
+        for length in (0..200).filter(|length| made[*length]) {
+            let cursor = of_length(2_400 + length);
+            assert_eq!(Cursor::open(&cursor.seal(&[7; 32]).unwrap(), &[7; 32]), Some(cursor));
+        }
     }
 
     #[test]
     fn every_change_is_noticed() {
-        let sealed = cursor().seal(&[7; 32]);
+        let sealed = cursor().seal(&[7; 32]).unwrap();
         assert_eq!(Cursor::open(&sealed, &[8; 32]), None);
         for place in 0..sealed.len() {
             let mut changed = sealed.clone().into_bytes();

@@ -116,14 +116,18 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     }
 
     let next_cursor = match version {
-        Version::V3 => rows.next().map(|place| {
+        Version::V3 => rows.next().map(|place| -> Result<String, Problem> {
             let query = carried(version, resource, &asked.canonical);
             let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
             let cursor = Cursor { snapshot, content, path: call.path.to_ascii_lowercase(), query, place };
-            cursor.seal(call.state.access.cursor_secret())
+            cursor.seal(call.state.access.cursor_secret()).ok_or_else(|| {
+                let detail = "these filters are too long for a cursor to carry: ask for fewer values at a time";
+                Problem::new(Code::UrlTooLong, detail)
+            })
         }),
         Version::V1 | Version::V2 => None,
     };
+    let next_cursor = next_cursor.transpose()?;
     let next_link = next_cursor.as_ref().map(|cursor| next_link(call, cursor));
     let (total, limit) = (rows.total(), window.limit);
     let pagination = match &window.start {

@@ -28,7 +28,8 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::access::{Caller, Quota, Refused};
-use crate::catalog::{Catalog, Resource};
+use crate::catalog::form::MOST_PARAMETERS;
+use crate::catalog::{Catalog, ParameterError, Resource};
 use crate::dataset::{Date, SnapshotVersion, Table};
 
 use super::address::{HOLDS_KEY, holds_key};
@@ -294,6 +295,10 @@ fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
     if !accepts_json(arrival.headers) {
         let detail = "answers are `application/json`: leave `Accept` out, or name that type or `*/*`";
         return Err(Problem::new(Code::NotAcceptable, detail));
+    }
+    if let Some((name, _)) = call.values.get(MOST_PARAMETERS) {
+        let detail = format!("an address has at most {MOST_PARAMETERS} parameters, {} are given", call.values.len());
+        return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
     }
     match endpoint {
         Endpoint::List(resource) => list::answer(call, resource, &[]),
