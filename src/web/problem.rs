@@ -194,7 +194,8 @@ impl Code {
                 "url_too_long",
                 414,
                 "URL too long",
-                "The request's address is above 24 KB. Ask for fewer values at a time.",
+                "The request's address is above 24 KB, or its filters are too long for a cursor to carry. Ask for fewer \
+                 values at a time.",
             ),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`.")

@@ -70,7 +70,7 @@ pub(super) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 }
 
 /// Errors that answers refer to: name, status, further headers, codes.
-const ERRORS: [(&str, u16, &[&str], &str); 8] = [
+const ERRORS: [(&str, u16, &[&str], &str); 10] = [
     (
         "BadRequest",
         400,
@@ -86,7 +86,9 @@ const ERRORS: [(&str, u16, &[&str], &str); 8] = [
         &[],
         "The release that the cursor was made on is not held any more: begin again without it.",
     ),
+    ("UrlTooLong", 414, &[], "The address is above 24 KB, or its filters are too long for a cursor to carry."),
     ("QuotaExceeded", 429, &["Retry-After"], "The key has made all its requests of this day."),
+    ("HeadTooLarge", 431, &[], "The address and the headers are above 32 KB together."),
     ("InternalError", 500, &[], "Something went wrong here. The request was not counted."),
     ("Unavailable", 503, &["Retry-After"], "The service is starting, or has too much to do."),
 ];

@@ -55,6 +55,9 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
     problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
     problem(401, &server.anonymous().get("/api/v3/vcs").text);
     problem(406, &client.send("GET", "/api/v3/vcs", &[("accept", "text/html")]).text);
+    let (long, longer) = ("a".repeat(14_000), "a".repeat(28_000));
+    problem(414, &client.get(&format!("/api/v3/vcs?q={longer}")).text);
+    problem(431, &client.send("GET", &format!("/api/v3/vcs?q={long}"), &[("x-long", &longer)]).text);
     problem(404, &client.get("/api/v3/vcs/kestrelfold-captal").text);
     while client.get("/api/v3/stats").status == 200 {}
     problem(429, &client.get("/api/v3/vcs").text);
