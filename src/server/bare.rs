@@ -46,7 +46,7 @@ impl Bare {
             Self::MissingHost => (Code::InvalidRequest, "a request of HTTP/1.1 needs exactly one `Host` header"),
             Self::NoRequest => (
                 Code::InvalidRequest,
-                "these bytes are no HTTP/1.1 request: check its first line and headers, and percent-encode the address",
+                "this is no HTTP/1.1 request for a path: check its first line and headers, and percent-encode the address",
             ),
             Self::UrlTooLong => (
                 Code::UrlTooLong,

@@ -91,6 +91,10 @@ impl<S> Connection<S> {
 
 /// Why no route gets the request, if none does. hyper only refuses a head that it could not take in at one go.
 fn refused(request: &Request<Incoming>, head_bytes: usize) -> Option<Bare> {
+    // A target that only names a host is for proxies, which this is none of.
+    if request.uri().path().is_empty() {
+        return Some(Bare::NoRequest);
+    }
     let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
     if address > head_bytes / 4 * 3 {
         return Some(Bare::UrlTooLong);

@@ -324,6 +324,13 @@ async fn an_address_that_leaves_no_place_for_headers_is_refused_however_it_comes
 #[tokio::test]
 async fn bytes_that_are_no_request_are_told_so() {
     let (server, ..) = Running::start(quick()).await;
+    for bytes in ["CONNECT here:1 HTTP/1.1\r\nHost: here\r\n\r\n", "GET here:80 HTTP/1.1\r\nHost: here\r\n\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        let (answered, body) = answer(&mut socket).await;
+        assert_eq!(answered.split(' ').nth(1), Some("400"), "{bytes} → {answered}");
+        assert!(body.contains("invalid_request"), "{body}");
+    }
     for bytes in ["hello\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", "GET / HTTP/1.1\r\nHost here\r\n\r\n"] {
         let mut socket = server.connect().await;
         socket.write_all(bytes.as_bytes()).await.unwrap();

@@ -4,6 +4,9 @@ use std::io::Write;
 
 use http::HeaderMap;
 
+/// Bodies from this size on are compressed for those who accept it, bytes.
+pub const COMPRESS_FROM: usize = 1_024;
+
 /// Whether the caller takes JSON.
 #[must_use]
 pub fn accepts_json(headers: &HeaderMap) -> bool {

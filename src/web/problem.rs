@@ -319,6 +319,13 @@ impl Problem {
         Self { code, detail: detail.into(), errors: Vec::new(), did_you_mean: Vec::new(), allow: None, quota: None }
     }
 
+    /// An error that one parameter is at fault for.
+    #[must_use]
+    pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
+        let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
+        Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
+    }
+
     /// An error of parameters; the first decides about the code.
     #[must_use]
     pub fn of_parameters(mut errors: Vec<ParameterError>) -> Self {

@@ -53,6 +53,10 @@ def before_load_schema(context, schema):
                 parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
             elif strict and parameter["name"] in VALUES:
                 parameter["schema"]["items"]["enum"] = VALUES[parameter["name"]]
+            elif strict and parameter["name"] == "sort":
+                # It stands alone.
+                keys = parameter["schema"]["items"]["enum"]
+                parameter["schema"]["items"]["enum"] = [key for key in keys if key != "relevance"]
 
 
 def is_empty_in_part(value):

@@ -182,6 +182,50 @@ fn a_cursor_keeps_to_its_query() {
 }
 
 #[test]
+fn a_cursor_carries_the_window_and_the_form_of_its_query() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let first = client.get("/api/v3/vcs?q=capitl&limit=3&fields=slug,healthScore&explain=true");
+    let cursor = first.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    let form = |reply: &crate::stage::Reply| {
+        let json = reply.json();
+        let rows = json["data"].as_array().unwrap();
+        let keys: Vec<String> = rows[0].as_object().unwrap().keys().cloned().collect();
+        (rows.len(), keys, json["pagination"]["limit"].as_u64().unwrap(), json["meta"].get("explain").is_some())
+    };
+    let same = (3, vec!["health_score".to_owned(), "slug".to_owned()], 3, true);
+    let mut sorted = form(&first);
+    sorted.1.sort();
+    assert_eq!(sorted, same);
+    let second = client.get(&format!("/api/v3/vcs?cursor={cursor}"));
+    let mut sorted = form(&second);
+    sorted.1.sort();
+    assert_eq!(sorted, same);
+    // So does the next one, and the link to it says no more than the cursor.
+    let next = second.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    assert_eq!(second.header("link"), format!("<{}/api/v3/vcs?cursor={next}>; rel=\"next\"", client.base));
+    assert_eq!(form(&client.get(&format!("/api/v3/vcs?cursor={next}"))).2, 3);
+
+    // What stands beside it holds from there on; the same rows come whatever their form.
+    let other = client.get(&format!("/api/v3/vcs?cursor={cursor}&limit=20&fields=slug&explain=false"));
+    assert_eq!((form(&other).1, form(&other).2, form(&other).3), (vec!["slug".to_owned()], 20, false));
+    assert_ne!(other.header("etag"), second.header("etag"));
+    let limited = client.get(&format!("/api/v3/vcs?cursor={cursor}&limit=20"));
+    assert_ne!(limited.header("etag"), second.header("etag"));
+    assert_eq!(form(&limited).0.min(3), 3);
+    assert_eq!(limited.json()["data"][0]["slug"], second.json()["data"][0]["slug"]);
+    let next = other.json()["pagination"]["next_cursor"].as_str().map(str::to_owned);
+    if let Some(next) = next {
+        assert_eq!(form(&client.get(&format!("/api/v3/vcs?cursor={next}"))).1, ["slug"]);
+    }
+    // A clamped limit is carried as it was used.
+    let clamped = client.get("/api/v3/vcs?limit=1000").json();
+    let cursor = clamped["pagination"]["next_cursor"].as_str().unwrap();
+    let reply = client.get(&format!("/api/v3/vcs?cursor={cursor}")).json();
+    assert_eq!((&reply["pagination"]["limit"], reply["meta"].get("warnings")), (&100.into(), None));
+}
+
+#[test]
 fn the_whole_real_release_is_walked_once_while_another_is_swapped_in() {
     let Some(folder) = real_data() else { return };
     let server = Server::of(catalog_of(&folder));

@@ -534,3 +534,54 @@ fn a_default_that_is_spelt_out_agrees_with_a_cursor_only_where_it_is_the_same() 
     let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
     assert_eq!(client.get(&format!("/api/v3/vcs/Alder-Capital/reviews?cursor={cursor}")).status, 200);
 }
+
+#[test]
+fn all_that_is_wrong_with_a_request_is_told_at_once() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let reply = client.get("/api/v3/vcs?limit=0&fields=nam&explain=maybe&zz=1&stage=sede&min_health_score=x&sort=nam");
+    let errors = reply.json()["errors"].as_array().unwrap().clone();
+    let mut told: Vec<&str> = errors.iter().map(|error| error["parameter"].as_str().unwrap()).collect();
+    told.sort_unstable();
+    assert_eq!(told, ["explain", "fields", "limit", "min_health_score", "sort", "stage", "zz"]);
+    let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+    assert!(told.iter().all(|name| detail.contains(&format!("`{name}`"))), "{detail}");
+    let cursor = client.get("/api/v3/vcs?limit=1").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    for (query, code, parameter) in [
+        ("cursor=x".to_owned(), "invalid_cursor", "cursor"),
+        (format!("cursor={cursor}&stage=seed"), "cursor_mismatch", "stage"),
+    ] {
+        let json = client.get(&format!("/api/v3/vcs?{query}")).json();
+        assert_eq!((&json["code"], &json["errors"][0]["code"]), (&code.into(), &code.into()), "{json}");
+        assert_eq!(json["errors"][0]["parameter"], parameter);
+    }
+}
+
+#[test]
+fn a_long_error_is_compressed_like_any_answer() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let path = "/api/v3/vcs?zz=1&yy=2&xx=3&ww=4";
+    let plain = client.get(path);
+    assert!(plain.text.len() > 1_024 && plain.header("vary") == "Accept-Encoding");
+    let packed = client.send("GET", path, &[("accept-encoding", "gzip")]);
+    assert_eq!((packed.status, packed.header("content-encoding")), (400, "gzip"));
+    assert_eq!(packed.json()["errors"], plain.json()["errors"]);
+    let short = client.send("GET", "/api/v3/vcs?zz=1", &[("accept-encoding", "gzip")]);
+    assert_eq!((short.header("content-encoding"), short.header("vary")), ("", "Accept-Encoding"));
+}
+
+#[test]
+fn who_asks_for_options_with_a_key_is_told_its_quota_and_pays_nothing() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    client.get("/api/v3/stats");
+    let told = client.send("OPTIONS", "/api/v3/vcs", &[]);
+    assert_eq!(
+        (told.status, told.header("x-ratelimit-limit"), told.header("x-ratelimit-remaining")),
+        (204, "100", "99")
+    );
+    let told = server.anonymous().send("OPTIONS", "/api/v3/vcs", &[("authorization", "Bearer vdx_nonsense")]);
+    assert_eq!((told.status, told.header("x-ratelimit-limit")), (204, "0"));
+    assert_eq!(client.get("/api/v3/usage").json()["data"]["used"], 1);
+}

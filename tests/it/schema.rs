@@ -15,52 +15,74 @@ pub fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
 
 /// Where `value` does not fit `schema`; `None` where it does.
 pub fn misfit(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
-    let schema = resolved(document, schema);
-    if let Some(kinds) = schema.get("type") {
-        let kinds: Vec<&str> = match kinds {
-            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-            kind => kind.as_str().into_iter().collect(),
-        };
-        if !kinds.iter().any(|kind| is(kind, value)) {
-            return Some(format!("{path}: {value} is no {kinds:?}"));
+    Fit { document, exact: false }.misfit(schema, value, path)
+}
+
+/// The same, where objects have nothing but the properties that are described: documents leave them open for what may
+/// come, but what comes now is all in them.
+pub fn misfit_exactly(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
+    Fit { document, exact: true }.misfit(schema, value, path)
+}
+
+struct Fit<'d> {
+    document: &'d Value,
+    exact: bool,
+}
+
+impl Fit<'_> {
+    fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Option<String> {
+        let document = self.document;
+        let schema = resolved(document, schema);
+        if let Some(kinds) = schema.get("type") {
+            let kinds: Vec<&str> = match kinds {
+                Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+                kind => kind.as_str().into_iter().collect(),
+            };
+            if !kinds.iter().any(|kind| is(kind, value)) {
+                return Some(format!("{path}: {value} is no {kinds:?}"));
+            }
         }
-    }
-    if let Some(words) = schema.get("enum").and_then(Value::as_array)
-        && !words.contains(value)
-    {
-        return Some(format!("{path}: {value} is none of {words:?}"));
-    }
-    if let Some(number) = value.as_f64() {
-        let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
-        if bound("minimum").is_some_and(|least| number < least) || bound("maximum").is_some_and(|most| number > most) {
-            return Some(format!("{path}: {value} is out of range"));
+        if let Some(words) = schema.get("enum").and_then(Value::as_array)
+            && !words.contains(value)
+        {
+            return Some(format!("{path}: {value} is none of {words:?}"));
         }
-    }
-    if let Some(ways) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
-        && ways.iter().all(|way| misfit(document, way, value, path).is_some())
-    {
-        return Some(format!("{path}: {value} fits no alternative"));
-    }
-    if let (Some(item), Some(values)) = (schema.get("items"), value.as_array()) {
-        let mut places = values.iter().enumerate();
-        return places.find_map(|(index, value)| misfit(document, item, value, &format!("{path}[{index}]")));
-    }
-    let fields = value.as_object()?;
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
-        return Some(format!("{path}: `{missing}` is missing"));
-    }
-    if schema.get("minProperties").and_then(Value::as_u64).is_some_and(|least| (fields.len() as u64) < least) {
-        return Some(format!("{path}: too few properties"));
-    }
-    let properties = schema.get("properties").and_then(Value::as_object);
-    fields.iter().find_map(|(name, value)| match properties.and_then(|properties| properties.get(name)) {
-        Some(schema) => misfit(document, schema, value, &format!("{path}.{name}")),
-        None if schema.get("additionalProperties") == Some(&Value::Bool(false)) => {
-            Some(format!("{path}: `{name}` is not expected"))
+        if let Some(number) = value.as_f64() {
+            let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
+            if bound("minimum").is_some_and(|least| number < least)
+                || bound("maximum").is_some_and(|most| number > most)
+            {
+                return Some(format!("{path}: {value} is out of range"));
+            }
         }
-        None => None,
-    })
+        if let Some(ways) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
+            && ways.iter().all(|way| self.misfit(way, value, path).is_some())
+        {
+            return Some(format!("{path}: {value} fits no alternative"));
+        }
+        if let (Some(item), Some(values)) = (schema.get("items"), value.as_array()) {
+            let mut places = values.iter().enumerate();
+            return places.find_map(|(index, value)| self.misfit(item, value, &format!("{path}[{index}]")));
+        }
+        let fields = value.as_object()?;
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
+            return Some(format!("{path}: `{missing}` is missing"));
+        }
+        if schema.get("minProperties").and_then(Value::as_u64).is_some_and(|least| (fields.len() as u64) < least) {
+            return Some(format!("{path}: too few properties"));
+        }
+        let properties = schema.get("properties").and_then(Value::as_object);
+        fields.iter().find_map(|(name, value)| match properties.and_then(|properties| properties.get(name)) {
+            Some(schema) => self.misfit(schema, value, &format!("{path}.{name}")),
+            None if schema.get("additionalProperties") == Some(&Value::Bool(false))
+                || self.exact && properties.is_some() =>
+            {
+                Some(format!("{path}: `{name}` is not expected"))
+            }
+            None => None,
+        })
+    }
 }
 
 fn is(kind: &str, value: &Value) -> bool {

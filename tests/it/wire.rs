@@ -126,6 +126,12 @@ fn every_refusal_is_a_problem_with_all_headers() {
             (request("GET", &format!("{api}/vcs?q={}", "a".repeat(28_000)), &keyed), 414, "url_too_long"),
             (request("GET", &format!("{api}/vcs?q={}", "a".repeat(70_000)), &keyed), 414, "url_too_long"),
             (request("GET", &format!("{api}/vcs"), "Host: there\r\n"), 400, "invalid_request"),
+            // Which of two keys is meant, nobody knows.
+            (
+                request("GET", &format!("{api}/vcs"), &format!("{keyed}Authorization: Bearer x\r\n")),
+                401,
+                "malformed_api_key",
+            ),
         ];
         for (bytes, status, code) in cases {
             let what = &bytes[..bytes.len().min(80)];

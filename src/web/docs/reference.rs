@@ -165,9 +165,6 @@ fn takes(schema: &RefOr<Schema>) -> String {
             let mut text = match &object.enum_values {
                 Some(words) => {
                     let words = words.iter().filter_map(|word| word.as_str());
-                    // The other spelling is told in words.
-                    let words =
-                        words.filter(|word| !word.contains(|char: char| char.is_ascii_uppercase()) || word.len() == 2);
                     words.map(|word| format!("<code>{}</code>", escaped(word))).collect::<Vec<_>>().join(" ")
                 }
                 None => type_name(&object.schema_type),
@@ -197,16 +194,7 @@ fn takes(schema: &RefOr<Schema>) -> String {
             ArrayItems::RefOrSchema(item) => format!("any of: {}", takes(item)),
             ArrayItems::False => String::new(),
         },
-        Schema::AnyOf(any) => {
-            let mut ways: Vec<String> = Vec::new();
-            for way in any.items.iter().map(takes) {
-                // A list of any text takes a single one as well.
-                if !ways.iter().any(|known| known.ends_with(&way)) {
-                    ways.push(way);
-                }
-            }
-            ways.join(" or ")
-        }
+        Schema::AnyOf(any) => any.items.iter().map(takes).collect::<Vec<_>>().join(" or "),
         Schema::OneOf(_) | Schema::AllOf(_) => String::new(),
         _ => String::new(),
     }
@@ -246,6 +234,8 @@ fn schemas(page: &mut String, document: &OpenApi) {
             let doc = match schema {
                 RefOr::T(Schema::Object(object)) => object.description.as_deref(),
                 RefOr::T(Schema::Array(array)) => array.description.as_deref(),
+                RefOr::T(Schema::AnyOf(any)) => any.description.as_deref(),
+                RefOr::Ref(reference) => Some(reference.description.as_str()),
                 _ => None,
             };
             let kind = match schema {

@@ -14,15 +14,24 @@ use super::example::Examples;
 use super::schema::answer_name;
 
 /// Headers that every answer carries.
-const ALWAYS: [&str; 6] =
-    ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id", "X-Snapshot", "X-API-Version"];
+const ALWAYS: [&str; 9] = [
+    "X-RateLimit-Limit",
+    "X-RateLimit-Remaining",
+    "X-RateLimit-Reset",
+    "X-Request-Id",
+    "X-Snapshot",
+    "X-API-Version",
+    "Cache-Control",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Expose-Headers",
+];
 /// Headers of limited keys.
 const LIMITED: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
 /// Headers of what can be kept.
-const KEPT: [&str; 3] = ["ETag", "Cache-Control", "Vary"];
+const KEPT: [&str; 2] = ["ETag", "Vary"];
 
 /// What each header says.
-const HEADERS: [(&str, &str, Form); 14] = [
+const HEADERS: [(&str, &str, Form); 16] = [
     ("X-RateLimit-Limit", "Requests a day, or `unlimited`; 0 without a key.", Form::Count),
     ("X-RateLimit-Remaining", "Requests left today after this one, or `unlimited`.", Form::Count),
     ("X-RateLimit-Reset", "When the quota starts anew: Unix seconds of the next 00:00 UTC.", Form::Number),
@@ -37,6 +46,8 @@ const HEADERS: [(&str, &str, Form); 14] = [
         Form::Text,
     ),
     ("Cache-Control", "How long the answer may be kept.", Form::Text),
+    ("Access-Control-Allow-Origin", "Scripts of any origin may read the answer.", Form::Text),
+    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", Form::Text),
     ("Vary", "Request headers that the answer depends on.", Form::Text),
     (
         "Link",
@@ -94,7 +105,8 @@ const ERRORS: [(&str, u16, &[&str], &str); 10] = [
 ];
 
 /// The errors and the 304, by name.
-pub(super) fn shared(examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
+pub(super) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
+    let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
     let mut shared = Vec::new();
     for (name, status, further, doc) in ERRORS {
         let codes: Vec<String> = Code::ALL
@@ -109,10 +121,14 @@ pub(super) fn shared(examples: &Examples, base: &str) -> Vec<(&'static str, Resp
         let response = ResponseBuilder::new()
             .description(format!("{doc} Codes: {}.", codes.join(", ")))
             .content("application/problem+json", content);
-        shared.push((name, with_headers(response, ALWAYS.iter().chain(further)).build()));
+        // Where the address was not read, its path in another version is not told.
+        let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
+        let names = ALWAYS.iter().chain(&LIMITED).chain(further).chain(vary).chain(link);
+        shared.push((name, with_headers(response, names).build()));
     }
     let unchanged = ResponseBuilder::new().description("What `If-None-Match` names is still so. Costs nothing.");
-    shared.push(("NotModified", with_headers(unchanged, ALWAYS.iter().chain(&KEPT)).build()));
+    shared
+        .push(("NotModified", with_headers(unchanged, ALWAYS.iter().chain(&KEPT).chain(&LIMITED).chain(link)).build()));
     shared
 }
 
@@ -149,7 +165,7 @@ fn good(version: Version, endpoint: &Route, examples: &Examples, base: &str) -> 
         .example(examples.answer(version, endpoint, base))
         .build();
     let response = ResponseBuilder::new().description(endpoint.summary).content("application/json", content);
-    let kept: &[&str] = if endpoint.content.is_cacheable() { &KEPT } else { &["Cache-Control", "Vary"] };
+    let kept: &[&str] = if endpoint.content.is_cacheable() { &KEPT } else { &["Vary"] };
     let is_list = matches!(endpoint.content, Content::List(..));
     let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
     let names = ALWAYS.iter().chain(&LIMITED).chain(kept).chain(link);

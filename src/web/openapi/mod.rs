@@ -9,7 +9,7 @@ mod example;
 mod parameter;
 mod schema;
 
-use utoipa::openapi::info::{InfoBuilder, LicenseBuilder};
+use utoipa::openapi::info::{ContactBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::server::ServerBuilder;
@@ -65,8 +65,14 @@ fn introduction(version: Version, base: &str) -> String {
         "Ratings, peer scores, ghosting rates and profiles of venture capital firms.\n\n{own}\n\nEvery request carries \
          `Authorization: Bearer <key>`. The API only reads: HEAD is answered as GET is, OPTIONS with 204, and any other \
          method with 405 and `Allow`. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
-         9457); [each code is explained]({base}/docs/errors)."
+         9457); [each code is explained]({base}/docs/errors).",
+        own = absolute(own, base),
     )
+}
+
+/// Text whose [links](/to) lead to the service from anywhere.
+fn absolute(text: &str, base: &str) -> String {
+    text.replace("](/", &format!("]({base}/"))
 }
 
 /// The document of a version. `base` is the address of the service.
@@ -80,7 +86,7 @@ pub fn document(version: Version, base: &str) -> OpenApi {
             .operation_id(Some(endpoint.operation))
             .tag(tag(endpoint.content))
             .summary(Some(endpoint.summary))
-            .description(Some(endpoint.description))
+            .description(Some(absolute(endpoint.description, base)))
             .parameters(Some(parameter::of(version, endpoint, &schemas)))
             .responses(answer::of(version, endpoint, &examples, base))
             .build();
@@ -88,12 +94,12 @@ pub fn document(version: Version, base: &str) -> OpenApi {
     }
     let key = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
-        .bearer_format("vdx_")
+        .bearer_format("API key")
         .description(Some("An API key: `vdx_` and 36 letters and digits."))
         .build();
     let mut components =
         ComponentsBuilder::new().schemas_from_iter(schemas).security_scheme("key", SecurityScheme::Http(key));
-    for (name, response) in answer::shared(&examples, base) {
+    for (name, response) in answer::shared(version, &examples, base) {
         if version == Version::V3 || name != "CursorExpired" {
             components = components.response(name, response);
         }
@@ -109,12 +115,16 @@ pub fn document(version: Version, base: &str) -> OpenApi {
                 .title(format!("VentureDex API {}", version.segment()))
                 .version(env!("CARGO_PKG_VERSION"))
                 .description(Some(introduction(version, base)))
+                .contact(Some(ContactBuilder::new().name(Some("VentureDex")).url(Some(base)).build()))
                 .license(Some(
                     LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build(),
                 ))
                 .build(),
         )
-        .servers(Some([ServerBuilder::new().url(format!("{base}/api/{}", version.segment())).build()]))
+        .servers(Some([ServerBuilder::new()
+            .url(format!("{base}/api/{}", version.segment()))
+            .description(Some("This service."))
+            .build()]))
         .tags(Some(tags.map(|(name, doc)| TagBuilder::new().name(*name).description(Some(*doc)).build())))
         .security(Some([SecurityRequirement::new("key", [] as [&str; 0])]))
         .paths(paths)

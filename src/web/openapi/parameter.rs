@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
-use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use crate::catalog::form::{Form, LONGEST_TEXT, MOST_VALUES, example_slug};
@@ -12,7 +12,7 @@ use crate::dataset::Metric;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::web::rest::{Content, DEFAULT_LIMIT, MAX_LIMIT, Route, SUGGESTIONS, Version};
 
-use super::schema::{Schemas, item_name, selectable};
+use super::schema::{Schemas, field_name, item_name, vocabulary_of};
 
 /// The parameters of an endpoint, those of the path first.
 pub(super) fn of(version: Version, endpoint: &Route, schemas: &Schemas) -> Vec<Parameter> {
@@ -100,29 +100,31 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Without it: {}.", default.join(" and ")));
             }
-            (listed(builder), many(version, word(version, &words)), values())
+            (listed(builder), many(word(version, &words)), values())
         }
         Form::Word(words) => {
-            let default = Metric::HealthScore.name();
-            (builder, with_default(word(version, &words), default), example.into())
+            // Not as the schema's default: clients that send defaults would send it beside a cursor of another metric.
+            doc.push_str(&format!(" Without it: `{}`.", Metric::HealthScore.name()));
+            (builder, word(version, &words), example.into())
         }
         Form::Countries => {
-            let codes = RefOr::from(Ref::from_schema_name("Country"));
-            let schema = match version.is_strict() {
-                true => codes,
-                false => open(codes),
+            let codes = match version.is_strict() {
+                true => Ref::from_schema_name("Country").into(),
+                false => any_text().into(),
             };
-            (listed(builder), many(version, schema), values())
+            (listed(builder), many(codes), values())
         }
-        Form::Names => {
-            (listed(builder), many(version, ObjectBuilder::new().schema_type(Type::String).into()), values())
-        }
+        Form::Names => (listed(builder), many(any_text().into()), values()),
         Form::Number(least, most) => {
-            let number = whole(least).maximum(Some(most as f64 as i64));
+            let number = long(least).maximum(Some(most as f64 as i64));
             (builder, number.into(), example.parse::<u64>().unwrap_or(least).into())
         }
         Form::Rate => {
-            let rate = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)).maximum(Some(100));
+            let rate = ObjectBuilder::new()
+                .schema_type(Type::Number)
+                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
+                .minimum(Some(0))
+                .maximum(Some(100));
             (builder, rate.into(), example.parse::<f64>().unwrap_or(0.0).into())
         }
         Form::Date => {
@@ -133,15 +135,14 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
         }
         Form::Truth => (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into()),
         Form::Sort { keys, relevance, default } => {
-            let directed = keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{key}")]).collect::<Vec<_>>();
+            let alone = relevance.then_some("relevance".to_owned());
+            let directed = keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{key}")]);
+            let directed: Vec<String> = alone.into_iter().chain(directed).collect();
             let directed: Vec<&str> = directed.iter().map(String::as_str).collect();
-            let schema = match relevance {
-                true => AnyOfBuilder::new()
-                    .item(list(version, word(version, &directed)))
-                    .item(if version.is_strict() { words(&["relevance"]) } else { any_text() })
-                    .into(),
-                false => list(version, word(version, &directed)),
-            };
+            let schema = ArrayBuilder::new().items(word(version, &directed)).into();
+            if !version.is_strict() {
+                doc.push_str(&known(&directed));
+            }
             doc.push_str(&match relevance {
                 true => {
                     format!(" Without it: `relevance` where `q` is given, else `{default}`. `relevance` stands alone.")
@@ -151,6 +152,11 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
             (listed(builder), schema, values())
         }
     };
+    if let Form::Words(words) | Form::Word(words) = &parameter.kind.form(resource)
+        && !version.is_strict()
+    {
+        doc.push_str(&known(words));
+    }
     if !version.is_strict() && takes_words(parameter, resource) {
         doc.push_str(" A value that is unknown is left out, with a warning.");
     }
@@ -172,21 +178,22 @@ fn other(version: Version, endpoint: &Route, name: &str, schemas: &Schemas) -> P
             query(name, &doc).schema(Some(whole(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
         "offset" => query(name, "How many come before. Past the end, `data` is empty.")
-            .schema(Some(whole(0).default(Some(0.into()))))
+            .schema(Some(long(0).default(Some(0.into()))))
             .example(Some(0.into()))
             .build(),
         "page" => query(name, "The page, from 1. Past the end, `data` is empty.")
-            .schema(Some(whole(1).default(Some(1.into()))))
+            .schema(Some(long(1).default(Some(1.into()))))
             .example(Some(1.into()))
             .build(),
         "cursor" => query(
             name,
-            "Where to go on: `pagination.next_cursor` of the answer before. It carries its query and its release; leave \
-             filters and `sort` out beside it, or give the same.",
+            "Where to go on: `pagination.next_cursor` of the answer before. It carries its release and the whole query; leave \
+             the rest out beside it. Filters and `sort` may only be given as they were; `limit`, `fields` and `explain` may \
+             change.",
         )
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]+$"))))
         .build(),
-        "explain" => query(name, "Whether to tell in `meta.explain` why each record answers the search.")
+        "explain" => query(name, "Whether to tell in `meta.explain` why each record answers the search, where `q` is given.")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
         "q" => query(name, "What has been typed so far.")
@@ -200,8 +207,11 @@ fn other(version: Version, endpoint: &Route, name: &str, schemas: &Schemas) -> P
 }
 
 fn fields(version: Version, endpoint: &Route, schemas: &Schemas) -> Parameter {
-    let names = selectable(schemas, &item_name(version, endpoint.content));
-    let example: Vec<&String> = names.iter().take(2).collect();
+    let names = field_name(&item_name(version, endpoint.content));
+    let example: Vec<&Value> = match schemas.get(&names) {
+        Some(RefOr::T(Schema::Object(words))) => words.enum_values.iter().flatten().take(2).collect(),
+        _ => Vec::new(),
+    };
     let without = match endpoint.content {
         Content::List(resource, _) => {
             let table = resource.table();
@@ -223,7 +233,7 @@ fn fields(version: Version, endpoint: &Route, schemas: &Schemas) -> Parameter {
     query("fields", &doc)
         .style(Some(ParameterStyle::Form))
         .explode(Some(false))
-        .schema(Some(ArrayBuilder::new().items(words(&names.iter().map(String::as_str).collect::<Vec<_>>()))))
+        .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name(names))))
         .example(Some(json!(example)))
         .build()
 }
@@ -232,50 +242,32 @@ fn whole(least: u64) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least as i64))
 }
 
-fn words(words: &[&str]) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words.iter().copied()))
+/// A whole number that may be above what 32 bits hold.
+fn long(least: u64) -> ObjectBuilder {
+    whole(least).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A word of a vocabulary. v1 and v2 take others as well, and warn of them.
+/// A word of a vocabulary; any text in v1 and v2, which warn of what is unknown: a client that knew no others would be
+/// stricter than they are.
 fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
-    let known = RefOr::from(words(known));
-    if version.is_strict() { known } else { open(known) }
+    match vocabulary_of(known) {
+        _ if !version.is_strict() => any_text().into(),
+        Some(vocabulary) => Ref::from_schema_name(vocabulary).into(),
+        None => any_text().enum_values(Some(known.iter().copied())).into(),
+    }
 }
 
 fn any_text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// One of those known, or any other text.
-fn open(known: RefOr<Schema>) -> RefOr<Schema> {
-    AnyOfBuilder::new().item(known).item(any_text()).into()
-}
-
-fn with_default(schema: RefOr<Schema>, default: &str) -> RefOr<Schema> {
-    match schema {
-        RefOr::T(Schema::Object(mut object)) => {
-            object.default = Some(default.into());
-            RefOr::T(Schema::Object(object))
-        }
-        RefOr::T(Schema::AnyOf(mut any)) => {
-            any.default = Some(default.into());
-            RefOr::T(Schema::AnyOf(any))
-        }
-        other => other,
-    }
+/// The words that are known, as a sentence.
+fn known(words: &[&str]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    format!(" Known: {}.", words.join(", "))
 }
 
 /// Values separated by commas, any of which holds.
-fn many(version: Version, item: RefOr<Schema>) -> RefOr<Schema> {
-    listing(version, ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)))
-}
-
-/// Values separated by commas, one after the other.
-fn list(version: Version, item: RefOr<Schema>) -> RefOr<Schema> {
-    listing(version, ArrayBuilder::new().items(item))
-}
-
-/// v1 and v2 take whatever text there is, and warn of it.
-fn listing(version: Version, array: ArrayBuilder) -> RefOr<Schema> {
-    if version.is_strict() { array.into() } else { AnyOfBuilder::new().item(array).item(any_text()).into() }
+fn many(item: RefOr<Schema>) -> RefOr<Schema> {
+    ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)).into()
 }

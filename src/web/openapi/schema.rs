@@ -1,20 +1,24 @@
 //! The schemas of a version's answers: derived from Rust types, closed by the vocabularies and the tables of the code.
 //!
-//! v1 and v2 answer fixed sets of fields, so that each is required there. Under v3 `fields` decides which are there:
-//! none is required, and none that is not listed may occur.
+//! v1 and v2 answer fixed sets of fields, so that each is required there. Under v3 `fields` decides which are there, and
+//! none is required. Objects are left open: a client that refuses what it does not know would break with every field that
+//! is added. (Tests hold answers to what is listed here, and nothing else.)
+//!
+//! A vocabulary is one named schema, wherever its words stand: generators make one type of it.
 
 use std::collections::BTreeMap;
 
+use http::StatusCode;
 use serde_json::Value;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{AdditionalProperties, Array, ArrayItems, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, Array, ArrayItems, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::catalog::fit::Reason;
 use crate::catalog::{ParameterError, Resource, Texts};
 use crate::dataset::score::{DIMENSIONS, GHOSTING, METHOD};
 use crate::dataset::vocabulary::Vocabulary;
-use crate::dataset::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::dataset::{Country, FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::web::problem::Code;
 use crate::web::records;
 use crate::web::rest::{Content, Route, Version};
@@ -29,22 +33,71 @@ pub(super) fn of(version: Version) -> Schemas {
     let mut schemas = Schemas::new();
     let loose = version == Version::V3;
     for (name, object) in data(version) {
-        schemas.insert(name, RefOr::T(Schema::Object(closed(object, !loose))));
+        schemas.insert(name, RefOr::T(Schema::Object(holding(object, !loose))));
     }
-    for (name, mut object) in frame(version) {
-        object.additional_properties = nothing_else();
+    for (name, object) in frame(version) {
         schemas.insert(name, RefOr::T(Schema::Object(object)));
     }
     for endpoint in Route::of(version) {
         schemas.insert(answer_name(endpoint.content), answer(version, endpoint.content));
     }
-    let countries = Country::all().map(|country| Value::from(country.alpha2()));
-    let country = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some("A country, ISO 3166-1 alpha-2. Requests may also name it by alpha-3 or in English."))
-        .enum_values(Some(countries));
-    schemas.insert("Country".to_owned(), country.into());
+    if version == Version::V3 {
+        for endpoint in Route::of(version).filter(|endpoint| endpoint.parameters(version).contains(&"fields")) {
+            let item = item_name(version, endpoint.content);
+            let names = selectable(&schemas, &item);
+            let doc = format!("A field of `{item}`, or `*` for all.");
+            schemas.insert(field_name(&item), vocabulary(&doc, &names));
+        }
+    }
+    let used: Vec<&str> = used_vocabularies(version).collect();
+    for (name, doc, words) in vocabularies().into_iter().filter(|(name, ..)| used.contains(name)) {
+        schemas.insert(name.to_owned(), vocabulary(doc, &words));
+    }
     schemas
+}
+
+/// The schema of one word out of some.
+fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
+    let words = words.iter().map(|word| Value::from(word.as_ref()));
+    ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
+}
+
+/// All vocabularies: name, what a word stands for, words.
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 9] {
+    [
+        ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
+        ("Stage", "A stage of a startup's life.", Stage::names()),
+        ("FirmKind", "A kind of investor.", FirmKind::names()),
+        ("StartupStatus", "What has become of a startup.", StartupStatus::names()),
+        ("OrganizationKind", "What a person works for.", OrganizationKind::names()),
+        ("ReviewStatus", "Whether a review was approved; rejected ones are never served.", ReviewStatus::names()),
+        ("Metric", "What firms are ranked by.", Metric::names()),
+        (
+            "Tier",
+            "What an account may ask for.",
+            crate::access::Tier::ALL.into_iter().map(|tier| tier.name()).collect(),
+        ),
+        ("RecordKind", "What a name belongs to.", Texts::TABLES.map(Table::noun).to_vec()),
+    ]
+}
+
+/// The vocabularies that a version's document refers to. v1 and v2 take any text for a word, and warn of it.
+fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
+    let further: &[&str] = match version {
+        Version::V1 | Version::V2 => &[],
+        Version::V3 => &["StartupStatus", "OrganizationKind", "Metric", "RecordKind"],
+    };
+    ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier"].into_iter().chain(further.iter().copied())
+}
+
+/// The vocabulary that has just these words.
+pub(super) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
+    vocabularies().into_iter().find(|(.., known)| known == words).map(|(name, ..)| name)
+}
+
+/// The name of the vocabulary of a record's fields.
+pub(super) fn field_name(item: &str) -> String {
+    format!("{item}Field")
 }
 
 /// The name of an endpoint's whole answer.
@@ -96,7 +149,11 @@ pub(super) fn record_name(table: Table) -> &'static str {
 fn answer(version: Version, content: Content) -> RefOr<Schema> {
     let item = Ref::from_schema_name(item_name(version, content));
     let is_list = matches!(content, Content::List(..) | Content::Snapshots | Content::Suggestions);
-    let mut object = ObjectBuilder::new().schema_type(Type::Object).required("data");
+    let doc = match is_list {
+        true => format!("An answer that lists items of `{}`.", item_name(version, content)),
+        false => format!("An answer that holds one `{}`.", item_name(version, content)),
+    };
+    let mut object = ObjectBuilder::new().schema_type(Type::Object).description(Some(doc)).required("data");
     object = match is_list {
         true => object.property("data", Array::new(item)),
         false => object.property("data", item),
@@ -108,20 +165,13 @@ fn answer(version: Version, content: Content) -> RefOr<Schema> {
     if version == Version::V3 {
         object = object.required("meta");
     }
-    let mut object = object.build();
-    object.additional_properties = nothing_else();
-    RefOr::T(Schema::Object(object))
+    RefOr::T(Schema::Object(object.build()))
 }
 
-fn nothing_else() -> Option<Box<AdditionalProperties<Schema>>> {
-    Some(Box::new(AdditionalProperties::FreeForm(false)))
-}
-
-/// An object that has nothing but its properties; all of them, or at least one.
-fn closed(mut object: Object, all: bool) -> Object {
+/// An object that has all of its properties, or at least one.
+fn holding(mut object: Object, all: bool) -> Object {
     object.required = if all { object.properties.keys().cloned().collect() } else { Vec::new() };
     object.min_properties = (!all).then_some(1);
-    object.additional_properties = nothing_else();
     object
 }
 
@@ -210,88 +260,136 @@ fn frame(version: Version) -> BTreeMap<String, Object> {
             all.insert(to.to_owned(), object);
         }
     }
+    // Codes are told and not closed: more may come.
     let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
-    close(&mut all, "Problem", "code", &codes);
-    codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == http::StatusCode::BAD_REQUEST));
+    tell(&mut all, "Problem", "code", &codes);
+    codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == StatusCode::BAD_REQUEST));
+    codes.push(Code::CursorExpired.name());
     codes.extend(ParameterError::WARNINGS);
-    close(&mut all, "ParameterError", "code", &codes);
-    close(&mut all, "Problem", "tier", &tiers());
+    tell(&mut all, "ParameterError", "code", &codes);
+    refer(&mut all, "Problem", "tier", "Tier");
+    if let Some(pagination) = all.get_mut("Pagination") {
+        pagination.required = pagination.properties.keys().cloned().collect();
+    }
     all
-}
-
-fn tiers() -> Vec<&'static str> {
-    crate::access::Tier::ALL.into_iter().map(crate::access::Tier::name).collect()
 }
 
 /// Writes the vocabularies into the properties that hold their words.
 fn close_words(all: &mut BTreeMap<String, Object>) {
-    let stages = Stage::names();
+    for (component, property, vocabulary) in [
+        ("Firm", "kind", "FirmKind"),
+        ("Firm", "stages", "Stage"),
+        ("Startup", "stage", "Stage"),
+        ("Startup", "status", "StartupStatus"),
+        ("FundingRound", "stage", "Stage"),
+        ("Review", "stage", "Stage"),
+        ("Review", "status", "ReviewStatus"),
+        ("Organization", "kind", "OrganizationKind"),
+        ("Suggestion", "kind", "RecordKind"),
+        ("Usage", "tier", "Tier"),
+    ] {
+        refer(all, component, property, vocabulary);
+    }
+    for component in ["Firm", "Startup", "FundingRound", "Person"] {
+        refer(all, component, "country", "Country");
+    }
     for (component, property, words) in [
-        ("Firm", "kind", &FirmKind::names()),
-        ("Firm", "stages", &stages),
-        ("Startup", "stage", &stages),
-        ("Startup", "status", &StartupStatus::names()),
-        ("FundingRound", "stage", &stages),
-        ("Review", "stage", &stages),
-        ("Organization", "kind", &OrganizationKind::names()),
-        // Rejected reviews are never served.
-        ("Review", "status", &vec![ReviewStatus::Pending.name(), ReviewStatus::Approved.name()]),
         ("Score", "status", &vec!["published", "insufficient_reviews"]),
         ("Score", "method", &vec![METHOD]),
         ("ScoreComponent", "name", &DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect()),
-        ("Suggestion", "kind", &Texts::TABLES.map(Table::noun).to_vec()),
-        ("Usage", "tier", &tiers()),
     ] {
         close(all, component, property, words);
     }
     for object in all.values_mut() {
-        if let Some(RefOr::T(Schema::Object(country))) = object.properties.get_mut("country") {
-            country.pattern = Some("^[A-Z]{2}$".to_owned());
-        }
         for name in ["slug", "sectors", "parent"] {
-            match object.properties.get_mut(name) {
-                Some(RefOr::T(Schema::Object(slug))) => slug.pattern = Some(SLUG.to_owned()),
-                Some(RefOr::T(Schema::Array(slugs))) => {
-                    if let ArrayItems::RefOrSchema(item) = &mut slugs.items
-                        && let RefOr::T(Schema::Object(slug)) = item.as_mut()
-                    {
-                        slug.pattern = Some(SLUG.to_owned());
-                    }
-                }
-                _ => {}
+            let text = match object.properties.get_mut(name) {
+                Some(RefOr::T(Schema::Object(slug))) => Some(slug),
+                Some(RefOr::T(Schema::Array(slugs))) => item_of(slugs),
+                _ => None,
+            };
+            // A count of sectors has the same name.
+            if let Some(text) = text.filter(|text| is_text(text)) {
+                text.pattern = Some(SLUG.to_owned());
             }
         }
+    }
+}
+
+fn is_text(object: &Object) -> bool {
+    match &object.schema_type {
+        SchemaType::Type(kind) => *kind == Type::String,
+        SchemaType::Array(kinds) => kinds.contains(&Type::String),
+        SchemaType::AnyValue => false,
+    }
+}
+
+fn is_nullable(object: &Object) -> bool {
+    matches!(&object.schema_type, SchemaType::Array(kinds) if kinds.contains(&Type::Null))
+}
+
+/// What a list's items are, where they are described in place.
+fn item_of(array: &mut Array) -> Option<&mut Object> {
+    match &mut array.items {
+        ArrayItems::RefOrSchema(item) => match item.as_mut() {
+            RefOr::T(Schema::Object(object)) => Some(object),
+            _ => None,
+        },
+        ArrayItems::False => None,
+    }
+}
+
+/// Puts a vocabulary in the place of a property, or of the items of one that is a list; null beside it where it may be.
+fn refer(all: &mut BTreeMap<String, Object>, component: &str, property: &str, vocabulary: &str) {
+    let words = Ref::from_schema_name(vocabulary);
+    match all.get_mut(component).and_then(|object| object.properties.get_mut(property)) {
+        Some(RefOr::T(Schema::Array(array))) => array.items = ArrayItems::RefOrSchema(Box::new(words.into())),
+        Some(place @ RefOr::T(Schema::Object(_))) => {
+            let RefOr::T(Schema::Object(object)) = &*place else { return };
+            let doc = object.description.clone();
+            *place = match is_nullable(object) {
+                true => {
+                    let null = ObjectBuilder::new().schema_type(Type::Null);
+                    AnyOfBuilder::new().item(words).item(null).description(doc).into()
+                }
+                false => {
+                    let mut words = words;
+                    words.description = doc.unwrap_or_default();
+                    RefOr::Ref(words)
+                }
+            };
+        }
+        _ => {}
     }
 }
 
 /// What a slug looks like in answers.
 const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
-/// Allows a property, or the items of one that is a list, nothing but `words`, and null where it may be null.
+/// Allows a property nothing but `words`, and null where it may be null.
 fn close(all: &mut BTreeMap<String, Object>, component: &str, property: &str, words: &[&str]) {
-    let property = all.get_mut(component).and_then(|object| object.properties.get_mut(property));
-    let object = match property {
-        Some(RefOr::T(Schema::Object(object))) => object,
-        Some(RefOr::T(Schema::Array(array))) => match &mut array.items {
-            ArrayItems::RefOrSchema(item) => match item.as_mut() {
-                RefOr::T(Schema::Object(object)) => object,
-                _ => return,
-            },
-            ArrayItems::False => return,
-        },
-        _ => return,
-    };
-    let nullable = matches!(&object.schema_type, SchemaType::Array(types) if types.contains(&Type::Null));
-    let null = nullable.then_some(Value::Null);
-    object.enum_values = Some(words.iter().map(|word| Value::from(*word)).chain(null).collect());
+    if let Some(RefOr::T(Schema::Object(object))) =
+        all.get_mut(component).and_then(|object| object.properties.get_mut(property))
+    {
+        let null = is_nullable(object).then_some(Value::Null);
+        object.enum_values = Some(words.iter().map(|word| Value::from(*word)).chain(null).collect());
+    }
 }
 
-/// The fields that `fields` can name, nested ones by their path, in both spellings.
-pub(super) fn selectable(schemas: &Schemas, item: &str) -> Vec<String> {
+/// Names the words that a property has now, without closing it.
+fn tell(all: &mut BTreeMap<String, Object>, component: &str, property: &str, words: &[&str]) {
+    if let Some(RefOr::T(Schema::Object(object))) =
+        all.get_mut(component).and_then(|object| object.properties.get_mut(property))
+    {
+        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        let doc = object.description.take().unwrap_or_default();
+        object.description = Some(format!("{doc} One of {}; more may come.", words.join(", ")));
+    }
+}
+
+/// The fields that `fields` can name, nested ones by their path; camelCase is understood too.
+fn selectable(schemas: &Schemas, item: &str) -> Vec<String> {
     let mut paths = Vec::new();
     walk(schemas, item, "", &mut paths);
-    let camel: Vec<String> = paths.iter().map(|path| camel_case(path)).filter(|path| !paths.contains(path)).collect();
-    paths.extend(camel);
     paths.push("*".to_owned());
     paths
 }
@@ -316,21 +414,4 @@ fn walk(schemas: &Schemas, item: &str, before: &str, paths: &mut Vec<String>) {
             walk(schemas, below, &format!("{path}."), paths);
         }
     }
-}
-
-/// `health_score` → `healthScore`.
-fn camel_case(path: &str) -> String {
-    let mut camel = String::with_capacity(path.len());
-    let mut raise = false;
-    for char in path.chars() {
-        match char {
-            '_' => raise = true,
-            char if raise => {
-                camel.push(char.to_ascii_uppercase());
-                raise = false;
-            }
-            char => camel.push(char),
-        }
-    }
-    camel
 }

@@ -25,13 +25,10 @@ use crate::dataset::Table;
 
 use super::State;
 use super::address::decoded;
-use super::encoding::{accepts_gzip, gzip};
+use super::encoding::{COMPRESS_FROM, accepts_gzip, gzip};
 use super::frame::{HTML, POLICY};
 use super::headers::set;
 use failure::Failure;
-
-/// Bytes from which a page is compressed for those who ask.
-const WORTH_PACKING: usize = 1_024;
 
 /// A request for a page.
 #[derive(Clone, Copy)]
@@ -153,7 +150,7 @@ fn fail(failure: &Failure, catalog: &Catalog, visit: Visit<'_>) -> Response<Vec<
 fn respond(visit: Visit<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
     let mut response = Response::new(html.into_bytes());
     *response.status_mut() = status;
-    let wants_packed = response.body().len() >= WORTH_PACKING && accepts_gzip(visit.headers);
+    let wants_packed = response.body().len() >= COMPRESS_FROM && accepts_gzip(visit.headers);
     if let Some(packed) = wants_packed.then(|| gzip(response.body()).ok()).flatten() {
         *response.body_mut() = packed;
         set(response.headers_mut(), "content-encoding", "gzip");

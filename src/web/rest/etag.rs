@@ -167,6 +167,8 @@ impl Reading<'_> {
     }
 
     fn window(&self, names: &[&'static str], default_limit: u64, canonical: &mut Canonical) -> Option<()> {
+        // A cursor carries these; what is left out beside it is not the default.
+        let beside_cursor = names.contains(&"cursor") && self.values(|name| name == "cursor").next().is_some();
         for name in names {
             if *name == "fields" {
                 self.fields(canonical)?;
@@ -180,7 +182,7 @@ impl Reading<'_> {
             let number = || whole(text);
             let text = match *name {
                 "limit" => match number().filter(|limit| *limit > 0)? {
-                    limit if limit == default_limit => continue,
+                    limit if limit == default_limit && !beside_cursor => continue,
                     // Above the most, all are answered alike, and with a warning.
                     limit => limit.min(MAX_LIMIT + 1).to_string(),
                 },
@@ -193,6 +195,7 @@ impl Reading<'_> {
                     page => page.to_string(),
                 },
                 "explain" => match text {
+                    "0" | "false" if beside_cursor => "0".to_owned(),
                     "0" | "false" => continue,
                     "1" | "true" => "1".to_owned(),
                     _ => return None,
@@ -205,16 +208,9 @@ impl Reading<'_> {
     }
 
     fn fields(&self, canonical: &mut Canonical) -> Option<()> {
-        let given = self.pairs.iter().filter(|(name, _)| *name == "fields");
-        let names = given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty());
-        let mut names: Vec<String> = names.map(fields::snake_case).collect();
-        if names.len() > fields::MOST_NAMES {
-            return None;
-        }
-        names.sort_unstable();
-        names.dedup();
+        let names = fields::canonical(self.pairs.iter().copied())?;
         if !names.is_empty() {
-            canonical.push(("fields", names.join(",")));
+            canonical.push(("fields", names));
         }
         Some(())
     }

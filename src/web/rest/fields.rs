@@ -89,6 +89,20 @@ impl Fields {
     }
 }
 
+/// The names that `fields` gives, in snake_case and in one order: all spellings of a selection are the same. `None` where
+/// there are too many.
+pub(super) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
+    let given = values.filter(|(name, _)| *name == "fields");
+    let names = given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty());
+    let mut names: Vec<String> = names.map(snake_case).collect();
+    if names.len() > MOST_NAMES {
+        return None;
+    }
+    names.sort_unstable();
+    names.dedup();
+    Some(names.join(","))
+}
+
 /// The names that `fields` gives, as they are written.
 fn names(values: &[(String, String)]) -> impl Iterator<Item = &str> {
     let given = values.iter().filter(|(name, _)| name == "fields");

@@ -19,7 +19,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::catalog::Catalog;
-use crate::web::encoding::gzip;
+use crate::web::encoding::{COMPRESS_FROM, gzip};
 
 /// Bytes of answers that are kept, about, by all threads together.
 const CAPACITY: usize = 64 * 1024 * 1024;
@@ -31,8 +31,6 @@ const ANSWERS: usize = 8_192;
 const LONGEST: usize = 256 * 1024;
 /// What an answer takes besides its body, bytes.
 const BESIDE: usize = 2_048;
-/// Bodies from this size on are compressed for those who accept it, bytes.
-const COMPRESS_FROM: usize = 1_024;
 
 /// An answer as it goes out, but for what differs between callers.
 pub(super) struct Ready {

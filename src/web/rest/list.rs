@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use http::StatusCode;
 use serde::Serialize;
 
 use crate::catalog::{
@@ -14,11 +15,11 @@ use crate::search::Explanation;
 use crate::web::problem::{Code, Problem};
 
 use super::cursor::Cursor;
-use super::fields::Fields;
+use super::fields::{self, Fields};
 use super::further;
 use super::records;
 use super::shape::Shape;
-use super::version::{Start, Version, Window, single};
+use super::version::{DEFAULT_LIMIT, Start, Version, Window, single};
 use super::{Answer, Call};
 
 /// A list's pagination, in the shape of each version.
@@ -94,13 +95,27 @@ impl Rows {
 pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]) -> Result<Answer, Problem> {
     let version = call.version;
     let mut warnings = Vec::new();
-    let window = Window::read(version, call.values, &mut warnings).map_err(Problem::of_parameters)?;
-    let fields = match version {
-        Version::V3 => Fields::read(call.values, shape(resource)).map_err(Problem::of_parameters)?,
-        Version::V1 | Version::V2 => Fields::Default,
+    let mut faults = Faults::default();
+    let opened = match version {
+        Version::V3 => faults.of(Opened::read(call))?,
+        Version::V1 | Version::V2 => None,
     };
-    let explains = explains(call)?;
-    let walk = Walk::begin(call, resource, given, &window)?;
+    let opened = opened.flatten();
+    let values = opened.as_ref().map_or(Cow::Borrowed(call.values), |opened| opened.window(call.values));
+    let window = faults.of(Window::read(version, &values, &mut warnings).map_err(Problem::of_parameters))?;
+    let fields = faults.of(match version {
+        Version::V3 => Fields::read(&values, shape(resource)).map_err(Problem::of_parameters),
+        Version::V1 | Version::V2 => Ok(Fields::Default),
+    })?;
+    let explains = faults.of(explains(version, &values))?;
+    let offset = window.as_ref().map_or(0, Window::offset);
+    let walk = faults.of(Walk::begin(call, resource, given, opened, offset))?;
+    let (window, fields, explains, walk) = match (window, fields, explains, walk) {
+        (Some(window), Some(fields), Some(explains), Some(walk)) if faults.0.is_empty() => {
+            (window, fields, explains, walk)
+        }
+        _ => return Err(faults.all()),
+    };
     let asked = walk.asked;
     let rows = match &asked.request {
         Request::List(query) => Rows::Plain(walk.catalog.list(query, walk.place, window.limit as usize)),
@@ -117,7 +132,8 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
 
     let next_cursor = match version {
         Version::V3 => rows.next().map(|place| -> Result<String, Problem> {
-            let query = carried(version, resource, &asked.canonical);
+            let mut query = carried(version, resource, &asked.canonical);
+            query.extend(carried_window(&values, window.limit, explains));
             let (snapshot, content) = (walk.catalog.version(), walk.catalog.snapshot().content());
             let cursor = Cursor { snapshot, content, path: call.path.to_ascii_lowercase(), query, place };
             cursor.seal(call.state.access.cursor_secret()).ok_or_else(|| {
@@ -176,15 +192,39 @@ pub(super) fn answer(call: &Call<'_>, resource: Resource, given: &[(&str, &str)]
     Ok(Answer { body, snapshot: walk.catalog.version(), next_link })
 }
 
-/// Whether a search is to explain its matches (`explain=1`).
-fn explains(call: &Call<'_>) -> Result<bool, Problem> {
+/// What is wrong with a request: all of it at once, so that it is mended in one go.
+#[derive(Default)]
+struct Faults(Vec<ParameterError>);
+
+impl Faults {
+    /// What was read, or nothing where parameters are at fault; what else is wrong ends the reading.
+    fn of<T>(&mut self, read: Result<T, Problem>) -> Result<Option<T>, Problem> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(problem) if problem.errors.is_empty() || problem.code.status() != StatusCode::BAD_REQUEST => {
+                Err(problem)
+            }
+            Err(problem) => {
+                self.0.extend(problem.errors);
+                Ok(None)
+            }
+        }
+    }
+
+    fn all(self) -> Problem {
+        Problem::of_parameters(self.0)
+    }
+}
+
+/// Whether a search is to explain its matches (`explain=true`).
+fn explains(version: Version, values: &[(String, String)]) -> Result<bool, Problem> {
     let mut errors = Vec::new();
-    let given = if call.version == Version::V3 { single(call.values, "explain", &mut errors) } else { None };
+    let given = if version == Version::V3 { single(values, "explain", &mut errors) } else { None };
     let explains = match given {
         None | Some("0" | "false") => false,
         Some("1" | "true") => true,
         Some(other) => {
-            errors.push(ParameterError::invalid("explain", format!("`{other}` is neither `1` nor `0`")));
+            errors.push(ParameterError::invalid("explain", format!("`{other}` is neither `true` nor `false`")));
             false
         }
     };
@@ -218,15 +258,66 @@ pub(super) fn append(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), P
     serde_json::to_writer(body, value).map_err(|_| Problem::new(Code::InternalError, "the answer could not be written"))
 }
 
-/// The address of the next page: this request with another cursor.
+/// The address of the next page: the cursor says all.
 fn next_link(call: &Call<'_>, cursor: &str) -> String {
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    for (name, value) in call.values.iter().filter(|(name, _)| matches!(name.as_str(), "limit" | "fields" | "explain"))
-    {
-        query.append_pair(name, value);
+    format!("{}/api/v3/{}?cursor={cursor}", call.state.public_url, call.path)
+}
+
+/// A cursor that was given, with the release that it began on.
+struct Opened {
+    catalog: Arc<Catalog>,
+    cursor: Cursor,
+}
+
+/// Parameters of the window and the form that a cursor carries; another value may stand beside it.
+const WINDOW: [&str; 3] = ["limit", "fields", "explain"];
+
+impl Opened {
+    /// Opens the cursor of a request, where there is one.
+    fn read(call: &Call<'_>) -> Result<Option<Self>, Problem> {
+        let mut errors = Vec::new();
+        let text = single(call.values, "cursor", &mut errors);
+        if !errors.is_empty() {
+            return Err(Problem::of_parameters(errors));
+        }
+        let Some(text) = text else { return Ok(None) };
+        let cursor = Cursor::open(text, call.state.access.cursor_secret())
+            .filter(|cursor| cursor.path.eq_ignore_ascii_case(call.path));
+        let cursor = cursor.ok_or_else(|| {
+            let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
+            Problem::of_parameter(Code::InvalidCursor, "cursor", detail)
+        })?;
+        let held = call.state.live.held(cursor.snapshot);
+        let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
+            let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
+            Problem::of_parameter(Code::CursorExpired, "cursor", detail)
+        })?;
+        Ok(Some(Self { catalog, cursor }))
     }
-    query.append_pair("cursor", cursor);
-    format!("{}/api/v3/{}?{}", call.state.public_url, call.path, query.finish())
+
+    /// The values of a request with those of the cursor's window that the request leaves out.
+    fn window<'v>(&self, values: &'v [(String, String)]) -> Cow<'v, [(String, String)]> {
+        let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
+        let carried = self.cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
+        Cow::Owned(values.iter().chain(carried).cloned().collect())
+    }
+
+    /// The conditions and the order that the cursor carries.
+    fn conditions(&self) -> Vec<(String, String)> {
+        self.cursor.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned().collect()
+    }
+}
+
+/// What a cursor carries of the window and the form, where they are not what holds anyway.
+fn carried_window(values: &[(String, String)], limit: u64, explains: bool) -> impl Iterator<Item = (String, String)> {
+    let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let fields = fields::canonical(pairs).unwrap_or_default();
+    let carried = [
+        ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
+        ("fields", Some(fields).filter(|fields| !fields.is_empty())),
+        ("explain", explains.then(|| "true".to_owned())),
+    ];
+    carried.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
 /// A request for a list, on the release that it walks.
@@ -237,7 +328,14 @@ struct Walk {
 }
 
 impl Walk {
-    fn begin(call: &Call<'_>, resource: Resource, given: &[(&str, &str)], window: &Window) -> Result<Self, Problem> {
+    /// `offset` is where a walk without a cursor begins.
+    fn begin(
+        call: &Call<'_>,
+        resource: Resource,
+        given: &[(&str, &str)],
+        opened: Option<Opened>,
+        offset: u64,
+    ) -> Result<Self, Problem> {
         let searches = resource.parameter("q").is_some();
         let rules = Rules {
             strict: call.version.is_strict(),
@@ -257,7 +355,7 @@ impl Walk {
                 return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
             }
         }
-        let Start::Cursor(Some(text)) = &window.start else {
+        let Some(opened) = opened else {
             let asked = call.catalog.ask(resource, &values, rules);
             let asked = asked.map_err(|errors| refused(errors, given))?;
             if resource == Resource::Match && asked.canonical.is_empty() {
@@ -266,31 +364,22 @@ impl Walk {
                     "tell something about the startup: at least one of `stage`, `sector`, `country` and `raise_usd`",
                 )]));
             }
-            return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(window.offset()) });
+            return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: Place::after(offset) });
         };
 
-        let cursor = Cursor::open(text, call.state.access.cursor_secret())
-            .filter(|cursor| cursor.path.eq_ignore_ascii_case(call.path));
-        let cursor = cursor.ok_or_else(|| {
-            let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
-            Problem::new(Code::InvalidCursor, detail)
-        })?;
-        let held = call.state.live.held(cursor.snapshot);
-        let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
-            let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
-            Problem::new(Code::CursorExpired, detail)
-        })?;
+        let carried = opened.conditions();
+        let Opened { catalog, cursor } = opened;
         let beside = catalog.ask(resource, &values, rules).map_err(|errors| refused(errors, given))?;
         for (name, value) in &beside.canonical {
-            let carried = cursor.query.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.as_str());
-            let searches = cursor.query.iter().any(|(known, _)| known == "q");
-            let carried = carried.map(str::to_owned).or_else(|| default_of(call.version, resource, name, searches));
-            if carried.as_ref() != Some(value) {
+            let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
+            let searches = carried.iter().any(|(known, _)| known == "q");
+            let known = known.or_else(|| default_of(call.version, resource, name, searches));
+            if known.as_ref() != Some(value) {
                 let detail = format!("`{name}` is not what the cursor was made with: leave it out, or begin again");
-                return Err(Problem::new(Code::CursorMismatch, detail));
+                return Err(Problem::of_parameter(Code::CursorMismatch, name, detail));
             }
         }
-        let asked = catalog.ask(resource, &cursor.query, rules).map_err(Problem::of_parameters)?;
+        let asked = catalog.ask(resource, &carried, rules).map_err(Problem::of_parameters)?;
         Ok(Self { catalog, asked, place: cursor.place })
     }
 }

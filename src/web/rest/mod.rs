@@ -34,7 +34,7 @@ use crate::dataset::{Date, SnapshotVersion, Table};
 
 use super::address::{HOLDS_KEY, holds_key};
 use super::arrival::RequestId;
-use super::encoding::{accepts_gzip, accepts_json};
+use super::encoding::{COMPRESS_FROM, accepts_gzip, accepts_json, gzip};
 use super::headers::{self, API_VERSION, READS, REQUEST_ID, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
@@ -92,8 +92,11 @@ impl Arrival<'_> {
     }
 
     fn authorization(&self) -> Option<&str> {
-        let value = self.headers.get(http::header::AUTHORIZATION);
-        value.map(|value| value.to_str().unwrap_or("not text"))
+        let mut given = self.headers.get_all(http::header::AUTHORIZATION).iter();
+        let value = given.next()?;
+        // Which of several is meant, nobody knows.
+        let is_one = given.all(|other| other == value);
+        Some(if is_one { value.to_str().unwrap_or("not text") } else { "several" })
     }
 }
 
@@ -101,20 +104,15 @@ impl Arrival<'_> {
 ///
 /// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
 pub async fn answer(state: &State, arrival: &Arrival<'_>) -> Response<Bytes> {
-    let caller = match arrival.is_preflight() {
-        true => Err(Refused::Missing),
-        false => state.access.authenticate_fresh(arrival.authorization()).await,
-    };
+    let caller = state.access.authenticate_fresh(arrival.authorization()).await;
     respond(state, arrival, caller, &state.live.serving(), None)
 }
 
 /// The same at once; `None` where the key is not known yet.
 pub fn answer_known(state: &State, arrival: &Arrival<'_>) -> Option<Response<Bytes>> {
-    let caller = match arrival.is_preflight() {
-        true => Err(Refused::Missing),
-        false => state.access.authenticate(arrival.authorization()),
-    };
-    (caller != Err(Refused::Invalid)).then(|| respond(state, arrival, caller, &state.live.serving(), None))
+    let caller = state.access.authenticate(arrival.authorization());
+    (arrival.is_preflight() || caller != Err(Refused::Invalid))
+        .then(|| respond(state, arrival, caller, &state.live.serving(), None))
 }
 
 /// The same where the answer was made before and is kept; `None` where it is not, and where the key is not admitted.
@@ -236,13 +234,17 @@ fn admit(
     if !is_kept && holds_key(arrival.path, arrival.query) {
         return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
     }
+    let today = quota.day;
     if arrival.is_preflight() {
+        // Browsers send it without a key; who sends one is told its quota.
+        if let Ok(caller) = caller {
+            *quota = state.access.peek(&caller, today);
+        }
         return Ok(Admitted::Preflight);
     }
     let caller = caller.map_err(|refused| {
         Problem::new(Code::named(refused.code()).unwrap_or(Code::InvalidApiKey), refused.to_string())
     })?;
-    let today = quota.day;
     let is_usage = !is_kept && split(arrival.path) == (Some(Version::V3), "usage");
     if arrival.reads()
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
@@ -364,11 +366,19 @@ fn empty(status: StatusCode) -> Response<Bytes> {
 fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota, now: i64) -> Response<Bytes> {
     // A key in the path is not said again.
     let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
-    let mut response = Response::new(Bytes::from(problem.body(&state.public_url, instance, &arrival.id.to_string())));
+    let body = problem.body(&state.public_url, instance, &arrival.id.to_string());
+    let is_long = body.len() >= COMPRESS_FROM && accepts_gzip(arrival.headers);
+    let packed = is_long.then(|| gzip(&body).ok()).flatten();
+    let is_packed = packed.is_some();
+    let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
     *response.status_mut() = problem.code.status();
     let headers = response.headers_mut();
     set(headers, "content-type", "application/problem+json");
     set(headers, "cache-control", "no-store");
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if is_packed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     if problem.code.status() == StatusCode::UNAUTHORIZED {
         set(headers, "www-authenticate", "Bearer");
     }

@@ -158,11 +158,14 @@ impl Window {
     }
 }
 
-/// A whole number of plain digits; one too large to hold is the largest.
+/// A whole number of plain digits; one that JSON readers do not hold exactly is the largest that they do.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse().unwrap_or(u64::MAX))
+    digits.then(|| text.parse().unwrap_or(u64::MAX).min(MOST_EXACT))
 }
+
+/// 2^53 − 1.
+const MOST_EXACT: u64 = (1 << 53) - 1;
 
 /// The one value of a parameter, empty ones left out; different ones are an error.
 pub fn single<'v>(values: &'v [(String, String)], name: &str, errors: &mut Vec<ParameterError>) -> Option<&'v str> {
@@ -208,6 +211,7 @@ mod tests {
     #[test]
     fn a_page_too_far_out_does_not_overflow() {
         let (window, _) = read(Version::V2, &[("page", "99999999999999999999999")]).unwrap();
-        assert_eq!(window.offset(), u64::MAX);
+        assert_eq!(window.start, Start::Page(MOST_EXACT));
+        assert_eq!(window.offset(), (MOST_EXACT - 1) * 20);
     }
 }
