@@ -103,7 +103,7 @@ pub struct Score {
     pub status: String,
     /// Approved reviews.
     pub review_count: u32,
-    /// The method and its version.
+    /// The method and its version, such as `peer-score/1`.
     pub method: String,
     /// The parts, empty where no score is published; their points add up to `value`.
     pub components: Vec<ScoreComponent>,

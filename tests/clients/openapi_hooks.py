@@ -51,12 +51,16 @@ def before_load_schema(context, schema):
         for parameter in item["get"]["parameters"]:
             if parameter["name"] == "slug":
                 parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
+            elif not strict and parameter["schema"]["type"] == "array":
+                # v1 and v2 take any text for a list, and warn of it: no mutation of one is refused.
+                parameter["schema"] = {"anyOf": [parameter["schema"], {"type": "string"}]}
             elif strict and parameter["name"] in VALUES:
                 parameter["schema"]["items"]["enum"] = VALUES[parameter["name"]]
             elif strict and parameter["name"] == "sort":
                 # It stands alone.
-                keys = parameter["schema"]["items"]["enum"]
-                parameter["schema"]["items"]["enum"] = [key for key in keys if key != "relevance"]
+                name = parameter["schema"]["items"]["$ref"].rsplit("/", 1)[1]
+                keys = schema["components"]["schemas"][name]["enum"]
+                parameter["schema"]["items"] = {"type": "string", "enum": [key for key in keys if key != "relevance"]}
 
 
 def is_empty_in_part(value):

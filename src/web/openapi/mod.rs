@@ -8,6 +8,7 @@ mod answers;
 mod example;
 mod parameter;
 mod schema;
+mod vocabulary;
 
 use utoipa::openapi::info::{ContactBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};

@@ -12,7 +12,8 @@ use crate::dataset::Metric;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::web::rest::{Content, DEFAULT_LIMIT, MAX_LIMIT, Route, SUGGESTIONS, Version};
 
-use super::schema::{Schemas, field_name, item_name, vocabulary_of};
+use super::schema::{Schemas, item_name};
+use super::vocabulary::{directed, field_name, sort_name, vocabulary_of};
 
 /// The parameters of an endpoint, those of the path first.
 pub(super) fn of(version: Version, endpoint: &Route, schemas: &Schemas) -> Vec<Parameter> {
@@ -135,11 +136,12 @@ fn filter(version: Version, resource: Resource, parameter: &parameter::Parameter
         }
         Form::Truth => (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into()),
         Form::Sort { keys, relevance, default } => {
-            let alone = relevance.then_some("relevance".to_owned());
-            let directed = keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{key}")]);
-            let directed: Vec<String> = alone.into_iter().chain(directed).collect();
-            let directed: Vec<&str> = directed.iter().map(String::as_str).collect();
-            let schema = ArrayBuilder::new().items(word(version, &directed)).into();
+            let directed = directed(&keys, relevance);
+            let key = match version.is_strict() {
+                true => Ref::from_schema_name(sort_name(resource)).into(),
+                false => RefOr::from(any_text()),
+            };
+            let schema = ArrayBuilder::new().items(key).into();
             if !version.is_strict() {
                 doc.push_str(&known(&directed));
             }
@@ -178,11 +180,11 @@ fn other(version: Version, endpoint: &Route, name: &str, schemas: &Schemas) -> P
             query(name, &doc).schema(Some(whole(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
         "offset" => query(name, "How many come before. Past the end, `data` is empty.")
-            .schema(Some(long(0).default(Some(0.into()))))
+            .schema(Some(whole(0).default(Some(0.into()))))
             .example(Some(0.into()))
             .build(),
         "page" => query(name, "The page, from 1. Past the end, `data` is empty.")
-            .schema(Some(long(1).default(Some(1.into()))))
+            .schema(Some(whole(1).default(Some(1.into()))))
             .example(Some(1.into()))
             .build(),
         "cursor" => query(
@@ -262,7 +264,7 @@ fn any_text() -> ObjectBuilder {
 }
 
 /// The words that are known, as a sentence.
-fn known(words: &[&str]) -> String {
+fn known(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     format!(" Known: {}.", words.join(", "))
 }

@@ -9,21 +9,17 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{AnyOfBuilder, Array, ArrayItems, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
-use crate::catalog::fit::Reason;
-use crate::catalog::{ParameterError, Resource, Texts};
-use crate::dataset::score::{DIMENSIONS, GHOSTING, METHOD};
-use crate::dataset::vocabulary::Vocabulary;
-use crate::dataset::{Country, FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::catalog::{ParameterError, Resource};
+use crate::dataset::Table;
 use crate::web::problem::Code;
 use crate::web::records;
 use crate::web::rest::{Content, Route, Version};
 
-use super::answers;
+use super::{answers, vocabulary};
 
 /// The schemas of an answer's parts, by name.
 pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
@@ -41,63 +37,8 @@ pub(super) fn of(version: Version) -> Schemas {
     for endpoint in Route::of(version) {
         schemas.insert(answer_name(endpoint.content), answer(version, endpoint.content));
     }
-    if version == Version::V3 {
-        for endpoint in Route::of(version).filter(|endpoint| endpoint.parameters(version).contains(&"fields")) {
-            let item = item_name(version, endpoint.content);
-            let names = selectable(&schemas, &item);
-            let doc = format!("A field of `{item}`, or `*` for all.");
-            schemas.insert(field_name(&item), vocabulary(&doc, &names));
-        }
-    }
-    let used: Vec<&str> = used_vocabularies(version).collect();
-    for (name, doc, words) in vocabularies().into_iter().filter(|(name, ..)| used.contains(name)) {
-        schemas.insert(name.to_owned(), vocabulary(doc, &words));
-    }
+    vocabulary::add(version, &mut schemas);
     schemas
-}
-
-/// The schema of one word out of some.
-fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
-    let words = words.iter().map(|word| Value::from(word.as_ref()));
-    ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
-}
-
-/// All vocabularies: name, what a word stands for, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 9] {
-    [
-        ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
-        ("Stage", "A stage of a startup's life.", Stage::names()),
-        ("FirmKind", "A kind of investor.", FirmKind::names()),
-        ("StartupStatus", "What has become of a startup.", StartupStatus::names()),
-        ("OrganizationKind", "What a person works for.", OrganizationKind::names()),
-        ("ReviewStatus", "Whether a review was approved; rejected ones are never served.", ReviewStatus::names()),
-        ("Metric", "What firms are ranked by.", Metric::names()),
-        (
-            "Tier",
-            "What an account may ask for.",
-            crate::access::Tier::ALL.into_iter().map(|tier| tier.name()).collect(),
-        ),
-        ("RecordKind", "What a name belongs to.", Texts::TABLES.map(Table::noun).to_vec()),
-    ]
-}
-
-/// The vocabularies that a version's document refers to. v1 and v2 take any text for a word, and warn of it.
-fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
-    let further: &[&str] = match version {
-        Version::V1 | Version::V2 => &[],
-        Version::V3 => &["StartupStatus", "OrganizationKind", "Metric", "RecordKind"],
-    };
-    ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier"].into_iter().chain(further.iter().copied())
-}
-
-/// The vocabulary that has just these words.
-pub(super) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
-    vocabularies().into_iter().find(|(.., known)| known == words).map(|(name, ..)| name)
-}
-
-/// The name of the vocabulary of a record's fields.
-pub(super) fn field_name(item: &str) -> String {
-    format!("{item}Field")
 }
 
 /// The name of an endpoint's whole answer.
@@ -221,8 +162,7 @@ fn extend_firm(all: &mut BTreeMap<String, Object>, firm: &Object, version: Versi
     if version == Version::V3 {
         derived::<answers::CoInvestingFirm>(&mut further);
         derived::<answers::FittingFirm>(&mut further);
-        let reasons: Vec<&str> = Reason::ALL.into_iter().map(Reason::name).collect();
-        close(&mut further, "FitReason", "name", &reasons);
+        refer(&mut further, "FitReason", "name", "FitReasonName");
     }
     for (name, mut object) in further {
         if ["RankedFirm", "CoInvestingFirm", "FittingFirm"].contains(&name.as_str()) {
@@ -287,18 +227,13 @@ fn close_words(all: &mut BTreeMap<String, Object>) {
         ("Organization", "kind", "OrganizationKind"),
         ("Suggestion", "kind", "RecordKind"),
         ("Usage", "tier", "Tier"),
+        ("Score", "status", "ScoreStatus"),
+        ("ScoreComponent", "name", "ScoreComponentName"),
     ] {
         refer(all, component, property, vocabulary);
     }
     for component in ["Firm", "Startup", "FundingRound", "Person"] {
         refer(all, component, "country", "Country");
-    }
-    for (component, property, words) in [
-        ("Score", "status", &vec!["published", "insufficient_reviews"]),
-        ("Score", "method", &vec![METHOD]),
-        ("ScoreComponent", "name", &DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect()),
-    ] {
-        close(all, component, property, words);
     }
     for object in all.values_mut() {
         for name in ["slug", "sectors", "parent"] {
@@ -365,16 +300,6 @@ fn refer(all: &mut BTreeMap<String, Object>, component: &str, property: &str, vo
 /// What a slug looks like in answers.
 const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 
-/// Allows a property nothing but `words`, and null where it may be null.
-fn close(all: &mut BTreeMap<String, Object>, component: &str, property: &str, words: &[&str]) {
-    if let Some(RefOr::T(Schema::Object(object))) =
-        all.get_mut(component).and_then(|object| object.properties.get_mut(property))
-    {
-        let null = is_nullable(object).then_some(Value::Null);
-        object.enum_values = Some(words.iter().map(|word| Value::from(*word)).chain(null).collect());
-    }
-}
-
 /// Names the words that a property has now, without closing it.
 fn tell(all: &mut BTreeMap<String, Object>, component: &str, property: &str, words: &[&str]) {
     if let Some(RefOr::T(Schema::Object(object))) =
@@ -383,35 +308,5 @@ fn tell(all: &mut BTreeMap<String, Object>, component: &str, property: &str, wor
         let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         let doc = object.description.take().unwrap_or_default();
         object.description = Some(format!("{doc} One of {}; more may come.", words.join(", ")));
-    }
-}
-
-/// The fields that `fields` can name, nested ones by their path; camelCase is understood too.
-fn selectable(schemas: &Schemas, item: &str) -> Vec<String> {
-    let mut paths = Vec::new();
-    walk(schemas, item, "", &mut paths);
-    paths.push("*".to_owned());
-    paths
-}
-
-fn walk(schemas: &Schemas, item: &str, before: &str, paths: &mut Vec<String>) {
-    let Some(RefOr::T(Schema::Object(object))) = schemas.get(item) else { return };
-    for (name, schema) in &object.properties {
-        let path = format!("{before}{name}");
-        let below = match schema {
-            RefOr::Ref(reference) => Some(reference),
-            RefOr::T(Schema::Array(array)) => match &array.items {
-                ArrayItems::RefOrSchema(item) => match item.as_ref() {
-                    RefOr::Ref(reference) => Some(reference),
-                    RefOr::T(_) => None,
-                },
-                ArrayItems::False => None,
-            },
-            RefOr::T(_) => None,
-        };
-        paths.push(path.clone());
-        if let Some(below) = below.and_then(|reference| reference.ref_location.rsplit('/').next()) {
-            walk(schemas, below, &format!("{path}."), paths);
-        }
     }
 }
