@@ -137,7 +137,7 @@ pub async fn run(
             }
             Err(_) => {
                 if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
-                    running.spawn(refuse(socket, Bare::Overloaded.whole(ids.next(), &entrance), place));
+                    running.spawn(refuse(socket, Bare::Overloaded.whole("/", ids.next(), &entrance), place));
                 }
             }
         }

@@ -69,10 +69,10 @@ impl Bare {
         answer
     }
 
-    /// The whole answer, head and body, for a connection that ends with it.
-    pub(super) fn whole(self, id: RequestId, entrance: &Entrance) -> Bytes {
+    /// The whole answer, head and body, for a connection that ends with it. Of `path` only the version is looked at.
+    pub(super) fn whole(self, path: &str, id: RequestId, entrance: &Entrance) -> Bytes {
         let body = self.body("/", id, entrance);
-        let mut headers = self.headers("/", id, entrance);
+        let mut headers = self.headers(path, id, entrance);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         let mut whole = format!("HTTP/1.1 {}\r\n", self.problem().code.status()).into_bytes();

@@ -67,11 +67,40 @@ pub(super) struct PatientStream<S> {
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
-    /// Whether a head's first line was seen to its end.
-    line_ended: bool,
+    beginning: Beginning,
     ids: Arc<RequestIds>,
     entrance: Entrance,
     refusal: Option<Refusal>,
+}
+
+/// How a head begins: what can be told of one that is refused.
+#[derive(Default)]
+struct Beginning {
+    bytes: [u8; 24],
+    length: usize,
+    /// Whether the first line was seen to its end.
+    line_ended: bool,
+}
+
+impl Beginning {
+    /// Takes up bytes of the head.
+    fn read(&mut self, bytes: &[u8]) {
+        if self.line_ended {
+            return;
+        }
+        for (place, byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
+            *place = *byte;
+        }
+        self.length = (self.length + bytes.len()).min(self.bytes.len());
+        self.line_ended = bytes.contains(&b'\n');
+    }
+
+    /// The path that is asked for, as far as it was taken up.
+    fn path(&self) -> &str {
+        let text = self.bytes.get(..self.length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
+        let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or_default();
+        target.split('?').next().unwrap_or_default()
+    }
 }
 
 /// An answer of ours in the place of one of hyper's.
@@ -110,7 +139,7 @@ impl<S> PatientStream<S> {
             write: limits.write,
             read_timer: Box::pin(tokio::time::sleep(limits.head)),
             write_timer: None,
-            line_ended: false,
+            beginning: Beginning::default(),
             ids,
             entrance,
             refusal: None,
@@ -151,7 +180,8 @@ impl<S: AsyncWrite + Unpin> PatientStream<S> {
     /// Writes an answer of ours in the place of `bytes`, where they are a refusal of hyper's; `None` where not.
     fn poll_refusal(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<Poll<io::Result<usize>>> {
         if self.refusal.is_none() {
-            let answer = refused(bytes, self.line_ended)?.whole(self.ids.next(), &self.entrance);
+            let refused = refused(bytes, self.beginning.line_ended)?;
+            let answer = refused.whole(self.beginning.path(), self.ids.next(), &self.entrance);
             self.refusal = Some(Refusal { answer, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
         }
         let refusal = self.refusal.as_mut()?;
@@ -175,11 +205,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
             ready => {
                 if this.phase.now() & 3 == IDLE {
                     this.phase.head();
-                    this.line_ended = false;
+                    this.beginning = Beginning::default();
                 }
-                if !this.line_ended {
-                    this.line_ended = buf.filled().get(before..).is_some_and(|read| read.contains(&b'\n'));
-                }
+                this.beginning.read(buf.filled().get(before..).unwrap_or_default());
                 ready
             }
         }

@@ -585,3 +585,18 @@ fn who_asks_for_options_with_a_key_is_told_its_quota_and_pays_nothing() {
     assert_eq!((told.status, told.header("x-ratelimit-limit")), (204, "0"));
     assert_eq!(client.get("/api/v3/usage").json()["data"]["used"], 1);
 }
+
+#[test]
+fn a_value_that_is_no_text_is_refused() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    for version in ["v1", "v2", "v3"] {
+        for query in ["q=%ff", "limit=2&q=caf%e9", "q=%E0%80%80", "city=M%fcnchen"] {
+            let reply = client.get(&format!("/api/{version}/vcs?{query}"));
+            assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{query}: {}", reply.text);
+            assert!(reply.text.contains("is not UTF-8"), "{}", reply.text);
+        }
+        assert_eq!(client.get(&format!("/api/{version}/vcs?q=%EF%BF%BD")).status, 200);
+        assert_eq!(client.get(&format!("/api/{version}/vcs?q=caf%C3%A9")).status, 200);
+    }
+}

@@ -302,6 +302,10 @@ fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
         let detail = format!("an address has at most {MOST_PARAMETERS} parameters, {} are given", call.values.len());
         return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
     }
+    if let Some(name) = not_text(arrival.query, call.values) {
+        let detail = "the value is not UTF-8: percent-encode the bytes of its UTF-8 text";
+        return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
+    }
     match endpoint {
         Endpoint::List(resource) => list::answer(call, resource, &[]),
         Endpoint::OfFirm(resource, parameter, slug) => {
@@ -320,6 +324,12 @@ fn route(call: &Call<'_>, arrival: &Arrival<'_>) -> Result<Answer, Problem> {
         Endpoint::Suggest => single::suggest(call),
         Endpoint::Usage => single::usage(call),
     }
+}
+
+/// The parameter whose value is not UTF-8, if one is: what cannot be read becomes U+FFFD, which hardly anybody sends.
+fn not_text<'v>(query: &str, values: &'v [(String, String)]) -> Option<&'v str> {
+    let (name, _) = values.iter().find(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER))?;
+    (!query.to_ascii_lowercase().contains("%ef%bf%bd")).then_some(name)
 }
 
 fn cache(headers: &mut HeaderMap) {
