@@ -3,6 +3,8 @@
 //! Every problem is told with the nearest value that would have worked. Under lenient rules an unknown parameter or an
 //! unknown value of a vocabulary becomes a warning; what is no value at all (a date that is none) is refused under both.
 
+use std::cmp::Reverse;
+
 use crate::dataset::fold::fold;
 use crate::dataset::vocabulary::{Vocabulary, normal};
 use crate::dataset::{
@@ -10,7 +12,7 @@ use crate::dataset::{
 };
 use crate::search::nearest;
 
-use super::complaint::{ParameterError, unknown_word};
+use super::complaint::{ParameterError, RELEVANCE, unknown_key, unknown_word};
 use super::form::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
 use super::parameter::{Kind, Parameter, Resource};
 use super::{BoardQuery, Catalog, Clause, FitQuery, Order, Query};
@@ -167,7 +169,7 @@ impl Reader<'_> {
                     Country::read(value).map(|country| (country.alpha2().to_owned(), country.index() as u32))
                 };
                 let values = self.values(parameter, given, read, |_, name, value| {
-                    let names = Country::all().map(Country::name);
+                    let names = Country::names().map(|(name, _)| name);
                     let meant = nearest(value, names).and_then(Country::read);
                     let meant = meant.map(|country| country.alpha2().to_owned());
                     let mut error = ParameterError::unknown_value(name, value, "country", meant);
@@ -182,7 +184,12 @@ impl Reader<'_> {
                     reader.catalog.snapshot().city(&folded).map(|city| (folded, city))
                 };
                 let values = self.values(parameter, given, read, |reader, name, value| {
-                    let meant = nearest(value, reader.catalog.snapshot().cities()).map(str::to_owned);
+                    let snapshot = reader.catalog.snapshot();
+                    let mut cities: Vec<(u32, &str)> = (0..).zip(snapshot.cities()).collect();
+                    // Of equally near ones, that with most firms.
+                    cities.sort_by_key(|(city, _)| Reverse(snapshot.facet_count(Table::Firms, Facet::City, *city)));
+                    let meant = nearest(value, cities.into_iter().map(|(_, name)| name));
+                    let meant = meant.and_then(|name| snapshot.city_name(snapshot.city(name)?));
                     ParameterError::unknown_value(name, value, "city", meant)
                 });
                 self.any_of(parameter, Facet::City, values);
@@ -331,8 +338,10 @@ impl Reader<'_> {
         for part in parts.collect::<Vec<_>>() {
             let (firm, startup) = self.organization(part);
             if firm.is_none() && startup.is_none() {
-                let meant = [Table::Firms, Table::Startups].into_iter();
-                let meant = meant.flat_map(|table| self.catalog.nearest_slugs(table, part, 1)).next();
+                let near = [Table::Firms, Table::Startups].into_iter();
+                let near: Vec<String> = near.flat_map(|table| self.catalog.nearest_slugs(table, part, 1)).collect();
+                let nearest = nearest(part, near.iter().map(String::as_str)).map(str::to_owned);
+                let meant = nearest.or_else(|| near.into_iter().next());
                 self.complain(ParameterError::unknown_value(parameter.name, part, "firm or startup", meant));
             }
             names.extend(firm.iter().chain(&startup).map(|(slug, _)| slug.clone()));
@@ -437,7 +446,7 @@ impl Reader<'_> {
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
             let plain = normal(name).replace('-', "_");
-            if searchable && plain == "relevance" && direction == Direction::Ascending {
+            if searchable && plain == RELEVANCE && direction == Direction::Ascending {
                 relevance = true;
                 continue;
             }
@@ -447,20 +456,7 @@ impl Reader<'_> {
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{plain}") } else { plain });
                 }
-                None => {
-                    let mut accepted: Vec<&str> = table.sort_keys().to_vec();
-                    if searchable {
-                        accepted.insert(0, "relevance");
-                    }
-                    let sign = if direction == Direction::Descending { "-" } else { "" };
-                    self.complain(ParameterError {
-                        parameter: parameter.name.to_owned(),
-                        code: "unknown_value",
-                        detail: format!("`{name}` is not a key that this list can be sorted by"),
-                        did_you_mean: nearest(name, accepted.iter().copied()).map(|key| format!("{sign}{key}")),
-                        accepted: Some(accepted.into_iter().map(str::to_owned).collect()),
-                    });
-                }
+                None => self.complain(unknown_key(parameter.name, part, table.sort_keys(), searchable)),
             }
         }
         let text = names.join(",");
@@ -468,7 +464,7 @@ impl Reader<'_> {
             return self.invalid(parameter.name, "`relevance` stands alone: leave it or the other keys out".to_owned());
         }
         if relevance {
-            self.canonical.push((parameter.name, "relevance".to_owned()));
+            self.canonical.push((parameter.name, RELEVANCE.to_owned()));
             self.order = Some(Order::Relevance);
         } else if text == table.default_sort() {
             self.order = Some(Order::Natural);

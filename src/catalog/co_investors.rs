@@ -22,7 +22,7 @@ pub struct CoInvestor {
 /// One page of a firm's co-investors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorPage {
-    /// The firms: most shared rounds first, then the latest, then by slug.
+    /// The firms: most shared rounds first, then by slug, so that the first ones are those that a firm's record names.
     pub firms: Vec<CoInvestor>,
     /// How many firms there are.
     pub total: u64,
@@ -50,10 +50,7 @@ impl Catalog {
         let slugs = snapshot.slug_ranks(Table::Firms);
         let mut firms: Vec<(u32, u32, i32)> =
             shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
-        // The smallest number stands for no date, so that it is the last one either way.
-        firms.sort_unstable_by_key(|(row, rounds, last)| {
-            (Reverse(*rounds), Reverse(*last), slugs.get(*row as usize).copied())
-        });
+        firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs.get(*row as usize).copied()));
         let (firms, total, next) = place.page_of(firms, limit);
         let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
             row,

@@ -2,8 +2,11 @@
 
 use serde::Serialize;
 
-use crate::dataset::vocabulary::Vocabulary;
+use crate::dataset::vocabulary::{Vocabulary, normal, with_article};
 use crate::search::nearest;
+
+/// The key that sorts by how well a name matches.
+pub(super) const RELEVANCE: &str = "relevance";
 
 /// What is wrong with one parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,7 +68,7 @@ impl ParameterError {
 
     /// A value that is not in this snapshot; `noun` says what it should be.
     pub(super) fn unknown_value(parameter: &str, value: &str, noun: &str, did_you_mean: Option<String>) -> Self {
-        let detail = format!("`{value}` is not a {noun} of this snapshot");
+        let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
         Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted: None }
     }
 }
@@ -76,9 +79,34 @@ pub(super) fn unknown_word<V: Vocabulary>(name: &str, value: &str) -> ParameterE
     ParameterError {
         parameter: name.to_owned(),
         code: "unknown_value",
-        detail: format!("`{value}` is not a {}", V::NOUN.replace('_', " ")),
+        detail: format!("`{value}` is not {}", with_article(&V::NOUN.replace('_', " "))),
         did_you_mean: nearest(value, names.iter().copied()).map(str::to_owned),
         accepted: Some(names.into_iter().map(str::to_owned).collect()),
+    }
+}
+
+/// A key that a list cannot be sorted by, as it was given.
+pub(super) fn unknown_key(name: &str, given: &str, keys: &[&str], searchable: bool) -> ParameterError {
+    let (sign, key) = match given.trim_start_matches(['-', '+']) {
+        key if given.starts_with('-') => ("-", key),
+        key => ("", key),
+    };
+    let mut accepted = keys.to_vec();
+    if searchable {
+        accepted.insert(0, RELEVANCE);
+    }
+    let meant = nearest(key, accepted.iter().copied());
+    let detail = match normal(key) == RELEVANCE && searchable {
+        true => format!("`{given}` is no order: `{RELEVANCE}` has one direction, the best match first"),
+        false => format!("`{given}` is not a key that this list can be sorted by"),
+    };
+    let meant = meant.map(|key| if key == RELEVANCE { key.to_owned() } else { format!("{sign}{key}") });
+    ParameterError {
+        parameter: name.to_owned(),
+        code: "unknown_value",
+        detail,
+        did_you_mean: meant,
+        accepted: Some(accepted.into_iter().map(str::to_owned).collect()),
     }
 }
 
@@ -156,6 +184,40 @@ fn called_elsewhere<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::{FirmKind, OrganizationKind, Table};
+
+    #[test]
+    fn nouns_have_their_article() {
+        let detail = |error: ParameterError| error.detail;
+        assert_eq!(detail(unknown_word::<OrganizationKind>("kind", "x")), "`x` is not an organization kind");
+        assert_eq!(detail(unknown_word::<FirmKind>("kind", "x")), "`x` is not a kind");
+        for table in Table::ALL {
+            let told = detail(ParameterError::unknown_value("vc", "x", table.noun(), None));
+            assert_eq!(told, format!("`x` is not a {} of this snapshot", table.noun()));
+        }
+    }
+
+    #[test]
+    fn a_key_is_told_as_it_was_given_with_the_one_that_was_meant() {
+        let keys = ["name", "health_score"];
+        for (given, searchable, meant) in [
+            ("-relevance", true, Some("relevance")),
+            ("--Relevance", true, Some("relevance")),
+            ("-relevence", true, Some("relevance")),
+            ("-relevance", false, None),
+            ("--name", true, Some("-name")),
+            ("-+name", true, Some("-name")),
+            ("nmae", false, Some("name")),
+            ("-healthscore", false, Some("-health_score")),
+            ("-", true, None),
+        ] {
+            let error = unknown_key("sort", given, &keys, searchable);
+            assert_eq!(error.did_you_mean.as_deref(), meant, "{given}");
+            assert!(error.detail.starts_with(&format!("`{given}`")), "{}", error.detail);
+            let told = error.detail.contains("one direction");
+            assert_eq!(told, searchable && given.to_lowercase().contains("relevance"), "{}", error.detail);
+        }
+    }
 
     #[test]
     fn names_that_others_use_are_understood() {

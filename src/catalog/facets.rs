@@ -16,6 +16,8 @@ use super::selection::Selection;
 pub struct FacetCounts {
     /// All firms that the query finds.
     pub total: u64,
+    /// True where more names match than a search gives: the counts are then those of the best ones.
+    pub capped: bool,
     /// By stage: places in its vocabulary.
     pub stages: Vec<ValueCount>,
     /// By sector: rows of the sectors. A firm counts for its sectors and all above them.
@@ -40,10 +42,11 @@ impl Catalog {
     /// account.
     #[must_use]
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
-        let rows = self.rows_of(query);
+        let (rows, capped) = self.rows_of(query);
         let counts = |facet| self.counts_of(query.table, facet, &rows);
         FacetCounts {
             total: self.number_of(query.table, &rows),
+            capped,
             stages: counts(Facet::Stage),
             sectors: counts(Facet::Sector),
             countries: counts(Facet::Country),
@@ -54,11 +57,12 @@ impl Catalog {
     /// Counts the rows of any table that `query` finds by each of `facets`, the most frequent value first.
     #[must_use]
     pub fn counts_by(&self, query: &Query, facets: &[Facet]) -> Vec<Vec<ValueCount>> {
-        let rows = self.rows_of(query);
+        let (rows, _) = self.rows_of(query);
         facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
     }
 
-    fn rows_of(&self, query: &Query) -> Rows {
+    /// The rows that a query finds, and whether more names match than these.
+    fn rows_of(&self, query: &Query) -> (Rows, bool) {
         let selection = Selection::of(self.snapshot(), query.table, &query.clauses);
         match &query.text {
             Some(text) => {
@@ -69,10 +73,10 @@ impl Catalog {
                         *word |= 1 << (hit.row % 64);
                     }
                 }
-                Rows::Some(bits)
+                (Rows::Some(bits), found.capped)
             }
-            None if selection.is_everything() => Rows::All,
-            None => Rows::Some(selection.bits()),
+            None if selection.is_everything() => (Rows::All, false),
+            None => (Rows::Some(selection.bits()), false),
         }
     }
 

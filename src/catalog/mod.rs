@@ -15,6 +15,7 @@ pub mod form;
 mod history;
 mod list;
 pub mod live;
+mod near;
 pub mod parameter;
 mod query;
 pub mod release;
@@ -139,14 +140,6 @@ impl Catalog {
         };
         let mut namesakes = found.hits.iter().map(|hit| hit.row).filter(|row| named(*row));
         namesakes.next().filter(|_| namesakes.next().is_none())
-    }
-
-    /// The slugs of the rows that come nearest to a mistyped slug or name, best first.
-    #[must_use]
-    pub fn nearest_slugs(&self, table: Table, text: &str, most: usize) -> Vec<String> {
-        let found = self.search(table, &text.replace('-', " "), &|_| true);
-        let rows = found.hits.iter().map(|hit| hit.row).chain(found.did_you_mean.iter().copied());
-        rows.take(most).map(|row| self.snapshot.slug(table, row).to_owned()).collect()
     }
 
     /// All rows whose names match `text` and that `passes`, best first.

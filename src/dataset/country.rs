@@ -14,13 +14,52 @@ pub struct Country(u16);
 
 struct Entry {
     alpha2: &'static str,
-    name: &'static str,
+    name: String,
 }
 
 struct Table {
     entries: Vec<Entry>,
     by_text: HashMap<String, Country>,
+    /// The texts of `by_text` that are names, in order.
+    names: Vec<(String, Country)>,
 }
+
+/// Countries whose names in the crate's table are longer than what people call them, or lost their signs there.
+const SHORT_NAMES: [(&str, &str); 33] = [
+    ("AX", "Åland Islands"),
+    ("BL", "Saint Barthélemy"),
+    ("BN", "Brunei"),
+    ("BO", "Bolivia"),
+    ("CC", "Cocos (Keeling) Islands"),
+    ("CD", "DR Congo"),
+    ("CI", "Côte d'Ivoire"),
+    ("CW", "Curaçao"),
+    ("FK", "Falkland Islands"),
+    ("FM", "Micronesia"),
+    ("GB", "United Kingdom"),
+    ("GW", "Guinea-Bissau"),
+    ("HM", "Heard Island and McDonald Islands"),
+    ("IR", "Iran"),
+    ("KP", "North Korea"),
+    ("KR", "South Korea"),
+    ("LA", "Laos"),
+    ("MD", "Moldova"),
+    ("MF", "Saint Martin"),
+    ("MK", "North Macedonia"),
+    ("PS", "Palestine"),
+    ("RE", "Réunion"),
+    ("RU", "Russia"),
+    ("SH", "Saint Helena, Ascension and Tristan da Cunha"),
+    ("ST", "São Tomé and Príncipe"),
+    ("SX", "Sint Maarten"),
+    ("SY", "Syria"),
+    ("TL", "Timor-Leste"),
+    ("TW", "Taiwan"),
+    ("TZ", "Tanzania"),
+    ("US", "United States"),
+    ("VA", "Vatican City"),
+    ("VE", "Venezuela"),
+];
 
 /// Folded English names that the crate's table lacks: those in common use, and the standard's own that put the form of
 /// the state behind a comma.
@@ -72,14 +111,17 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     let mut entries = Vec::with_capacity(countries.len());
     let mut by_text = HashMap::new();
     for (index, country) in countries.iter().enumerate() {
-        let id = Country(index as u16);
-        entries.push(Entry { alpha2: country.alpha2, name: plain_name(country.long_name) });
-        for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name)] {
-            by_text.entry(fold(text)).or_insert(id);
+        let name = short_name(country.alpha2, country.long_name);
+        for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name), &name] {
+            by_text.entry(fold(text)).or_insert(Country(index as u16));
         }
+        entries.push(Entry { alpha2: country.alpha2, name });
+    }
+    // What one country is also called may be what another is called: American Samoa, and Samoa.
+    for (index, country) in countries.iter().enumerate() {
         for alias in country.aliases.iter() {
-            by_text.entry(fold(&spaced(alias))).or_insert(id);
-            by_text.entry(fold(alias)).or_insert(id);
+            by_text.entry(fold(&spaced(alias))).or_insert(Country(index as u16));
+            by_text.entry(fold(alias)).or_insert(Country(index as u16));
         }
     }
     for (text, alpha2) in COMMON {
@@ -87,8 +129,23 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
             by_text.entry(text.to_owned()).or_insert(Country(index as u16));
         }
     }
-    Table { entries, by_text }
+    let is_code = |text: &str| {
+        countries.iter().any(|country| [country.alpha2, country.alpha3].iter().any(|code| fold(code) == text))
+    };
+    let mut names: Vec<(String, Country)> =
+        by_text.iter().map(|(text, country)| (text.clone(), *country)).filter(|(text, _)| !is_code(text)).collect();
+    names.sort_unstable();
+    Table { entries, by_text, names }
 });
+
+/// The name that people use, in their spelling: `The United States Of America` → `United States`.
+fn short_name(alpha2: &str, long_name: &'static str) -> String {
+    if let Some((_, name)) = SHORT_NAMES.iter().find(|(known, _)| *known == alpha2) {
+        return (*name).to_owned();
+    }
+    let name = plain_name(long_name).to_owned();
+    [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
+}
 
 /// `The United States Of America` → `United States Of America`.
 fn plain_name(name: &'static str) -> &'static str {
@@ -148,10 +205,15 @@ impl Country {
         TABLE.entries.get(self.index()).map_or("", |entry| entry.alpha2)
     }
 
-    /// The English name, such as `Germany`.
+    /// The English name, as short as people say it: `Germany`, `United States`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        TABLE.entries.get(self.index()).map_or("", |entry| entry.name)
+        TABLE.entries.get(self.index()).map_or("", |entry| entry.name.as_str())
+    }
+
+    /// All English names that [`Country::read`] understands, folded and in order, each with its country.
+    pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
+        TABLE.names.iter().map(|(name, country)| (name.as_str(), *country))
     }
 }
 
@@ -199,6 +261,8 @@ mod tests {
             ("Korea, Democratic People's Republic of", "KP"),
             ("Congo, Democratic Republic of the", "CD"),
             ("Congo", "CG"),
+            ("Samoa", "WS"),
+            ("American Samoa", "AS"),
             ("Iran, Islamic Republic of", "IR"),
             ("Virgin Islands, U.S.", "VI"),
             ("Virgin Islands, British", "VG"),
@@ -208,6 +272,42 @@ mod tests {
         }
         assert_eq!(Country::read("Atlantis"), None);
         assert_eq!(Country::read(""), None);
+    }
+
+    #[test]
+    fn countries_are_called_as_people_call_them() {
+        let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
+        for (code, called) in SHORT_NAMES {
+            assert_eq!(name(code), called);
+        }
+        for (code, called) in [
+            ("DE", "Germany"),
+            ("NL", "Netherlands"),
+            ("BA", "Bosnia and Herzegovina"),
+            ("VC", "Saint Vincent and the Grenadines"),
+            ("AE", "United Arab Emirates"),
+        ] {
+            assert_eq!(name(code), called);
+        }
+        for country in Country::all() {
+            let called = country.name();
+            assert_eq!(Country::read(called), Some(country), "{called} is read as it is told");
+            let small = ["Of", "And", "The", "Da"];
+            assert!(!called.split(' ').any(|word| small.contains(&word)), "{called}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_read_as_its_country_and_no_code_is_one() {
+        let names: Vec<(&str, Country)> = Country::names().collect();
+        assert!(names.is_sorted() && names.len() > Country::all().count());
+        for (name, country) in &names {
+            assert_eq!(Country::read(name), Some(*country), "{name}");
+        }
+        for name in ["united states", "united kingdom", "south korea", "germany"] {
+            assert!(names.iter().any(|(known, _)| *known == name), "{name}");
+        }
+        assert!(!names.iter().any(|(name, _)| ["de", "deu", "us"].contains(name)));
     }
 
     #[test]

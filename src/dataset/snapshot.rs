@@ -335,6 +335,14 @@ impl Snapshot {
         (0..self.firms.city_count as u32).map(|city| self.archive.text(&self.firms.cities, city))
     }
 
+    /// The name of a value of [`Facet::City`] as it is answered: that of its first firm, where they write it differently.
+    #[must_use]
+    pub fn city_name(&self, city: u32) -> Option<String> {
+        let row = self.facet_rows(Table::Firms, Facet::City, city).iter().next()?;
+        let field = Table::Firms.fields().iter().position(|field| *field == "city")?;
+        serde_json::from_slice(self.record(Table::Firms, row).value(Table::Firms, field)).ok()
+    }
+
     /// Health scores of the firms; 255: none.
     #[must_use]
     pub fn health_scores(&self) -> &[u8] {

@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::problem::{Problem, Progress, Report, Severity, quoted};
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Vocabulary, with_article};
 use super::{Country, Date};
 
 /// How often progress is told, in rows.
@@ -246,8 +246,7 @@ impl Line<'_, '_> {
 }
 
 fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
-    let article = if V::NOUN.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    format!("{} is not {article} {}: {}", quoted(text), V::NOUN, V::names().join(", "))
+    format!("{} is not {}: {}", quoted(text), with_article(V::NOUN), V::names().join(", "))
 }
 
 /// A whole number of plain digits.

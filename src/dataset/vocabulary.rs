@@ -59,6 +59,13 @@ pub fn normal(text: &str) -> String {
     normal
 }
 
+/// A noun with its article: `a stage`, `an organization kind`.
+#[must_use]
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
+}
+
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $type:ident, $noun:literal, { $($(#[$value_doc:meta])* $value:ident = $name:literal),+ $(,)? } $(, $synonym:expr)?) => {
         $(#[$doc])*

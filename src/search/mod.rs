@@ -35,7 +35,7 @@ mod weights;
 pub use error::SearchError;
 pub use explain::{Explanation, Part};
 pub use index::{Found, Hit, TextIndex};
-pub use nearest::nearest;
+pub use nearest::{nearest, nearness};
 
 /// The version of the files that an index is written to.
 pub const FORMAT: u32 = 1;

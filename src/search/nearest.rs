@@ -13,17 +13,26 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let text = fold(text);
     let mut best: Option<(f64, &'a str)> = None;
     for candidate in candidates {
-        let folded = fold(candidate);
-        let mut similarity = osa::normalized_similarity(text.chars(), folded.chars());
-        let begins = text.len() >= 3 && folded.starts_with(&text);
-        if begins {
-            similarity = similarity.max(0.9);
-        }
-        if similarity >= WORTH_SUGGESTING && best.is_none_or(|(known, _)| similarity > known) {
+        let Some(similarity) = compare(&text, &fold(candidate)) else { continue };
+        if best.is_none_or(|(known, _)| similarity > known) {
             best = Some((similarity, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// How near `candidate` comes to `text`, 0–1, where that is near enough to suggest it; compared as [`nearest`] does.
+#[must_use]
+pub fn nearness(text: &str, candidate: &str) -> Option<f64> {
+    compare(&fold(text), &fold(candidate))
+}
+
+fn compare(text: &str, candidate: &str) -> Option<f64> {
+    let mut similarity = osa::normalized_similarity(text.chars(), candidate.chars());
+    if text.len() >= 3 && candidate.starts_with(text) {
+        similarity = similarity.max(0.9);
+    }
+    (similarity >= WORTH_SUGGESTING).then_some(similarity)
 }
 
 #[cfg(test)]

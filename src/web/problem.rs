@@ -173,7 +173,13 @@ impl Code {
                 "Not found",
                 "No record has this slug in the snapshot served. `did_you_mean` has the nearest slugs.",
             ),
-            Self::UnknownRoute => ("unknown_route", 404, "Unknown path", "The API has no such path in this version."),
+            Self::UnknownRoute => (
+                "unknown_route",
+                404,
+                "Unknown path",
+                "The API has no such path in this version. `did_you_mean` has the path that is a small edit away, where \
+                 one is.",
+            ),
             Self::MethodNotAllowed => (
                 "method_not_allowed",
                 405,
@@ -275,7 +281,7 @@ pub struct Problem {
     pub detail: String,
     /// Which parameters are at fault.
     pub errors: Vec<ParameterError>,
-    /// Nearest slugs, where a record was not found.
+    /// Nearest slugs, where a record was not found; the nearest path, where a path was not.
     pub did_you_mean: Vec<String>,
     /// Methods that the path takes, where another was used.
     pub allow: Option<&'static str>,

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 use venturedex::access::Tier;
+use venturedex::catalog::{Catalog, Place};
+use venturedex::dataset::Table;
 
 use crate::lists::{Naive, rows_of, split};
-use crate::stage::{Client, Reply, Server, bundled_folder};
+use crate::stage::{Client, Reply, Server, bundled_folder, catalog_of, copy_as, real_data};
 
 fn code(reply: &Reply) -> (u16, String) {
     (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
@@ -74,6 +76,8 @@ fn a_facet_counts_what_the_list_would_have_under_one_more_condition() {
     let names = client.get("/api/v3/vcs/facets").json()["data"].clone();
     let germany = names["country"].as_array().unwrap().iter().find(|entry| entry["value"] == "DE").unwrap();
     assert_eq!(germany["name"], "Germany");
+    let united: Vec<&Value> = names["country"].as_array().unwrap().iter().map(|entry| &entry["name"]).collect();
+    assert!(united.contains(&&json!("United States")) && united.contains(&&json!("United Kingdom")), "{united:?}");
     assert_eq!(client.get("/api/v3/vcs/facets?q=zzqxj").json()["data"]["stage"], json!([]));
 }
 
@@ -114,11 +118,11 @@ fn co_investors_are_those_who_joined_the_same_rounds() {
     }
     let mut longest = 0;
     for firm in Naive::read(&bundled_folder()).firms.iter().step_by(7) {
-        let mut expected: Vec<(Reverse<u64>, Reverse<String>, String)> = shared
+        let mut expected: Vec<(Reverse<u64>, String, String)> = shared
             .get(&firm.slug)
             .into_iter()
             .flatten()
-            .map(|(other, (count, last))| (Reverse(*count), Reverse(last.clone()), other.clone()))
+            .map(|(other, (count, last))| (Reverse(*count), other.clone(), last.clone()))
             .collect();
         expected.sort();
         longest = longest.max(expected.len());
@@ -126,8 +130,8 @@ fn co_investors_are_those_who_joined_the_same_rounds() {
         let rows = walk(&client, &path, &[("limit", "9"), ("fields", "slug,sharedRounds,lastSharedOn")]);
         let got: Vec<Value> = expected
             .iter()
-            .map(|(count, last, slug)| {
-                let last = Some(last.0.as_str()).filter(|last| !last.is_empty());
+            .map(|(count, slug, last)| {
+                let last = Some(last.as_str()).filter(|last| !last.is_empty());
                 json!({ "slug": slug, "shared_rounds": count.0, "last_shared_on": last })
             })
             .collect();
@@ -143,6 +147,69 @@ fn co_investors_are_those_who_joined_the_same_rounds() {
     let unknown = client.get("/api/v3/vcs/alder-capital/co-investors?stage=seed");
     assert_eq!(code(&unknown), (400, "unknown_parameter".into()));
     assert_eq!(unknown.json()["errors"][0]["accepted"], json!(["limit", "cursor", "fields"]));
+}
+
+/// Compares the first co-investors of every firm with those that its record names; tells how many firms have equal ones
+/// around the last that is named, so that the order of ties decides.
+fn first_co_investors_are_those_of_the_record(catalog: &Catalog) -> usize {
+    let snapshot = catalog.snapshot();
+    let field = Table::Firms.fields().iter().position(|field| *field == "top_co_investors").unwrap();
+    let mut tied = 0;
+    for row in 0..snapshot.rows(Table::Firms) {
+        let record = snapshot.record(Table::Firms, row).value(Table::Firms, field);
+        let named: Vec<Value> = serde_json::from_slice(record).unwrap();
+        let named: Vec<(String, u64)> = named
+            .iter()
+            .map(|firm| (firm["slug"].as_str().unwrap().to_owned(), firm["shared_rounds"].as_u64().unwrap()))
+            .collect();
+        let page = catalog.co_investors(row, Place::default(), 6);
+        let first: Vec<(String, u64)> = page
+            .firms
+            .iter()
+            .map(|firm| (snapshot.slug(Table::Firms, firm.row).to_owned(), u64::from(firm.shared_rounds)))
+            .collect();
+        assert_eq!(named, first[..first.len().min(5)], "{}", snapshot.slug(Table::Firms, row));
+        tied += usize::from(first.len() == 6 && first[4].1 == first[5].1);
+    }
+    tied
+}
+
+#[test]
+fn the_first_co_investors_are_those_that_the_firms_record_names() {
+    let tied = first_co_investors_are_those_of_the_record(&venturedex::catalog::bundled().unwrap());
+    assert!(tied > 50, "{tied}");
+}
+
+#[test]
+fn the_first_co_investors_of_the_real_data_are_those_that_the_firms_record_names() {
+    let Some(folder) = real_data() else { return };
+    let tied = first_co_investors_are_those_of_the_record(&catalog_of(&folder));
+    assert!(tied > 1_000, "{tied}");
+}
+
+#[test]
+fn facets_say_where_more_names_match_than_are_counted() {
+    let folder = copy_as(&bundled_folder(), "2026-11-20.9");
+    let place = folder.path().join("firms.csv");
+    let mut firms = std::fs::read_to_string(&place).unwrap();
+    let country = |number: u32| ["DE", "GB"][number as usize % 2];
+    for number in 0..1_001 {
+        firms += &format!("quillbrook-{number},Quillbrook {number},,vc,,,{},,,seed,,,,\n", country(number));
+    }
+    std::fs::write(place, firms).unwrap();
+    let server = Server::of(catalog_of(folder.path()));
+    let client = server.client(Tier::Enterprise);
+    let list = client.get("/api/v3/vcs?q=quillbrook&limit=1").json();
+    let facets = client.get("/api/v3/vcs/facets?q=quillbrook&fields=total,country").json();
+    assert_eq!(list["meta"]["warnings"][0]["code"], "total_capped");
+    assert_eq!(facets["meta"]["warnings"], list["meta"]["warnings"]);
+    assert_eq!((&facets["data"]["total"], &list["pagination"]["total"]), (&json!(1_000), &json!(1_000)));
+    let counts = facets["data"]["country"].as_array().unwrap().iter().map(|entry| entry["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 1_000);
+    for query in ["q=quillbrook&country=DE", "q=stonecrop", "country=DE", ""] {
+        let meta = client.get(&format!("/api/v3/vcs/facets?{query}")).json()["meta"].clone();
+        assert!(meta.get("warnings").is_none(), "{query}: {meta}");
+    }
 }
 
 const LADDER: [&str; 7] = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];

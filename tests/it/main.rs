@@ -27,5 +27,6 @@ mod rest;
 mod schema;
 mod snapshots;
 mod stage;
+mod suggestions;
 mod swap;
 mod wire;

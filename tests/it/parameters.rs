@@ -47,8 +47,9 @@ fn trial(server: &Server, parameter: &Parameter) -> Trial {
         Kind::Sectors(_) => row(Table::Sectors),
         Kind::Countries => words(&["DE", "deu", "Germany", "Korea, Republic of", "UK"], "Germny", "DE"),
         Kind::Cities => {
-            let city = snapshot.cities().next().unwrap();
-            words(&[city, &city.to_uppercase()], &format!("{city}x"), city)
+            let folded = snapshot.cities().next().unwrap();
+            let city = snapshot.city_name(0).unwrap();
+            words(&[folded, &city, &city.to_uppercase()], &format!("{folded}x"), &city)
         }
         Kind::Firms(_) | Kind::Organizations => row(Table::Firms),
         Kind::Startups(_) => row(Table::Startups),

@@ -151,7 +151,7 @@ pub(super) struct Problem {
     /// Which parameters are at fault.
     #[schema(required = false)]
     errors: Vec<ParameterError>,
-    /// The nearest slugs, where a record was not found.
+    /// The nearest slugs, where a record was not found; the nearest path below the version, where a path was not.
     #[schema(required = false)]
     did_you_mean: Vec<String>,
     /// Requests a day, where the quota is used up.

@@ -148,7 +148,7 @@ fn choices(catalog: &Catalog, link: &Link) -> Vec<Choice> {
         .iter()
         .flatten()
         .filter_map(|counted| Country::at(counted.value as usize))
-        .map(|country| (country.alpha2().to_owned(), words::country(country.alpha2())))
+        .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
         .collect();
     countries.sort_by(|a, b| a.1.cmp(&b.1));
     let choice = |name, label, any, values: Vec<(String, String)>| {

@@ -1,6 +1,7 @@
 //! Browsing a table: conditions with how many rows each would leave, an order, pages, and the same query for the API.
 
 use crate::catalog::{Catalog, Clause, ParameterError, Place, Query, Request, Resource, Rules, ValueCount};
+use crate::dataset::fold::fold;
 use crate::dataset::vocabulary::Vocabulary;
 use crate::dataset::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::web::State;
@@ -261,7 +262,7 @@ fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option
         Facet::Status => word::<StartupStatus>(value),
         Facet::Country => {
             let country = Country::at(value as usize)?;
-            Some((country.alpha2().to_owned(), words::country(country.alpha2())))
+            Some((country.alpha2().to_owned(), country.name().to_owned()))
         }
         Facet::Sector => {
             let (slug, name) = (snapshot.slug(Table::Sectors, value), snapshot.name(Table::Sectors, value));
@@ -293,7 +294,7 @@ fn condition(catalog: &Catalog, name: &str, value: &str) -> String {
     match name {
         "stage" | "kind" | "status" => words::word(value),
         "sector" | "parent" => called(Table::Sectors).to_owned(),
-        "country" => words::country(value),
+        "country" => words::country(value).to_owned(),
         "investor" => format!("backed by {}", called(Table::Firms)),
         "organization" => match snapshot.find(Table::Firms, value) {
             Some(firm) => format!("at {}", snapshot.name(Table::Firms, firm)),
@@ -304,7 +305,10 @@ fn condition(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_reviews" => format!("{value} reviews or more"),
         "check_usd" => format!("writes {}", usd()),
         "active_since" => format!("invested since {}", words::day(value)),
-        "city" => format!("in {}", words::word(value)),
+        "city" => {
+            let city = snapshot.city(&fold(value)).and_then(|city| snapshot.city_name(city));
+            format!("in {}", city.unwrap_or_else(|| words::word(value)))
+        }
         _ => format!("{}: {value}", words::word(name)),
     }
 }

@@ -87,5 +87,6 @@ pub(super) fn answer(call: &Call<'_>) -> Result<Answer, Problem> {
         country: counts.countries.iter().map(country).collect(),
         kind: counts.kinds.iter().map(kind).collect(),
     };
-    made(call, &data, Shape::object(SHAPE), &[])
+    let capped = counts.capped.then(|| ParameterError::total_capped(counts.total));
+    made(call, &data, Shape::object(SHAPE), capped.as_slice())
 }

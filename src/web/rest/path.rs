@@ -2,6 +2,7 @@
 
 use crate::catalog::Resource;
 use crate::dataset::Table;
+use crate::search::nearness;
 use crate::web::address::decoded;
 
 use super::route::Route;
@@ -72,6 +73,31 @@ pub(super) fn shown(version: Version) -> Vec<&'static str> {
     Route::of(version).map(|route| route.path).collect()
 }
 
+/// The path of a version that `path`, which it does not have, is a small edit away from: as long, and each of its
+/// segments alike. Slugs are taken over.
+pub(super) fn meant(version: Version, path: &str) -> Option<String> {
+    let given: Vec<&str> = path.split('/').collect();
+    let mut best: Option<((f64, usize), String)> = None;
+    for route in shown(version).into_iter().filter(|route| route.split('/').count() == given.len()) {
+        let (mut nearest, mut fixed) = (1.0_f64, 0);
+        let mut segments = Vec::with_capacity(given.len());
+        for (own, given) in route.split('/').zip(&given) {
+            let is_slug = own == "{slug}" && !given.is_empty();
+            segments.push(if is_slug { *given } else { own });
+            if own != "{slug}" {
+                fixed += 1;
+                nearest = nearest.min(nearness(given, own).unwrap_or(0.0));
+            }
+        }
+        // Of equally near ones, that which says more itself.
+        let rank = (nearest, fixed);
+        if nearest > 0.0 && best.as_ref().is_none_or(|(known, _)| rank > *known) {
+            best = Some((rank, segments.join("/")));
+        }
+    }
+    best.map(|(_, path)| path)
+}
+
 /// Takes the version and what follows it from a path under `/api`, or straight under `/`.
 pub(super) fn split(path: &str) -> (Option<Version>, &str) {
     let below = path
@@ -89,6 +115,30 @@ pub(super) fn split(path: &str) -> (Option<Version>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_a_small_edit_away_is_meant() {
+        for (version, path, expected) in [
+            (Version::V3, "vcs/acme/coinvestors", Some("vcs/acme/co-investors")),
+            (Version::V3, "vcs/acme/co_investors", Some("vcs/acme/co-investors")),
+            (Version::V3, "vcs/acme-rounds/round", Some("vcs/acme-rounds/rounds")),
+            (Version::V3, "vcs/acme/porfolio", Some("vcs/acme/portfolio")),
+            (Version::V3, "vc/acme/people", Some("vcs/acme/people")),
+            (Version::V3, "vc/facets", Some("vcs/facets")),
+            (Version::V3, "vc/acme", Some("vcs/acme")),
+            (Version::V3, "vcs//round", Some("vcs/{slug}/rounds")),
+            (Version::V3, "fundingrounds", Some("funding-rounds")),
+            (Version::V1, "VCS", Some("vcs")),
+            (Version::V1, "leaderbord", Some("leaderboard")),
+            (Version::V1, "vcs/acme/coinvestors", None),
+            (Version::V3, "vcs/acme/nothing", None),
+            (Version::V3, "vcs/people/xyz", None),
+            (Version::V3, "reviews/1", None),
+            (Version::V3, "", None),
+        ] {
+            assert_eq!(meant(version, path).as_deref(), expected, "{path}");
+        }
+    }
 
     #[test]
     fn every_path_that_is_shown_asks_for_something_and_no_other_does() {

@@ -158,7 +158,9 @@ const ALL: &[Route] = &[
         "count_vcs",
         "Count firms by what they have",
         "How many firms fulfil all filters, and how many of them have each stage, sector, country and kind. Each count is \
-         what `total` would be with that value as one more filter.",
+         what `total` would be with that value as one more filter. Where more names match `q` than \
+         a search gives (1,000, fewer for several words), the counts are those of the best of them, as many as `total` \
+         says, and `meta.warnings` has `total_capped`.",
     ),
     of(
         Version::V3,
@@ -198,7 +200,8 @@ const ALL: &[Route] = &[
         Content::List(Resource::CoInvestors, &["vc"]),
         "list_vc_co_investors",
         "List a firm's co-investors",
-        "Firms that joined rounds with the firm, those with most shared rounds first, then the latest.",
+        "Firms that joined rounds with the firm, those with most shared rounds first, then by slug; the first five are \
+         `top_co_investors` of the firm.",
     ),
     of(
         Version::V3,

@@ -184,12 +184,16 @@ pub(super) fn usage(call: &Call<'_>) -> Result<Answer, Problem> {
     object(call, &data)
 }
 
-/// A path that the version does not have.
+/// A path that the version does not have: tells the nearest one.
 pub(super) fn unknown_route(call: &Call<'_>) -> Problem {
+    let (version, path) = (call.version.number(), call.path);
     let routes = super::path::shown(call.version);
-    let detail = match nearest(call.path, routes.iter().copied()) {
-        Some(meant) => format!("v{} has no path `/{}`; did you mean `/{meant}`?", call.version.number(), call.path),
-        None => format!("v{} has no path `/{}`: it has {}", call.version.number(), call.path, routes.join(", ")),
+    let meant = super::path::meant(call.version, path);
+    let near = meant.as_deref().or_else(|| nearest(path, routes.iter().copied()));
+    let detail = match near {
+        Some(near) => format!("v{version} has no path `/{path}`; did you mean `/{near}`?"),
+        None => format!("v{version} has no path `/{path}`: it has {}", routes.join(", ")),
     };
-    Problem::new(Code::UnknownRoute, detail)
+    let did_you_mean = meant.map(|meant| format!("/{meant}")).into_iter().collect();
+    Problem { did_you_mean, ..Problem::new(Code::UnknownRoute, detail) }
 }

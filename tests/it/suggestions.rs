@@ -1,0 +1,189 @@
+//! What is offered instead of what is not there: the nearest slug, value, key or path, as it would have worked.
+
+use serde_json::{Value, json};
+use venturedex::access::Tier;
+use venturedex::catalog::{Catalog, bundled};
+use venturedex::dataset::Table;
+
+use crate::stage::{Client, Server, catalog_of, real_data};
+
+/// What is wrong with the first parameter of a list's request.
+fn complaint(client: &Client, list: &str, name: &str, value: &str) -> Value {
+    let reply = client.list(&format!("/api/v3/{list}"), &[(name, value)]);
+    assert_eq!(reply.status, 400, "{list} {name}={value}: {}", reply.text);
+    reply.json()["errors"][0].clone()
+}
+
+#[test]
+fn the_nearest_slugs_come_first_and_each_once() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (path, nearest) in [
+        ("vcs/stonecro", "stonecrop"),
+        ("vcs/Stonecropp", "stonecrop"),
+        ("vcs/aldr-capitol", "alder-capital"),
+        ("vcs/alder_capital", "alder-capital"),
+        ("vcs/lader-capital/rounds", "alder-capital"),
+        ("people/nora-kelrigde", "nora-kelridge"),
+        ("startups/tide-wik-labs", "tide-wick-labs"),
+    ] {
+        let problem = client.get(&format!("/api/v3/{path}")).json();
+        if path.contains("/rounds") {
+            assert_eq!(problem["status"], 404, "{problem}");
+        }
+        assert_eq!(problem["did_you_mean"][0], nearest, "{path}: {problem}");
+        assert!(problem["detail"].as_str().unwrap().ends_with(&format!("did you mean `{nearest}`?")), "{problem}");
+    }
+    for path in ["vcs/nope", "vcs/stonecro", "vcs/capital", "people/nora", "startups/labs"] {
+        let problem = client.get(&format!("/api/v3/{path}")).json();
+        let mut slugs: Vec<String> = serde_json::from_value(problem["did_you_mean"].clone()).unwrap();
+        assert!((1..=3).contains(&slugs.len()), "{path}: {slugs:?}");
+        slugs.sort();
+        let all = slugs.len();
+        slugs.dedup();
+        assert_eq!(slugs.len(), all, "{path}: {problem}");
+    }
+    for version in ["v1", "v2", "v3"] {
+        let problem = client.get(&format!("/api/{version}/vcs/stonecro")).json();
+        assert_eq!(problem["did_you_mean"][0], "stonecrop", "{version}");
+    }
+    assert_eq!(complaint(&client, "reviews", "vc", "stonecro")["did_you_mean"], "stonecrop");
+    assert_eq!(complaint(&client, "people", "organization", "tide-wik-labs")["did_you_mean"], "tide-wick-labs");
+}
+
+/// Drops a letter of every `step`th slug: that slug, or another as near, is offered first.
+fn slugs_are_found_again(catalog: &Catalog, table: Table, step: usize) {
+    let snapshot = catalog.snapshot();
+    for row in (0..snapshot.rows(table)).step_by(step) {
+        let slug = snapshot.slug(table, row);
+        let typed = format!("{}{}", &slug[..slug.len() / 2], &slug[slug.len() / 2 + 1..]);
+        if typed.len() < 3 || typed.contains("--") || typed.ends_with('-') || catalog.find(table, &typed).is_some() {
+            continue;
+        }
+        let near = catalog.nearest_slugs(table, &typed, 3);
+        let is_near = |near: &String| near == slug || near.len().abs_diff(typed.len()) <= 1;
+        assert!(near.first().is_some_and(is_near), "{typed}: {near:?}");
+        assert!(near.len() == 3 || near.contains(&slug.to_owned()), "{typed}: {near:?}");
+        assert!((1..near.len()).all(|place| !near[..place].contains(&near[place])), "{typed}: {near:?}");
+    }
+}
+
+#[test]
+fn a_slug_that_lacks_a_letter_is_found_again() {
+    let catalog = bundled().unwrap();
+    for table in [Table::Firms, Table::Startups, Table::People, Table::Sectors] {
+        slugs_are_found_again(&catalog, table, 3);
+    }
+}
+
+#[test]
+fn a_slug_of_the_real_data_that_lacks_a_letter_is_found_again() {
+    let Some(folder) = real_data() else { return };
+    let catalog = catalog_of(&folder);
+    for (table, step) in [(Table::Firms, 37), (Table::Startups, 401), (Table::People, 37)] {
+        slugs_are_found_again(&catalog, table, step);
+    }
+}
+
+#[test]
+fn a_sort_key_is_quoted_as_it_was_given() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (given, meant) in
+        [("-relevance", "relevance"), ("-Relevance", "relevance"), ("--name", "-name"), ("-nmae", "-name")]
+    {
+        let error = complaint(&client, "vcs", "sort", given);
+        assert_eq!(error["did_you_mean"], meant, "{error}");
+        let detail = error["detail"].as_str().unwrap();
+        assert!(detail.starts_with(&format!("`{given}`")), "{detail}");
+        assert_eq!(detail.contains("one direction"), given.to_lowercase() == "-relevance", "{detail}");
+        let mended = client.list("/api/v3/vcs", &[("sort", meant), ("q", "capital")]);
+        assert_eq!(mended.status, 200, "{}", mended.text);
+        let warned = client.list("/api/v1/vcs", &[("sort", given), ("q", "capital")]).json();
+        assert_eq!(warned["meta"]["warnings"][0], error);
+    }
+    assert_eq!(complaint(&client, "funding-rounds", "sort", "-relevance").get("did_you_mean"), None);
+}
+
+#[test]
+fn nouns_have_their_article() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (list, name, told) in [
+        ("people", "kind", "`zzqx` is not an organization kind"),
+        ("vcs", "kind", "`zzqx` is not a kind"),
+        ("vcs", "stage", "`zzqx` is not a stage"),
+        ("vcs", "sector", "`zzqx` is not a sector of this snapshot"),
+        ("startups", "investor", "`zzqx` is not a firm of this snapshot"),
+        ("people", "organization", "`zzqx` is not a firm or startup of this snapshot"),
+        ("funding-rounds", "startup", "`zzqx` is not a startup of this snapshot"),
+    ] {
+        assert_eq!(complaint(&client, list, name, "zzqx")["detail"], told);
+    }
+}
+
+#[test]
+fn cities_are_offered_as_they_are_answered() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let catalog = server.state.live.current();
+    let snapshot = catalog.snapshot();
+    assert_eq!(complaint(&client, "vcs", "city", "berlni")["did_you_mean"], "Berlin");
+    let mut unfolded = 0;
+    for (place, folded) in snapshot.cities().enumerate() {
+        let name = snapshot.city_name(place as u32).unwrap();
+        unfolded += usize::from(!name.is_ascii());
+        let firms = client.list("/api/v3/vcs", &[("city", &name), ("fields", "city"), ("limit", "1")]).json();
+        assert_eq!(firms["data"], json!([{ "city": name }]), "{folded}");
+        let meant = complaint(&client, "vcs", "city", &format!("{folded}q"))["did_you_mean"].clone();
+        assert_eq!(meant, name, "{folded}");
+    }
+    assert!(unfolded > 0, "some city of the bundled data is not written in ASCII");
+}
+
+#[test]
+fn countries_of_several_words_are_found_near_their_names() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (typed, code) in [
+        ("Germny", "DE"),
+        ("United Stats", "US"),
+        ("Untied States", "US"),
+        ("Unitd States of Amerca", "US"),
+        ("United Kingdon", "GB"),
+        ("Great Britan", "GB"),
+        ("Soth Korea", "KR"),
+        ("Czeck Republic", "CZ"),
+        ("Saudi Arabi", "SA"),
+        ("New Zeeland", "NZ"),
+        ("Viet Nan", "VN"),
+        ("Untied Arab Emirats", "AE"),
+    ] {
+        let error = complaint(&client, "vcs", "country", typed);
+        assert_eq!(error["did_you_mean"], code, "{typed}: {error}");
+    }
+    assert_eq!(complaint(&client, "vcs", "country", "Atlantis").get("did_you_mean"), None);
+}
+
+#[test]
+fn a_path_a_small_edit_away_is_offered() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (version, path, meant) in [
+        ("v3", "vcs/alder-capital/coinvestors", "/vcs/alder-capital/co-investors"),
+        ("v3", "vc/alder-capital", "/vcs/alder-capital"),
+        ("v3", "fundingrounds", "/funding-rounds"),
+        ("v1", "leaderbord", "/leaderboard"),
+    ] {
+        let reply = client.get(&format!("/api/{version}/{path}"));
+        let problem = reply.json();
+        assert_eq!((reply.status, &problem["code"]), (404, &json!("unknown_route")), "{path}");
+        assert_eq!(problem["did_you_mean"], json!([meant]), "{path}");
+        assert!(problem["detail"].as_str().unwrap().contains(&format!("did you mean `{meant}`?")), "{problem}");
+        assert_eq!(client.get(&format!("/api/{version}{meant}")).status, 200, "{meant}");
+    }
+    for path in ["nowhere", "vcs/alder-capital/zzqx", "vcs/alder-capital/rounds/7"] {
+        let problem = client.get(&format!("/api/v3/{path}")).json();
+        assert_eq!(problem.get("did_you_mean"), None, "{path}: {problem}");
+    }
+}
