@@ -44,7 +44,7 @@ fn the_limits_that_are_told_are_those_that_hold() {
         ("Values of a parameter", MOST_VALUES.to_string()),
         ("Parameters, repeated ones counted each time", MOST_PARAMETERS.to_string()),
         ("Characters of a name that is searched for", LONGEST_TEXT.to_string()),
-        ("Records that a search finds", "1,000, the best".to_owned()),
+        ("Records that a search finds", "1,000, the best (fewer for several words)".to_owned()),
         ("The address", format!("{} KB", head / 4 * 3 / 1024)),
         ("The address and all headers", format!("{} KB", head / 1024)),
     ] {
