@@ -3,6 +3,7 @@
 //! Every problem is told with the nearest value that would have worked. Under lenient rules an unknown parameter or an
 //! unknown value of a vocabulary becomes a warning; what is no value at all (a date that is none) is refused under both.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 
 use crate::dataset::fold::fold;
@@ -58,8 +59,13 @@ type Values = Vec<Value>;
 /// A canonical text with what it stands for: a place in a vocabulary, or a row.
 type Value = (String, u32);
 
+/// Unknown records of a request whose nearest one is looked for: each is a search of a whole table.
+const MOST_SOUGHT: usize = 6;
+
 struct Reader<'a> {
     catalog: &'a Catalog,
+    /// How often the nearest record was looked for.
+    sought: Cell<usize>,
     rules: Rules<'a>,
     clauses: Vec<Clause>,
     text: Option<String>,
@@ -84,6 +90,7 @@ impl Catalog {
     ) -> Result<Asked, Vec<ParameterError>> {
         let mut reader = Reader {
             catalog: self,
+            sought: Cell::new(0),
             rules,
             clauses: Vec::new(),
             text: None,
@@ -315,10 +322,16 @@ impl Reader<'_> {
         Some((snapshot.slug(table, row).to_owned(), row))
     }
 
+    /// The slug nearest to one that no row has; of many in a request only the first are looked for.
+    fn nearest_slug(&self, table: Table, value: &str) -> Option<String> {
+        let sought = self.sought.replace(self.sought.get() + 1);
+        if sought < MOST_SOUGHT { self.catalog.nearest_slugs(table, value, 1).into_iter().next() } else { None }
+    }
+
     fn rows(&mut self, parameter: &Parameter, table: Table, given: &[(&str, &str)]) -> Values {
         let read = |reader: &Self, value: &str| reader.row(table, value);
         self.values(parameter, given, read, |reader, name, value| {
-            let meant = reader.catalog.nearest_slugs(table, value, 1).into_iter().next();
+            let meant = reader.nearest_slug(table, value);
             ParameterError::unknown_value(name, value, table.noun(), meant)
         })
     }
@@ -339,7 +352,7 @@ impl Reader<'_> {
             let (firm, startup) = self.organization(part);
             if firm.is_none() && startup.is_none() {
                 let near = [Table::Firms, Table::Startups].into_iter();
-                let near: Vec<String> = near.flat_map(|table| self.catalog.nearest_slugs(table, part, 1)).collect();
+                let near: Vec<String> = near.filter_map(|table| self.nearest_slug(table, part)).collect();
                 let nearest = nearest(part, near.iter().map(String::as_str)).map(str::to_owned);
                 let meant = nearest.or_else(|| near.into_iter().next());
                 self.complain(ParameterError::unknown_value(parameter.name, part, "firm or startup", meant));

@@ -187,3 +187,15 @@ fn a_path_a_small_edit_away_is_offered() {
         assert_eq!(problem.get("did_you_mean"), None, "{path}: {problem}");
     }
 }
+
+#[test]
+fn of_many_unknown_records_only_the_first_are_looked_for() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let unknown = ["stonecro", "stonecrp", "stoneorp", "stnecrop", "tonecrop", "stonecropp", "stonecropx", "stonecrob"];
+    let errors = client.list("/api/v3/reviews", &[("vc", &unknown.join(","))]).json()["errors"].clone();
+    let offered: Vec<&Value> = errors.as_array().unwrap().iter().map(|error| &error["did_you_mean"]).collect();
+    assert_eq!(offered.len(), unknown.len());
+    assert!(offered[..6].iter().all(|meant| **meant == "stonecrop"), "{offered:?}");
+    assert!(offered[6..].iter().all(|meant| meant.is_null()), "{offered:?}");
+}
