@@ -9,11 +9,7 @@ use venturedex::catalog::{Catalog, Place};
 use venturedex::dataset::Table;
 
 use crate::lists::{Naive, rows_of, split};
-use crate::stage::{Client, Reply, Server, bundled_folder, catalog_of, copy_as, real_data};
-
-fn code(reply: &Reply) -> (u16, String) {
-    (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
-}
+use crate::stage::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_data};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
     client.list("/api/v3/vcs", parameters).json()["pagination"]["total"].as_u64().unwrap()

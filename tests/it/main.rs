@@ -23,6 +23,7 @@ mod parameters;
 mod program;
 mod quota;
 mod real;
+mod refused;
 mod rest;
 mod schema;
 mod snapshots;

@@ -189,6 +189,11 @@ pub struct Reply {
     pub text: String,
 }
 
+/// The status and the code of an error; an empty code where it is none.
+pub fn code(reply: &Reply) -> (u16, String) {
+    (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
+}
+
 impl Reply {
     /// The body as JSON.
     pub fn json(&self) -> serde_json::Value {
