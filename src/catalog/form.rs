@@ -41,8 +41,10 @@ pub enum Form {
 pub const MOST_VALUES: usize = 100;
 /// Parameters that one request has at most, repeated ones counted each time.
 pub const MOST_PARAMETERS: usize = 200;
-/// The largest amount of US dollars: the largest whole number that JSON readers hold exactly.
-pub const MOST_USD: u64 = (1 << 53) - 1;
+/// The largest whole number that JSON readers hold exactly.
+pub const MOST_EXACT: u64 = (1 << 53) - 1;
+/// The largest amount of US dollars.
+pub const MOST_USD: u64 = MOST_EXACT;
 /// Characters of a name that is searched for; no name is longer.
 pub const LONGEST_TEXT: usize = 200;
 

@@ -55,9 +55,9 @@ fn most_edits(text: &str) -> u8 {
 
 /// The edits from `text` to a slug, where they are few enough.
 fn edits(text: &str, slug: &str) -> Option<u8> {
-    let most = most_edits(text);
+    let most = Some(most_edits(text)).filter(|most| *most > 0)?;
     let edits = Distances::new(text.as_bytes(), most).read(slug.as_bytes(), 0).ok();
-    edits.filter(|edits| most > 0 && *edits <= most)
+    edits.filter(|edits| *edits <= most)
 }
 
 /// The places of the slugs that are at most one edit away from `text`, with their edits. `slug` tells the slug at each

@@ -45,6 +45,12 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
+/// A body compressed, where it is long enough and the caller takes that.
+#[must_use]
+pub fn packed(body: &[u8], headers: &HeaderMap) -> Option<Vec<u8>> {
+    (body.len() >= COMPRESS_FROM && accepts_gzip(headers)).then(|| gzip(body).ok()).flatten()
+}
+
 /// Compresses a body, fast rather than small.
 ///
 /// # Errors

@@ -75,10 +75,7 @@ impl Reader<'_> {
         unknown: impl Fn(&Self, &str, &str) -> ParameterError,
     ) -> Values {
         let mut values = Values::new();
-        let parts = given.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
-        if parts > MOST_VALUES {
-            let detail = format!("`{}` takes at most {MOST_VALUES} values, {parts} are given", parameter.name);
-            self.invalid(parameter.name, detail);
+        if self.refuses_many(parameter, given) {
             return values;
         }
         for (_, text) in given {
@@ -99,6 +96,16 @@ impl Reader<'_> {
         values.sort_unstable();
         values.dedup();
         values
+    }
+
+    /// Whether more values are given than a parameter takes, which is an error.
+    fn refuses_many(&mut self, parameter: &Parameter, given: &[(&str, &str)]) -> bool {
+        let parts = given.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
+        if parts > MOST_VALUES {
+            let detail = format!("`{}` takes at most {MOST_VALUES} values, {parts} are given", parameter.name);
+            self.invalid(parameter.name, detail);
+        }
+        parts > MOST_VALUES
     }
 
     pub(super) fn any_of(&mut self, parameter: &'static Parameter, facet: Facet, values: Values) {
@@ -151,10 +158,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn organizations(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let count = given.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
-        if count > MOST_VALUES {
-            let detail = format!("`{}` takes at most {MOST_VALUES} values, {count} are given", parameter.name);
-            return self.invalid(parameter.name, detail);
+        if self.refuses_many(parameter, given) {
+            return;
         }
         let mut names = Vec::new();
         let (mut firms, mut startups) = (Vec::new(), Vec::new());

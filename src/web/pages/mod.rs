@@ -25,7 +25,7 @@ use crate::dataset::Table;
 
 use super::State;
 use super::address::decoded;
-use super::encoding::{COMPRESS_FROM, accepts_gzip, gzip};
+use super::encoding::packed;
 use super::frame::{HTML, POLICY};
 use super::headers::set;
 use failure::Failure;
@@ -150,8 +150,7 @@ fn fail(failure: &Failure, catalog: &Catalog, visit: Visit<'_>) -> Response<Vec<
 fn respond(visit: Visit<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
     let mut response = Response::new(html.into_bytes());
     *response.status_mut() = status;
-    let wants_packed = response.body().len() >= COMPRESS_FROM && accepts_gzip(visit.headers);
-    if let Some(packed) = wants_packed.then(|| gzip(response.body()).ok()).flatten() {
+    if let Some(packed) = packed(response.body(), visit.headers) {
         *response.body_mut() = packed;
         set(response.headers_mut(), "content-encoding", "gzip");
     }

@@ -13,10 +13,10 @@ use crate::dataset::Table;
 use crate::web::headers::if_none_match;
 
 use super::fields;
-use super::list::default_of;
 use super::path::{Endpoint, split};
 use super::single::SUGGESTIONS;
 use super::version::{DEFAULT_LIMIT, MAX_LIMIT, Version, whole};
+use super::walk::default_of;
 
 /// The validator of what a path and query are answered with.
 pub(super) struct Validator {

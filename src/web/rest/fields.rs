@@ -33,7 +33,8 @@ impl Fields {
         let mut parts: Vec<(usize, Tree)> = Vec::new();
         let mut errors = Vec::new();
         let mut all = false;
-        for (count, name) in names(values).enumerate() {
+        let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (count, name) in names(pairs).enumerate() {
             if count >= MOST_NAMES {
                 let detail = format!("`fields` takes at most {MOST_NAMES} names");
                 return Err(vec![ParameterError::invalid("fields", detail)]);
@@ -92,9 +93,7 @@ impl Fields {
 /// The names that `fields` gives, in snake_case and in one order: all spellings of a selection are the same. `None` where
 /// there are too many.
 pub(super) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
-    let given = values.filter(|(name, _)| *name == "fields");
-    let names = given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty());
-    let mut names: Vec<String> = names.map(snake_case).collect();
+    let mut names: Vec<String> = names(values).map(snake_case).collect();
     if names.len() > MOST_NAMES {
         return None;
     }
@@ -104,8 +103,8 @@ pub(super) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) ->
 }
 
 /// The names that `fields` gives, as they are written.
-fn names(values: &[(String, String)]) -> impl Iterator<Item = &str> {
-    let given = values.iter().filter(|(name, _)| name == "fields");
+fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
+    let given = values.filter(|(name, _)| *name == "fields");
     given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 

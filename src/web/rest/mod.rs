@@ -18,6 +18,7 @@ mod route;
 mod shape;
 mod single;
 mod version;
+mod walk;
 
 use std::cell::LazyCell;
 use std::panic::AssertUnwindSafe;
@@ -34,7 +35,7 @@ use crate::dataset::{Date, SnapshotVersion, Table};
 
 use super::address::{HOLDS_KEY, holds_key};
 use super::arrival::RequestId;
-use super::encoding::{COMPRESS_FROM, accepts_gzip, accepts_json, gzip};
+use super::encoding::{accepts_gzip, accepts_json, packed};
 use super::headers::{self, API_VERSION, READS, REQUEST_ID, set};
 use super::problem::{Code, Problem, UsedUp};
 use super::state::State;
@@ -377,8 +378,7 @@ fn failed(state: &State, arrival: &Arrival<'_>, problem: &Problem, quota: &Quota
     // A key in the path is not said again.
     let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
     let body = problem.body(&state.public_url, instance, &arrival.id.to_string());
-    let is_long = body.len() >= COMPRESS_FROM && accepts_gzip(arrival.headers);
-    let packed = is_long.then(|| gzip(&body).ok()).flatten();
+    let packed = packed(&body, arrival.headers);
     let is_packed = packed.is_some();
     let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
     *response.status_mut() = problem.code.status();

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::catalog::ParameterError;
+use crate::catalog::form::MOST_EXACT;
 use crate::dataset::ReviewStatus;
 
 /// A version of the REST API.
@@ -163,9 +164,6 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(u64::MAX).min(MOST_EXACT))
 }
-
-/// 2^53 − 1.
-const MOST_EXACT: u64 = (1 << 53) - 1;
 
 /// The one value of a parameter, empty ones left out; different ones are an error.
 pub fn single<'v>(values: &'v [(String, String)], name: &str, errors: &mut Vec<ParameterError>) -> Option<&'v str> {
