@@ -3,8 +3,6 @@
 //! They have the shape and the headers of every other answer, as far as these can be known here: nobody has looked at the
 //! key, so that there is no quota to tell.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
@@ -107,7 +105,7 @@ impl Bare {
         if let Some(version) = Version::of_path(path) {
             headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        let now = entrance.now();
         write_quota(&mut headers, &Quota::none(Date::from_unix(now)), now);
         write_cors(&mut headers);
         headers

@@ -62,6 +62,12 @@ impl Entrance {
         self.0.as_ref().map(|state| state.live.serving().version())
     }
 
+    /// Unix seconds now; 0 without a service.
+    #[must_use]
+    pub fn now(&self) -> i64 {
+        self.0.as_ref().map_or(0, |state| state.now())
+    }
+
     /// The address of the service in links; empty where it is not known.
     #[must_use]
     pub fn public_url(&self) -> &str {

@@ -5,10 +5,14 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-/// A command of the program on a data folder, with nothing else around it.
+/// A command of the program on a data folder, without the settings of whoever runs the tests.
 pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_venturedex"));
-    command.env_clear().arg("--data").arg(data).args(words);
+    // Only its own variables are removed: a clock that is moved by preloading must be moved for the program too.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"VENTUREDEX_")) {
+        command.env_remove(name);
+    }
+    command.arg("--data").arg(data).args(words);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

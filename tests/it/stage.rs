@@ -100,7 +100,7 @@ impl Server {
 
     fn serving(catalog: Catalog, public_url: Option<&str>, allowances: Allowances) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let access = Access::open_with(data.path(), allowances, now()).unwrap();
+        let access = Access::open_with(data.path(), allowances, NOON).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
@@ -111,7 +111,7 @@ impl Server {
             ids: RequestIds::new(1),
             kept: Default::default(),
             trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
-            clock: now,
+            clock: noon,
         });
         let callers = Callers {
             state: Arc::clone(&state),
@@ -160,8 +160,12 @@ impl Drop for Server {
     }
 }
 
-fn now() -> i64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64)
+/// Unix seconds of 2026-11-21T12:00:00Z: the clock of every server that a test runs in its own process, so that no result
+/// depends on the day, and no quota resets during a test.
+pub const NOON: i64 = 1_795_262_400;
+
+fn noon() -> i64 {
+    NOON
 }
 
 fn unpacked(bytes: &[u8]) -> String {

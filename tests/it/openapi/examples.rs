@@ -30,8 +30,7 @@ fn fixed(text: &str, name: &str, value: &str) -> String {
 
 fn steady(text: &str, base: &str) -> String {
     let text = fixed(&text.replace(base, BASE), "request_id", "6a213f5c00000001");
-    let text = fixed(&text, "next_cursor", "AYRRAAABAAAAYQzq6Gd3cXoCAAAAAAAAAAIAAAB2Y3M_sort-Kq0XdPu1w3SJm5xvTlRzAg");
-    fixed(&text, "resets_at", "2026-11-22T00:00:00Z")
+    fixed(&text, "next_cursor", "AYRRAAABAAAAYQzq6Gd3cXoCAAAAAAAAAAIAAAB2Y3M_sort-Kq0XdPu1w3SJm5xvTlRzAg")
 }
 
 fn answers(server: &Server) -> BTreeMap<String, String> {

@@ -42,6 +42,7 @@ struct Folder {
     releases: BTreeMap<&'static str, Answer>,
     stamp: u64,
     openings: u32,
+    looks: u32,
 }
 
 #[derive(Clone, Default)]
@@ -62,13 +63,19 @@ impl Fake {
     fn openings(&self) -> u32 {
         self.0.lock().unwrap().openings
     }
+
+    fn looks(&self) -> u32 {
+        self.0.lock().unwrap().looks
+    }
 }
 
 impl Source for Fake {
     type Item = Item;
 
     fn named(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        match self.0.lock().unwrap().current {
+        let mut folder = self.0.lock().unwrap();
+        folder.looks += 1;
+        match folder.current {
             Some(text) => match text.parse() {
                 Ok(version) => Ok(Some(version)),
                 Err(_) => Err(ReleaseError::BadCurrent { path: "index/current".into(), found: text.into() }),
@@ -331,22 +338,30 @@ async fn a_running_watcher_takes_up_a_real_release_within_a_second_and_refuses_a
     assert_eq!((name(&begun), name(&live.current())), ("Mossworks".into(), "Mossworks BV".into()));
     assert!(live.held(version("2026-11-20.1")).is_some());
 
-    let tables = releases.place(version("2026-11-28.1")).join("tables.bin");
     publish_damaged(&releases, "2026-11-28.1");
     wait(|| live.refusals() == 1).await;
     assert_eq!(name(&live.current()), "Mossworks BV");
-    let size = fs::metadata(&tables).unwrap().len();
     let line = log.lock().unwrap().last().cloned().unwrap();
     assert!(line.contains("release 2026-11-28.1 is damaged: tables.bin has the checksum"), "{line}");
     assert!(line.ends_with("still serving 2026-11-27.1"), "{line}");
-    tokio::time::sleep(POLL * 4).await;
-    assert_eq!((live.refusals(), fs::metadata(&tables).unwrap().len()), (1, size));
 
     publish(&releases, small("2026-11-28.1")).unwrap();
     wait(|| live.current().version() == version("2026-11-28.1")).await;
     releases.activate(version("2026-11-20.1")).unwrap();
     wait(|| live.current().version() == version("2026-11-20.1")).await;
     running.abort();
+}
+
+#[test]
+fn a_damaged_release_is_refused_once_however_often_it_is_seen_and_left_as_it_is() {
+    let (_folder, releases) = index(&["2026-11-20.1"]);
+    let watched = watch(releases.clone());
+    publish_damaged(&releases, "2026-11-28.1");
+    let tables = releases.place(version("2026-11-28.1")).join("tables.bin");
+    let damaged = fs::read(&tables).unwrap();
+    watched.looks(5);
+    assert_eq!(watched.watcher.live().refusals(), 1);
+    assert!(fs::read(&tables).unwrap() == damaged);
 }
 
 /// Publishes a release whose tables have one flipped bit, as a bad copy would.
@@ -390,13 +405,13 @@ async fn a_watcher_that_is_asked_looks_at_once() {
     let live = watched.watcher.live();
     let asked = Arc::new(Notify::new());
     let bell = Arc::clone(&asked);
+    let started = fake.looks();
     let running = tokio::spawn(async move { watched.watcher.run_asked(Duration::from_secs(3600), &bell).await });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    wait(|| fake.looks() > started).await;
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert_eq!(live.current().version(), version("2026-11-01.1"));
     asked.notify_one();
     wait(|| live.current().version() == version("2026-11-02.1")).await;
+    assert_eq!(fake.looks(), started + 2, "once when it begins, and once when it is asked");
     running.abort();
 }
 
