@@ -10,15 +10,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 #[allow(dead_code, unused_imports, reason = "the build needs the compile only")]
-#[path = "src/dataset/mod.rs"]
-mod dataset;
+#[path = "src/data/mod.rs"]
+mod data;
 
 const FOLDER: &str = "dataset";
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed={FOLDER}");
-    println!("cargo::rerun-if-changed=src/dataset");
-    let compiled = match dataset::compile(Path::new(FOLDER), &dataset::Quiet) {
+    println!("cargo::rerun-if-changed=src/data");
+    let compiled = match data::compile(Path::new(FOLDER), &data::NoProgress) {
         Ok(compiled) => compiled,
         Err(report) => {
             for problem in report.errors() {

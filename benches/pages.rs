@@ -9,12 +9,14 @@ mod release;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use venturedex::access::Access;
-use venturedex::catalog::{Catalog, Live};
-use venturedex::dataset::{Facet, Table};
-use venturedex::server::RequestIds;
-use venturedex::web::State;
-use venturedex::web::pages::{self, Visit};
+use venturedex::auth::AuthService;
+use venturedex::catalog::Catalog;
+use venturedex::data::{Facet, Table};
+use venturedex::http::RequestIds;
+use venturedex::http::State;
+use venturedex::release::ActiveRelease;
+use venturedex::site;
+use venturedex::site::PageRequest;
 
 use clock::Moment;
 
@@ -43,7 +45,7 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
     let mut bytes = 0;
     for _ in 0..7 {
         let begun = Moment::now();
-        let answer = pages::answer(Visit { state, path, query, headers }).expect("a page");
+        let answer = site::answer(PageRequest { state, path, query, headers }).expect("a page");
         best = best.min(micros(&begun));
         assert_eq!(answer.status(), 200, "{address}");
         bytes = answer.body().len();
@@ -57,8 +59,8 @@ fn main() {
     let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
     let state = State {
-        live: Arc::new(Live::new(Arc::new(catalog), 1)),
-        access: Access::open(&folder, 0).expect("a data folder"),
+        live: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
+        access: AuthService::open(&folder, 0).expect("a data folder"),
         public_url: "http://127.0.0.1:8080".to_owned(),
         ids: RequestIds::new(1),
         kept: Default::default(),

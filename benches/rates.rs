@@ -16,11 +16,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use venturedex::access::{Access, Tier};
-use venturedex::catalog::Live;
-use venturedex::dataset::Table;
-use venturedex::server::{Limits, RequestIds, run};
-use venturedex::web::{Callers, Kept, Routes, State, mcp, routes};
+use venturedex::app::{Routes, routes};
+use venturedex::auth::AuthService;
+use venturedex::data::Table;
+use venturedex::http::RequestIds;
+use venturedex::http::ResponseCache;
+use venturedex::http::State;
+use venturedex::http::server::{Limits, run};
+use venturedex::mcp;
+use venturedex::mcp::McpQuota;
+use venturedex::quota::Tier;
+use venturedex::release::ActiveRelease;
 use warp::{Filter, Reply};
 
 struct Options {
@@ -64,22 +70,22 @@ fn main() {
     println!("release {}, {} firms, {} clients", catalog.version(), snapshot.counts().firms, options.clients);
 
     let folder = std::env::temp_dir().join(format!("venturedex-rates-{}", std::process::id()));
-    let access = Access::open(&folder, now()).expect("a data folder");
+    let access = AuthService::open(&folder, now()).expect("a data folder");
     let key = access.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
-    let live = Arc::new(Live::new(Arc::new(catalog), 2));
+    let live = Arc::new(ActiveRelease::new(Arc::new(catalog), 2));
     let state = Arc::new(State {
         live,
         access,
         public_url: base.clone(),
         ids: RequestIds::new(1),
-        kept: Kept::default(),
+        kept: ResponseCache::default(),
         trusted_proxies: Vec::new(),
         clock: now,
     });
-    let callers = Callers { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
+    let callers = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
     let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)

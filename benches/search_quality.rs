@@ -12,7 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use venturedex::dataset::{Names, fold::fold};
+use venturedex::data::Names;
+use venturedex::data::fold::fold;
 use venturedex::search::TextIndex;
 
 use clock::Moment;

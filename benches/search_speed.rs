@@ -18,7 +18,8 @@ use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, Query};
 use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
-use venturedex::dataset::{Names, fold::fold};
+use venturedex::data::Names;
+use venturedex::data::fold::fold;
 use venturedex::search::TextIndex;
 
 use clock::Moment;

@@ -1,27 +1,38 @@
 //! VentureDex: a venture data service over a versioned, compiled data snapshot.
 //!
-//! The way through the house, from the ground up; imports run only downwards:
+//! Modules, lowest layer first; each imports only those before it (`tests/it/layers.rs` checks it):
 //!
-//! | room | holds | knows |
-//! |---|---|---|
-//! | [`dataset`] | CSV rows, vocabularies, checks, the peer score, the [`dataset::Snapshot`] and its archive | nothing here |
-//! | [`search`] | the text index over names; the only user of tantivy | `dataset` |
-//! | [`catalog`] | the one query core, the release folder, the live swap | `search`, `dataset` |
-//! | [`access`] | accounts, keys, tiers, the meter of daily quotas, their store | `dataset` |
-//! | [`web`] | REST v1, v2, v3, MCP; the only user of warp | all above |
-//! | [`server`], [`config`] | accept loop, settings | all above |
+//! | module | responsibility |
+//! |---|---|
+//! | [`data`] | record model, CSV import with diagnostics, derived values, archive format, [`data::Snapshot`] |
+//! | [`datagen`] | invented datasets |
+//! | [`search`] | text index over names |
+//! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
+//! | [`release`] | the index folder: publish, verify, open, watch, the active release |
+//! | [`quota`] | daily counters, rate limiters, client identification |
+//! | [`auth`] | accounts, passwords, sessions, API keys and their store |
+//! | [`http`] | accept loop, headers, content negotiation, problem documents, response cache |
+//! | [`api`] | REST v1, v2, v3 |
+//! | [`openapi`] | the OpenAPI documents |
+//! | [`mcp`] | the MCP endpoint and its six tools |
+//! | [`site`] | pages, account pages, docs |
+//! | [`app`] | settings, router, startup and shutdown |
+//! | [`cli`] | commands of the indexer and of the operator |
 //!
-//! `build.rs` shares [`dataset`] by path, so that the bundled dataset is checked and compiled by the same code as
-//! any other.
+//! `build.rs` shares [`data`] by path, so that the bundled dataset is checked and compiled by the same code as any other.
 #![deny(unsafe_code)]
-#![warn(missing_docs)]
 
-pub mod access;
+pub mod api;
+pub mod app;
+pub mod auth;
 pub mod catalog;
-pub mod config;
-pub mod dataset;
-pub mod generator;
-pub mod indexer;
+pub mod cli;
+pub mod data;
+pub mod datagen;
+pub mod http;
+pub mod mcp;
+pub mod openapi;
+pub mod quota;
+pub mod release;
 pub mod search;
-pub mod server;
-pub mod web;
+pub mod site;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use venturedex::catalog::{Catalog, Clause, Place, Query};
-use venturedex::dataset::Table;
+use venturedex::catalog::{Catalog, Filter, ListPosition, Query};
+use venturedex::data::Table;
 
 use crate::naive::Naive;
 use crate::queries::Queries;
@@ -65,7 +65,7 @@ fn class(
     catalog: &Catalog,
     naive: &Naive<'_>,
     queries: &mut Queries<'_>,
-    seen: &mut HashSet<(Table, Vec<Clause>)>,
+    seen: &mut HashSet<(Table, Vec<Filter>)>,
     table: Table,
     from: From,
     keys: usize,
@@ -77,12 +77,12 @@ fn class(
         let is_new = seen.insert((table, query.clauses.clone()));
         let deep = queries.random.next();
         if from == From::Start && is_new {
-            times.cold.push(timed(|| catalog.list(&query, Place::default(), limit)).1);
+            times.cold.push(timed(|| catalog.list(&query, ListPosition::default(), limit)).1);
         }
-        let total = catalog.list(&query, Place::default(), 0).total;
+        let total = catalog.list(&query, ListPosition::default(), 0).total;
         let mut place = match from {
-            From::Start => Place::default(),
-            From::Offset | From::Cursor => Place::after(deep % total.max(1)),
+            From::Start => ListPosition::default(),
+            From::Offset | From::Cursor => ListPosition::after(deep % total.max(1)),
         };
         if from == From::Cursor {
             match catalog.list(&query, place, limit).next {
@@ -116,7 +116,7 @@ fn class(
     times
 }
 
-fn check(query: &Query, place: Place, total: u64, rows: &[u32], all: &[u32]) {
+fn check(query: &Query, place: ListPosition, total: u64, rows: &[u32], all: &[u32]) {
     assert_eq!(total, all.len() as u64, "{query:?}");
     let expected = all.iter().skip(place.offset as usize).take(rows.len());
     assert!(rows.iter().eq(expected), "{query:?} from {place:?}");

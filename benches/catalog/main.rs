@@ -17,10 +17,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
-use venturedex::catalog::release::{Release, Releases};
 use venturedex::catalog::{Catalog, Texts};
-use venturedex::dataset::{self, Progress, Table};
-use venturedex::generator::{self, Plan};
+use venturedex::data;
+use venturedex::data::{Progress, Table};
+use venturedex::datagen;
+use venturedex::datagen::GenConfig;
+use venturedex::release::{Release, ReleaseStore};
 use venturedex::search::TextIndex;
 
 const FIRMS_PER_STARTUP: u32 = 10;
@@ -54,7 +56,7 @@ fn main() {
     let options = options();
     let temporary = tempfile::tempdir().expect("a temporary folder");
     let place = options.at.as_deref().unwrap_or(temporary.path());
-    let releases = Releases::at(place.join("index"));
+    let releases = ReleaseStore::at(place.join("index"));
     if !options.lists {
         build(&place.join("dataset"), &releases, options.startups);
     }
@@ -99,17 +101,17 @@ fn line(name: &str, took: Duration, peak: Option<u64>) {
     println!("  {name:<24}{:>10.2} s{peak}", took.as_secs_f64());
 }
 
-fn build(dataset: &Path, releases: &Releases, startups: u32) {
+fn build(dataset: &Path, releases: &ReleaseStore, startups: u32) {
     println!("build");
     let steps = Steps::default();
-    if !generator::is_generated(dataset).expect("a readable folder") {
+    if !datagen::is_generated(dataset).expect("a readable folder") {
         steps.step("generate", 0);
-        generator::generate(&Plan::of(startups.div_ceil(FIRMS_PER_STARTUP), startups), dataset).expect("a dataset");
+        datagen::generate(&GenConfig::of(startups.div_ceil(FIRMS_PER_STARTUP), startups), dataset).expect("a dataset");
         steps.done();
     }
     let building = releases.begin().expect("the lock of the index");
     let began = Instant::now();
-    let Ok(compiled) = dataset::compile(dataset, &steps) else { panic!("the generated dataset is refused") };
+    let Ok(compiled) = data::compile(dataset, &steps) else { panic!("the generated dataset is refused") };
     let read = began.elapsed();
     let publication = building.publish(compiled, OffsetDateTime::now_utc(), &steps).expect("a release");
     let whole = began.elapsed();
@@ -120,7 +122,7 @@ fn build(dataset: &Path, releases: &Releases, startups: u32) {
 }
 
 /// Opens the release, and tells how long that takes with and without its checksums.
-fn open(releases: &Releases) -> Release {
+fn open(releases: &ReleaseStore) -> Release {
     println!("open");
     let version = releases.current().expect("a readable index").expect("a release");
     let steps = Steps::default();

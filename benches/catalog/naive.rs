@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use venturedex::catalog::{Catalog, Clause, Order, Query};
-use venturedex::dataset::{Direction, Facet, Snapshot, Table};
+use venturedex::catalog::{Catalog, Filter, Order, Query};
+use venturedex::data::{Direction, Facet, Snapshot, Table};
 
 /// The values of a facet for each row, one list after the other.
 struct Values {
@@ -76,21 +76,21 @@ impl<'c> Naive<'c> {
             _ => self.snapshot.last_investments(),
         };
         query.clauses.iter().all(|clause| match clause {
-            Clause::AnyOf(facet, wanted) => {
+            Filter::AnyOf(facet, wanted) => {
                 self.facets[facet.name()].row(row).iter().any(|value| wanted.contains(value))
             }
-            Clause::MinHealthScore(least) => (*least..=100).contains(&self.snapshot.health_scores()[at]),
-            Clause::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
-            Clause::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
-            Clause::CheckUsd(usd) => {
+            Filter::MinHealthScore(least) => (*least..=100).contains(&self.snapshot.health_scores()[at]),
+            Filter::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
+            Filter::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
+            Filter::CheckUsd(usd) => {
                 let (min, max) = self.snapshot.checks();
                 let (min, max) = (known(min[at]), known(max[at]));
                 (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *usd && *usd <= max.unwrap_or(u64::MAX)
             }
-            Clause::ActiveSince(date) | Clause::Since(date) => dates[at] >= date.days(),
-            Clause::Until(date) => dates[at] != i32::MIN && dates[at] <= date.days(),
-            Clause::MinAmountUsd(least) => known(self.snapshot.round_amounts()[at]).is_some_and(|usd| usd >= *least),
-            Clause::MemberOf { .. } => unreachable!("not among the queries of this bench"),
+            Filter::ActiveSince(date) | Filter::Since(date) => dates[at] >= date.days(),
+            Filter::Until(date) => dates[at] != i32::MIN && dates[at] <= date.days(),
+            Filter::MinAmountUsd(least) => known(self.snapshot.round_amounts()[at]).is_some_and(|usd| usd >= *least),
+            Filter::MemberOf { .. } => unreachable!("not among the queries of this bench"),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Random queries: what readers ask for, in every combination.
 
-use venturedex::catalog::{Catalog, Clause, Order, Query};
-use venturedex::dataset::{Date, Direction, Facet, Table};
+use venturedex::catalog::{Catalog, Filter, Order, Query};
+use venturedex::data::{Date, Direction, Facet, Table};
 
 /// A stream of random numbers (splitmix64).
 pub struct Random(pub u64);
@@ -41,8 +41,8 @@ impl<'c> Queries<'c> {
         let mut clauses = Vec::new();
         for _ in 0..self.random.below(4) {
             let clause = self.clause(table);
-            let same_kind = |known: &Clause| match (known, &clause) {
-                (Clause::AnyOf(known, _), Clause::AnyOf(facet, _)) => known == facet,
+            let same_kind = |known: &Filter| match (known, &clause) {
+                (Filter::AnyOf(known, _), Filter::AnyOf(facet, _)) => known == facet,
                 (known, clause) => std::mem::discriminant(known) == std::mem::discriminant(clause),
             };
             if !clauses.iter().any(same_kind) {
@@ -62,17 +62,17 @@ impl<'c> Queries<'c> {
         if order.is_empty() { Order::Natural } else { Order::Keys(order) }
     }
 
-    fn clause(&mut self, table: Table) -> Clause {
+    fn clause(&mut self, table: Table) -> Filter {
         let kinds = table.facets().len() as u64;
         match (table, self.random.below(kinds + 4)) {
             (_, kind) if kind < kinds => self.facet(table, table.facets()[kind as usize]),
-            (Table::Rounds, 5 | 6) => Clause::Since(self.date()),
-            (Table::Rounds, 7) => Clause::Until(self.date()),
-            (Table::Rounds, _) => Clause::MinAmountUsd(10_u64.pow(5 + self.random.below(4) as u32)),
-            (Table::Firms, 5) => Clause::MinHealthScore(self.random.below(100) as u8),
-            (Table::Firms, 6) => Clause::MaxGhostingRate(self.random.below(1000) as u16),
-            (Table::Firms, 7) => Clause::CheckUsd(10_u64.pow(4 + self.random.below(4) as u32)),
-            (Table::Firms, _) => Clause::ActiveSince(self.date()),
+            (Table::Rounds, 5 | 6) => Filter::Since(self.date()),
+            (Table::Rounds, 7) => Filter::Until(self.date()),
+            (Table::Rounds, _) => Filter::MinAmountUsd(10_u64.pow(5 + self.random.below(4) as u32)),
+            (Table::Firms, 5) => Filter::MinHealthScore(self.random.below(100) as u8),
+            (Table::Firms, 6) => Filter::MaxGhostingRate(self.random.below(1000) as u16),
+            (Table::Firms, 7) => Filter::CheckUsd(10_u64.pow(4 + self.random.below(4) as u32)),
+            (Table::Firms, _) => Filter::ActiveSince(self.date()),
             _ => self.facet(table, Facet::Country),
         }
     }
@@ -83,7 +83,7 @@ impl<'c> Queries<'c> {
     }
 
     /// One to three values of a facet that occur: half of the time of the most frequent, else any.
-    fn facet(&mut self, table: Table, facet: Facet) -> Clause {
+    fn facet(&mut self, table: Table, facet: Facet) -> Filter {
         let snapshot = self.catalog.snapshot();
         let values = u64::from(snapshot.facet_values(table, facet).max(1));
         let mut wanted = Vec::new();
@@ -96,6 +96,6 @@ impl<'c> Queries<'c> {
         }
         wanted.sort_unstable();
         wanted.dedup();
-        Clause::AnyOf(facet, wanted)
+        Filter::AnyOf(facet, wanted)
     }
 }

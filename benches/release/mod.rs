@@ -1,13 +1,13 @@
 //! What a bench serves: the current release of an index, or the bundled snapshot.
 
 use venturedex::catalog::Catalog;
-use venturedex::catalog::release::Releases;
+use venturedex::release::ReleaseStore;
 
 pub fn catalog(index: Option<&str>) -> Catalog {
     match index {
         None => venturedex::catalog::bundled().expect("the bundled snapshot"),
         Some(folder) => {
-            let releases = Releases::at(folder);
+            let releases = ReleaseStore::at(folder);
             let version = releases.current().expect("an index").expect("a current release");
             releases.open(version).expect("the release").catalog
         }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::dataset::{ArchiveError, Checksums, Snapshot};
+use crate::data::{ArchiveError, Checksums, Snapshot};
 use crate::search::SearchError;
 
-use super::{Catalog, Texts};
+use crate::catalog::{Catalog, Texts};
 
 /// The archive, at a place that its columns can be used in.
 #[repr(C, align(64))]

@@ -4,16 +4,17 @@
 //! one. Where only the whole reading could tell what is meant, there is none, and the caller takes the request as it is
 //! written.
 
-use crate::dataset::fold::fold;
-use crate::dataset::vocabulary::{Vocabulary, normal};
-use crate::dataset::{
+use crate::data::fold::fold;
+use crate::data::vocabulary::{Vocabulary, normal};
+use crate::data::{
     Country, Date, Direction, FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table,
 };
 
-use super::Catalog;
-use super::ask::{read_ghosted, read_rate};
-use super::form::MOST_VALUES;
-use super::parameter::{Kind, Parameter, Resource};
+use crate::catalog::Catalog;
+use crate::catalog::Resource;
+use crate::catalog::param_schema::MOST_VALUES;
+use crate::catalog::params::{ParamType, Parameter};
+use crate::catalog::parse::{read_ghosted, read_rate};
 
 impl Catalog {
     /// The canonical text of the values given for one parameter, which are trimmed and not empty; `None` where they are
@@ -21,33 +22,37 @@ impl Catalog {
     #[must_use]
     pub fn canonical(&self, resource: Resource, parameter: &Parameter, given: &[&str], strict: bool) -> Option<String> {
         match parameter.kind {
-            Kind::Text => single(given).map(str::to_owned),
-            Kind::Stages => words::<Stage>(given),
-            Kind::FirmKinds => words::<FirmKind>(given),
-            Kind::StartupStatuses => words::<StartupStatus>(given),
-            Kind::ReviewStatuses => words::<ReviewStatus>(given),
-            Kind::OrganizationKinds => words::<OrganizationKind>(given),
-            Kind::Countries => list(given, |text| Country::read(text).map(|country| country.alpha2().to_owned())),
-            Kind::Cities => list(given, |text| {
+            ParamType::Text => single(given).map(str::to_owned),
+            ParamType::Stages => words::<Stage>(given),
+            ParamType::FirmKinds => words::<FirmKind>(given),
+            ParamType::StartupStatuses => words::<StartupStatus>(given),
+            ParamType::ReviewStatuses => words::<ReviewStatus>(given),
+            ParamType::OrganizationKinds => words::<OrganizationKind>(given),
+            ParamType::Countries => list(given, |text| Country::read(text).map(|country| country.alpha2().to_owned())),
+            ParamType::Cities => list(given, |text| {
                 let folded = fold(text);
                 self.snapshot().city(&folded).map(|_| folded)
             }),
-            Kind::Sectors(_) => self.rows(&[Table::Sectors], given, strict),
-            Kind::Firms(_) => self.rows(&[Table::Firms], given, strict),
-            Kind::Startups(_) => self.rows(&[Table::Startups], given, strict),
-            Kind::Organizations => self.rows(&[Table::Firms, Table::Startups], given, strict),
-            Kind::MinHealthScore | Kind::MinReviews | Kind::CheckUsd | Kind::MinAmountUsd | Kind::RaiseUsd => {
+            ParamType::Sectors(_) => self.rows(&[Table::Sectors], given, strict),
+            ParamType::Firms(_) => self.rows(&[Table::Firms], given, strict),
+            ParamType::Startups(_) => self.rows(&[Table::Startups], given, strict),
+            ParamType::Organizations => self.rows(&[Table::Firms, Table::Startups], given, strict),
+            ParamType::MinHealthScore
+            | ParamType::MinReviews
+            | ParamType::CheckUsd
+            | ParamType::MinAmountUsd
+            | ParamType::RaiseUsd => {
                 let digits = single(given).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?;
                 digits.parse::<u64>().ok().map(|number| number.to_string())
             }
-            Kind::MinRating => single(given)?.parse::<u32>().ok().map(|rating| rating.to_string()),
-            Kind::MaxGhostingRate => read_rate(single(given)?).map(|tenths| tenths.to_string()),
-            Kind::ActiveSince | Kind::Since | Kind::Until => {
+            ParamType::MinRating => single(given)?.parse::<u32>().ok().map(|rating| rating.to_string()),
+            ParamType::MaxGhostingRate => read_rate(single(given)?).map(|tenths| tenths.to_string()),
+            ParamType::ActiveSince | ParamType::Since | ParamType::Until => {
                 single(given)?.parse::<Date>().ok().map(|date| date.to_string())
             }
-            Kind::Ghosted => read_ghosted(single(given)?).map(|ghosted| ghosted.to_string()),
-            Kind::Metric => Metric::read(single(given)?).map(|metric| metric.name().to_owned()),
-            Kind::Sort => sort(resource, given),
+            ParamType::Ghosted => read_ghosted(single(given)?).map(|ghosted| ghosted.to_string()),
+            ParamType::Metric => Metric::read(single(given)?).map(|metric| metric.name().to_owned()),
+            ParamType::Sort => sort(resource, given),
         }
     }
 
@@ -122,7 +127,7 @@ fn words<V: Vocabulary>(given: &[&str]) -> Option<String> {
 
 fn sort(resource: Resource, given: &[&str]) -> Option<String> {
     let table = resource.table();
-    let searchable = resource.parameters().iter().any(|parameter| parameter.kind == Kind::Text);
+    let searchable = resource.parameters().iter().any(|parameter| parameter.kind == ParamType::Text);
     let mut keys: Vec<(String, bool)> = Vec::new();
     let mut relevance = false;
     let parts = given.iter().flat_map(|text| text.split(','));

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::dataset::{Date, Facet, Table, unknown};
+use crate::data::archive::unknown;
+use crate::data::{Date, Facet, Table};
 
-use super::Catalog;
-use super::query::Place;
+use crate::catalog::Catalog;
+use crate::catalog::ListPosition;
 
 /// A firm that joined rounds with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct CoInvestorPage {
     /// How many firms there are.
     pub total: u64,
     /// Where the next page begins; `None` at the end.
-    pub next: Option<Place>,
+    pub next: Option<ListPosition>,
 }
 
 impl Catalog {
@@ -35,7 +36,7 @@ impl Catalog {
     ///
     /// The work grows with the firm's own rounds, not with the table.
     #[must_use]
-    pub fn co_investors(&self, firm: u32, place: Place, limit: usize) -> CoInvestorPage {
+    pub fn co_investors(&self, firm: u32, place: ListPosition, limit: usize) -> CoInvestorPage {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();

@@ -1,11 +1,11 @@
 //! Counts of the rows that a query finds, by the values of their facets.
 
-use crate::dataset::facet::RowSet;
-use crate::dataset::{Facet, Table};
+use crate::data::archive::facet_column::RowSet;
+use crate::data::{Facet, Table};
 
-use super::Catalog;
-use super::query::Query;
-use super::selection::Selection;
+use crate::catalog::Catalog;
+use crate::catalog::Query;
+use crate::catalog::RowFilter;
 
 /// How many firms a query finds, and how many of them have each value of each facet.
 ///
@@ -63,7 +63,7 @@ impl Catalog {
 
     /// The rows that a query finds, and whether more names match than these.
     fn rows_of(&self, query: &Query) -> (Rows, bool) {
-        let selection = Selection::of(self.snapshot(), query.table, &query.clauses);
+        let selection = RowFilter::of(self.snapshot(), query.table, &query.clauses);
         match &query.text {
             Some(text) => {
                 let found = self.search(query.table, text, &|row| selection.contains(row));

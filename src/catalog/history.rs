@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::dataset::vocabulary::Vocabulary;
-use crate::dataset::{Date, Facet, Stage, Table, unknown};
+use crate::data::archive::unknown;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Date, Facet, Stage, Table};
 
-use super::Catalog;
+use crate::catalog::Catalog;
 
 /// A firm's investments, summed up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_history_counts_what_the_records_say() {
-        let catalog = super::super::bundled().unwrap();
+        let catalog = crate::catalog::bundled().unwrap();
         let snapshot = catalog.snapshot();
         for firm in 0..snapshot.rows(Table::Firms) {
             let history = catalog.history(firm);

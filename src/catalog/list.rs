@@ -2,16 +2,17 @@
 
 use crate::search::Found;
 
-use super::Catalog;
-use super::query::{Order, Page, Place, Query};
-use super::selection::Selection;
-use super::sorted::{Keys, Sorted};
+use crate::catalog::Catalog;
+use crate::catalog::RowFilter;
+use crate::catalog::sort::Sorted;
+use crate::catalog::sort::keys::Keys;
+use crate::catalog::{ListPosition, Order, Page, Query};
 
 impl Catalog {
     /// One page of a query's list, from `place` on, of at most `limit` rows.
     #[must_use]
-    pub fn list(&self, query: &Query, place: Place, limit: usize) -> Page {
-        let selection = Selection::of(self.snapshot(), query.table, &query.clauses);
+    pub fn list(&self, query: &Query, place: ListPosition, limit: usize) -> Page {
+        let selection = RowFilter::of(self.snapshot(), query.table, &query.clauses);
         if let Some(text) = &query.text {
             let found = self.search(query.table, text, &|row| selection.contains(row));
             return self.page_of_matches(query, found, place, limit);
@@ -28,11 +29,11 @@ impl Catalog {
             _ => natural(&selection, place, limit),
         };
         let served = place.offset + rows.len() as u64;
-        let next = (served < total && !rows.is_empty()).then_some(Place { offset: served, position });
+        let next = (served < total && !rows.is_empty()).then_some(ListPosition { offset: served, position });
         Page { rows, total, next, ..Page::default() }
     }
 
-    fn page_of_matches(&self, query: &Query, found: Found, place: Place, limit: usize) -> Page {
+    fn page_of_matches(&self, query: &Query, found: Found, place: ListPosition, limit: usize) -> Page {
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         match &query.order {
             Order::Relevance => {}
@@ -48,7 +49,7 @@ impl Catalog {
 }
 
 /// Rows in table order; the position is the row to go on from.
-fn natural(selection: &Selection<'_>, place: Place, limit: usize) -> (Vec<u32>, Option<u32>) {
+fn natural(selection: &RowFilter<'_>, place: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
     let Some(first) = place.position.or_else(|| selection.nth(place.offset)) else { return (Vec::new(), None) };
     let rows: Vec<u32> = selection.rows_from(first).take(limit).collect();
     let position = rows.last().map(|last| last + 1);

@@ -3,49 +3,46 @@
 //! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It never changes; a new release
 //! is a new catalog.
 
-mod ask;
-mod board;
-mod bundled;
-mod canonical;
-mod co_investors;
-mod complaint;
-mod facets;
-pub mod fit;
-pub mod form;
-mod history;
-mod list;
-pub mod live;
-mod near;
-pub mod parameter;
-mod query;
-pub mod release;
-mod reviews;
-mod selection;
-mod sorted;
-mod totals;
+pub mod bundled;
+pub mod canonical;
+pub mod co_investors;
+pub mod facets;
+pub mod history;
+pub mod leaderboard;
+pub mod list;
+pub mod matching;
+pub mod param_error;
+pub mod param_schema;
+pub mod params;
+pub mod parse;
+pub mod query;
+pub mod reviews;
+pub mod row_filter;
+pub mod sort;
+pub mod stats;
+pub mod suggest;
+
+pub use bundled::{BundledError, bundled};
+pub use co_investors::{CoInvestor, CoInvestorPage};
+pub use facets::{FacetCounts, ValueCount};
+pub use history::History;
+pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankedRow};
+pub use matching::{FirmMatch, MatchPage, MatchQuery};
+pub use param_error::ParameterError;
+pub use params::Resource;
+pub use parse::{ParseOptions, ParsedRequest, Request};
+pub use query::{Filter, ListPosition, Order, Page, Query};
+pub use row_filter::RowFilter;
+pub use stats::Totals;
 
 use std::collections::HashMap;
 use std::sync::RwLock;
 
 use once_cell::sync::OnceCell;
 
-use crate::dataset::fold::fold;
-use crate::dataset::{Snapshot, SnapshotVersion, Table};
+use crate::data::fold::fold;
+use crate::data::{Snapshot, SnapshotVersion, Table};
 use crate::search::{Found, SearchError, TextIndex};
-
-pub use ask::{Asked, Request, Rules};
-pub use board::{BoardPage, BoardQuery, Ranked};
-pub use bundled::{BundledError, bundled};
-pub use co_investors::{CoInvestor, CoInvestorPage};
-pub use complaint::ParameterError;
-pub use facets::{FacetCounts, ValueCount};
-pub use fit::{Fit, FitPage, FitQuery};
-pub use history::History;
-pub use live::Live;
-pub use parameter::Resource;
-pub use query::{Clause, Order, Page, Place, Query};
-pub use selection::Selection;
-pub use totals::Totals;
 
 /// Counts, and sums, that are remembered before the memory is cleared.
 const REMEMBERED: usize = 4_096;
@@ -96,8 +93,8 @@ impl Texts {
 pub struct Catalog {
     snapshot: Snapshot,
     texts: Texts,
-    counts: RwLock<HashMap<(Table, Vec<Clause>), u64>>,
-    sums: RwLock<HashMap<Vec<Clause>, Option<u64>>>,
+    counts: RwLock<HashMap<(Table, Vec<Filter>), u64>>,
+    sums: RwLock<HashMap<Vec<Filter>, Option<u64>>>,
     totals: OnceCell<Totals>,
 }
 
@@ -173,7 +170,7 @@ impl Catalog {
     }
 
     /// How many rows fulfil `clauses`; remembered for the life of the release.
-    fn count(&self, table: Table, clauses: &[Clause], selection: &Selection<'_>) -> u64 {
+    fn count(&self, table: Table, clauses: &[Filter], selection: &RowFilter<'_>) -> u64 {
         if selection.is_everything() {
             return u64::from(self.snapshot.rows(table));
         }
@@ -190,11 +187,5 @@ impl Catalog {
         }
         counts.insert(key, count);
         count
-    }
-}
-
-impl live::Versioned for Catalog {
-    fn version(&self) -> SnapshotVersion {
-        self.snapshot.version()
     }
 }

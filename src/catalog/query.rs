@@ -1,10 +1,10 @@
 //! Typed queries: what to list, under which conditions, in which order.
 
-use crate::dataset::{Date, Direction, Facet, Table};
+use crate::data::{Date, Direction, Facet, Table};
 
 /// One condition on a row. A condition on a value that a row does not know does not match it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Clause {
+pub enum Filter {
     /// The row has at least one of these values of a facet; with no value given nothing matches.
     AnyOf(Facet, Vec<u32>),
     /// The row is a person of one of these organizations: firms, then startups.
@@ -51,7 +51,7 @@ pub struct Query {
     /// A name to search for.
     pub text: Option<String>,
     /// All of them hold for every row listed.
-    pub clauses: Vec<Clause>,
+    pub clauses: Vec<Filter>,
     /// How the list is ordered.
     pub order: Order,
 }
@@ -66,14 +66,14 @@ impl Query {
 
 /// A place in a list where a page begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ListPosition {
     /// How many rows of the list come before.
     pub offset: u64,
     /// Where to go on in the sort order itself, so that a page deep in a list costs no more than the first.
     pub position: Option<u32>,
 }
 
-impl Place {
+impl ListPosition {
     /// The place after `offset` rows.
     #[must_use]
     pub fn after(offset: u64) -> Self {
@@ -81,7 +81,7 @@ impl Place {
     }
 
     /// The page of `rows` that begins here: its rows, how many there are in all, and where the next page begins.
-    pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<Place>) {
+    pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
         let end = start.saturating_add(limit).min(total);
@@ -99,7 +99,7 @@ pub struct Page {
     /// How many rows the whole list has.
     pub total: u64,
     /// Where the next page begins; `None` at the end.
-    pub next: Option<Place>,
+    pub next: Option<ListPosition>,
     /// True where more rows match a search than are given: `total` is then the number given.
     pub capped: bool,
     /// Rows whose names come nearest, where a search found nothing or only distant matches.

@@ -48,14 +48,18 @@ impl fmt::Display for SearchError {
             Self::Index(cause) => write!(f, "text index: {cause}"),
             Self::File { path, cause } => write!(f, "text index: {}: {cause}", path.display()),
             Self::Format { found } => {
-                write!(f, "text index: it is of format {found}, not {}: build the release again", super::FORMAT)
+                write!(f, "text index: it is of format {found}, not {}: build the release again", crate::search::FORMAT)
             }
             Self::Shape { segments, documents, rows } => write!(
                 f,
                 "text index: it has {documents} documents in {segments} segments for {rows} rows: build the release again"
             ),
             Self::TooMany { rows } => {
-                write!(f, "text index: {rows} rows are more than the {} an index can have", super::tables::MOST_ROWS)
+                write!(
+                    f,
+                    "text index: {rows} rows are more than the {} an index can have",
+                    crate::search::index::tables::MOST_ROWS
+                )
             }
             Self::Damaged { part } => write!(f, "text index: {part} is damaged: build the release again"),
         }

@@ -10,32 +10,17 @@
 //! the closest step allows are looked for only where no close match was found. At most [`MOST_HITS`] matches are
 //! given, the best ones.
 
-mod buckets;
-mod build;
-mod candidates;
-mod dictionary;
-mod edits;
-mod error;
-mod expansion;
-mod explain;
-mod index;
-mod lexicon;
-mod nearest;
-mod nickname;
-mod query;
-mod score;
-mod scratch;
-mod sealed;
-mod sound;
-mod tables;
+pub mod error;
+pub mod index;
+pub mod nearest;
+pub mod query;
+pub mod rank;
 #[cfg(test)]
 mod tests;
-mod weights;
-
 pub use error::SearchError;
-pub use explain::{Explanation, Part};
 pub use index::{Found, Hit, TextIndex};
 pub use nearest::{nearest, nearness};
+pub use rank::explain::{Explanation, Part};
 
 /// The version of the files that an index is written to.
 pub const FORMAT: u32 = 1;

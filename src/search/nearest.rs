@@ -2,7 +2,7 @@
 
 use rapidfuzz::distance::osa;
 
-use crate::dataset::fold::fold;
+use crate::data::fold::fold;
 
 /// Similarity from which a word is worth suggesting, 0–1.
 const WORTH_SUGGESTING: f64 = 0.55;

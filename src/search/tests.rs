@@ -1,7 +1,7 @@
 //! What a search promises, over small tables.
 
-use super::{MATCH, MOST_HITS, TextIndex};
-use crate::dataset::Names;
+use crate::data::Names;
+use crate::search::{MATCH, MOST_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);

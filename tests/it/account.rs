@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use venturedex::access::Tier;
-use venturedex::access::account::{AccountId, KeyId};
-use venturedex::access::session::SessionToken;
+use venturedex::auth::account::{AccountId, KeyId};
+use venturedex::auth::session::SessionToken;
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Reply, Server, agent};
+use crate::harness::{Client, Reply, Server, agent};
 
 const PASSWORD: &str = "seven quiet herons";
 

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
-use venturedex::access::Tier;
-use venturedex::dataset::Date;
-use venturedex::dataset::fold::fold;
+use venturedex::data::Date;
+use venturedex::data::fold::fold;
+use venturedex::quota::Tier;
 
+use crate::harness::{Client, Server, bundled_folder};
 use crate::lists::{Naive, rows_of, split};
-use crate::stage::{Client, Server, bundled_folder};
 
 /// A row as a naive reader sees it.
 #[derive(Clone, Default)]
@@ -386,7 +386,7 @@ fn listings(client: &Client) -> Vec<Listing> {
                 ("check_usd", "check_min_usd", true, amounts.clone()),
                 ("active_since", "last_investment_on", true, dates.clone()),
             ],
-            sorts: venturedex::dataset::Table::Firms.sort_keys().to_vec(),
+            sorts: venturedex::data::Table::Firms.sort_keys().to_vec(),
             default_sort: vec![("health_score", true), ("investment_count", true)],
         },
         Listing {
@@ -395,7 +395,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             rows: startups,
             filters: vec!["stage", "sector", "country", "status", "investor"],
             bounds: Vec::new(),
-            sorts: venturedex::dataset::Table::Startups.sort_keys().to_vec(),
+            sorts: venturedex::data::Table::Startups.sort_keys().to_vec(),
             default_sort: vec![("total_raised_usd", true), ("round_count", true)],
         },
         Listing {
@@ -408,7 +408,7 @@ fn listings(client: &Client) -> Vec<Listing> {
                 ("until", "announced_on", false, dates),
                 ("min_amount_usd", "amount_usd", true, amounts),
             ],
-            sorts: venturedex::dataset::Table::Rounds.sort_keys().to_vec(),
+            sorts: venturedex::data::Table::Rounds.sort_keys().to_vec(),
             default_sort: vec![("announced_on", true)],
         },
         Listing {
@@ -426,7 +426,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             rows: sectors,
             filters: vec!["parent"],
             bounds: Vec::new(),
-            sorts: venturedex::dataset::Table::Sectors.sort_keys().to_vec(),
+            sorts: venturedex::data::Table::Sectors.sort_keys().to_vec(),
             default_sort: vec![("vc_count", true)],
         },
     ]);
@@ -436,7 +436,7 @@ fn listings(client: &Client) -> Vec<Listing> {
         rows,
         filters: vec!["vc", "status", "stage", "ghosted"],
         bounds: vec![("min_rating", "rating", true, vec![1, 3, 5])],
-        sorts: venturedex::dataset::Table::Reviews.sort_keys().to_vec(),
+        sorts: venturedex::data::Table::Reviews.sort_keys().to_vec(),
         default_sort: vec![("created_on", true)],
     };
     // Without a status v3 lists the approved ones only: there the question without it is asked of those.

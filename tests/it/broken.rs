@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use venturedex::catalog::release::Releases;
-use venturedex::dataset::{Quiet, Report, Severity, check, compile};
-use venturedex::indexer::Code;
+use venturedex::cli::indexer::Code;
+use venturedex::data::{NoProgress, Report, Severity, check, compile};
+use venturedex::release::ReleaseStore;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
 
@@ -140,7 +140,7 @@ fn index_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn a_sound_dataset_has_no_problem() {
-    let report = check(written(&sound()).path(), &Quiet);
+    let report = check(written(&sound()).path(), &NoProgress);
     assert_eq!(report.problems, []);
     // Windows line ends and a byte order mark are no fault.
     let mut files = sound();
@@ -149,7 +149,7 @@ fn a_sound_dataset_has_no_problem() {
         *bytes = format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes();
         assert!(bytes.len() > text.len(), "{file}");
     }
-    let report = check(written(&files).path(), &Quiet);
+    let report = check(written(&files).path(), &NoProgress);
     assert_eq!(report.problems, []);
 }
 
@@ -158,12 +158,12 @@ fn every_fault_is_refused_with_its_place_and_words() {
     let mut wrong = Vec::new();
     for fault in FAULTS {
         let folder = written(&edited(&fault.edit));
-        let report = check(folder.path(), &Quiet);
+        let report = check(folder.path(), &NoProgress);
         let errors = told(&report, Severity::Error);
         if errors != fault.told {
             wrong.push(format!("{}:\n  told     {errors:#?}\n  expected {:#?}", fault.what, fault.told));
         }
-        assert!(compile(folder.path(), &Quiet).is_err(), "{} compiles", fault.what);
+        assert!(compile(folder.path(), &NoProgress).is_err(), "{} compiles", fault.what);
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), FAULTS.len(), wrong.join("\n"));
     assert!(FAULTS.len() >= 50);
@@ -178,7 +178,7 @@ fn every_column_that_is_missing_is_told() {
                 header.split(',').map(|name| if name == column { "other" } else { name }).collect();
             let mut files = sound();
             swap(&mut files, file, header, renamed.join(",").as_bytes());
-            let report = check(written(&files).path(), &Quiet);
+            let report = check(written(&files).path(), &NoProgress);
             assert_eq!(told(&report, Severity::Error), [format!("{file}:1: {column}: column is missing")]);
             assert_eq!(told(&report, Severity::Warning), [format!("{file}:1: unknown column \"other\"")]);
         }
@@ -192,7 +192,7 @@ fn all_faults_of_a_dataset_are_told_at_once() {
     swap(&mut files, "firms.csv", "100000,500000", b"5m,lots");
     swap(&mut files, "firms.csv", ",bank,", b",banc,");
     swap(&mut files, "reviews.csv", ",1,,,,true", b",7,,,,maybe");
-    let report = check(written(&files).path(), &Quiet);
+    let report = check(written(&files).path(), &NoProgress);
     let places: Vec<_> = report
         .problems
         .iter()
@@ -216,13 +216,13 @@ fn what_is_only_odd_is_told_and_not_refused() {
     let mut wrong = Vec::new();
     for fault in WARNINGS {
         let folder = written(&edited(&fault.edit));
-        let report = check(folder.path(), &Quiet);
+        let report = check(folder.path(), &NoProgress);
         assert!(!report.is_refused(), "{}: {:?}", fault.what, told(&report, Severity::Error));
         let warnings = told(&report, Severity::Warning);
         if warnings != fault.told {
             wrong.push(format!("{}:\n  told     {warnings:#?}\n  expected {:#?}", fault.what, fault.told));
         }
-        assert!(compile(folder.path(), &Quiet).is_ok(), "{} does not compile", fault.what);
+        assert!(compile(folder.path(), &NoProgress).is_ok(), "{} does not compile", fault.what);
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), WARNINGS.len(), wrong.join("\n"));
 }
@@ -231,7 +231,7 @@ fn what_is_only_odd_is_told_and_not_refused() {
 fn the_release_before_is_still_served_after_every_fault() {
     let index = tempfile::tempdir().unwrap();
     assert_eq!(build(written(&sound()).path(), index.path()).0, Some(Code::Done as i32));
-    let releases = Releases::at(index.path());
+    let releases = ReleaseStore::at(index.path());
     let served = releases.current().unwrap();
     assert_eq!(served.map(|version| version.to_string()).as_deref(), Some("2026-01-31.1"));
     let before = index_files(index.path());

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use venturedex::dataset::fold::fold;
-use venturedex::generator::{Plan, generate};
+use venturedex::data::fold::fold;
+use venturedex::datagen::{GenConfig, generate};
 
-use crate::stage::real_data;
+use crate::harness::real_data;
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(folder)
@@ -23,10 +23,10 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn the_bundled_dataset_is_what_the_generator_makes() {
     let bundled = Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset");
     if std::env::var_os("VENTUREDEX_BLESS").is_some() {
-        generate(&Plan::bundled(), &bundled).unwrap();
+        generate(&GenConfig::bundled(), &bundled).unwrap();
     }
     let made = tempfile::tempdir().unwrap();
-    generate(&Plan::bundled(), made.path()).unwrap();
+    generate(&GenConfig::bundled(), made.path()).unwrap();
     let (made, bundled) = (files(made.path()), files(&bundled));
     assert_eq!(made.keys().collect::<Vec<_>>(), bundled.keys().collect::<Vec<_>>());
     for (name, bytes) in &made {

@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use venturedex::access::password::Secret;
-use venturedex::access::{Access, AccountError};
+use venturedex::auth::password::Secret;
+use venturedex::auth::{AccountError, AuthService};
 
+use crate::harness::{Client, NOON, agent};
 use crate::program::{Ended, Process, run};
-use crate::stage::{Client, NOON, agent};
 
 const GOOD: &str = "glacier violin lantern";
 const OTHER: &str = "seven quiet harbours";
@@ -18,7 +18,7 @@ fn folder() -> TempDir {
 
 /// Whether an account signs in with a password.
 fn signs_in(data: &TempDir, password: &str) -> bool {
-    let access = Access::open(data.path(), NOON).unwrap();
+    let access = AuthService::open(data.path(), NOON).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
     let address = "192.0.2.1".parse().unwrap();

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use venturedex::access::account::{Email, KeyId};
-use venturedex::access::session::SessionToken;
-use venturedex::access::{ApiKey, SqliteStore, Store};
-use venturedex::dataset::Date;
+use venturedex::auth::account::{Email, KeyId};
+use venturedex::auth::session::SessionToken;
+use venturedex::auth::{ApiKey, SqliteStore, Store};
+use venturedex::data::Date;
 
+use crate::harness::{Client, agent, wants_all};
 use crate::program::{Process, command, run};
-use crate::stage::{Client, agent, wants_all};
 
 /// Data folders that are played on at the same time: most of the time goes by waiting.
 const LANES: u64 = 4;

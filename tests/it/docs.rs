@@ -9,16 +9,16 @@ use std::process::Command;
 use std::time::Instant;
 
 use serde_json::Value;
-use venturedex::access::Tier;
-use venturedex::catalog::form::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
+use venturedex::api::{MAX_LIMIT, Route, Version};
+use venturedex::catalog::param_schema::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
+use venturedex::http::problem::Code;
+use venturedex::http::server::Limits;
+use venturedex::quota::Tier;
 use venturedex::search::MOST_HITS;
-use venturedex::server::Limits;
-use venturedex::web::docs::CLIENTS;
-use venturedex::web::library::Library;
-use venturedex::web::problem::Code;
-use venturedex::web::rest::{MAX_LIMIT, Route, Version};
+use venturedex::site::CLIENTS;
+use venturedex::site::static_pages::StaticPages;
 
-use crate::stage::{Server, wants_all};
+use crate::harness::{Server, wants_all};
 
 /// The values of an attribute in a page.
 fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
@@ -27,7 +27,7 @@ fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
 }
 
 fn pages() -> Vec<&'static str> {
-    Library::paths().filter(|path| path.starts_with("/docs") && !path.contains('.')).chain(["/"]).collect()
+    StaticPages::paths().filter(|path| path.starts_with("/docs") && !path.contains('.')).chain(["/"]).collect()
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn run(server: &Server, mut command: Command) {
 }
 
 fn file(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/docs/clients");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/docs/clients");
     assert!(
         CLIENTS
             .iter()

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
 
 /// A condition in several spellings that mean the same; without a name it is left out, as what holds anyway may be.
 type Spellings = &'static [&'static str];

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
-use venturedex::access::Tier;
-use venturedex::catalog::{Catalog, Place};
-use venturedex::dataset::Table;
+use venturedex::catalog::{Catalog, ListPosition};
+use venturedex::data::Table;
+use venturedex::quota::Tier;
 
+use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_data};
 use crate::lists::{Naive, rows_of, split};
-use crate::stage::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_data};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
     client.list("/api/v3/vcs", parameters).json()["pagination"]["total"].as_u64().unwrap()
@@ -158,7 +158,7 @@ fn first_co_investors_are_those_of_the_record(catalog: &Catalog) -> usize {
             .iter()
             .map(|firm| (firm["slug"].as_str().unwrap().to_owned(), firm["shared_rounds"].as_u64().unwrap()))
             .collect();
-        let page = catalog.co_investors(row, Place::default(), 6);
+        let page = catalog.co_investors(row, ListPosition::default(), 6);
         let first: Vec<(String, u64)> = page
             .firms
             .iter()
@@ -251,7 +251,7 @@ fn points(record: &Value, naive: &Naive, wanted: Wanted<'_>, released_on: i64) -
 }
 
 fn days(date: &str) -> i64 {
-    i64::from(date.parse::<venturedex::dataset::Date>().unwrap().days())
+    i64::from(date.parse::<venturedex::data::Date>().unwrap().days())
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use venturedex::catalog::release::Releases;
-use venturedex::dataset::SnapshotVersion;
+use venturedex::data::SnapshotVersion;
+use venturedex::release::ReleaseStore;
 
-use crate::stage::{bundled_folder, copy_as, real_data};
+use crate::harness::{bundled_folder, copy_as, real_data};
 
 fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
@@ -35,8 +35,8 @@ impl Index {
         self.folder.path().join("index")
     }
 
-    fn releases(&self) -> Releases {
-        Releases::at(self.path())
+    fn releases(&self) -> ReleaseStore {
+        ReleaseStore::at(self.path())
     }
 
     fn command(&self, words: &[&str]) -> Command {

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::{Server, bundled_folder, catalog_of, copy_as};
+use crate::harness::{Server, bundled_folder, catalog_of, copy_as};
 
 /// What is the same for every caller and every time.
 fn constant(headers: &HeaderMap) -> Vec<(String, String)> {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use venturedex::catalog::{Catalog, Place, Request, Resource, Rules};
-use venturedex::dataset::ReviewStatus;
+use venturedex::catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
+use venturedex::data::ReviewStatus;
 
-use crate::stage::{bundled_folder, catalog_of};
+use crate::harness::{bundled_folder, catalog_of};
 
 /// A CSV file as it stands, each line a map from column to text.
 pub fn rows_of(folder: &Path, file: &str) -> Vec<HashMap<String, String>> {
@@ -149,10 +149,10 @@ pub fn asked(
 ) -> (Vec<String>, u64) {
     let values: Vec<(String, String)> =
         values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let rules = Rules { strict: true, review_statuses: &[ReviewStatus::Approved], others: &[] };
+    let rules = ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], others: &[] };
     let asked = catalog.ask(resource, &values, rules).unwrap_or_else(|errors| panic!("{errors:?}"));
     let Request::List(query) = asked.request else { panic!("no list") };
-    let page = catalog.list(&query, Place::after(offset), limit);
+    let page = catalog.list(&query, ListPosition::after(offset), limit);
     let slug = |row: &u32| catalog.snapshot().slug(query.table, *row).to_owned();
     (page.rows.iter().map(slug).collect(), page.total)
 }

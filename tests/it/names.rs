@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use venturedex::catalog::Catalog;
-use venturedex::dataset::fold::fold;
-use venturedex::dataset::{Facet, Table};
+use venturedex::data::fold::fold;
+use venturedex::data::{Facet, Table};
 use venturedex::search::CLOSE;
 
-use crate::stage::{bundled_folder, catalog_of, real_data};
+use crate::harness::{bundled_folder, catalog_of, real_data};
 
 const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 

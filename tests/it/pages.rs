@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 
 use http::HeaderMap;
-use venturedex::access::Tier;
-use venturedex::catalog::Place;
+use venturedex::catalog::ListPosition;
 use venturedex::catalog::Query;
-use venturedex::dataset::Table;
-use venturedex::web::pages::{self, Visit};
+use venturedex::data::Table;
+use venturedex::quota::Tier;
+use venturedex::site;
+use venturedex::site::PageRequest;
 
-use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
 
 /// The values of an attribute in a page, as a browser reads them.
 fn attributes(page: &str, name: &str) -> Vec<String> {
@@ -136,8 +137,8 @@ fn the_largest_profiles_of_real_firms_are_small() {
 fn asked(server: &Server, path: &str) -> String {
     let headers = HeaderMap::new();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let visit = Visit { state: &server.state, path, query, headers: &headers };
-    let answer = pages::answer(visit).unwrap_or_else(|| panic!("no page is at {path}"));
+    let visit = PageRequest { state: &server.state, path, query, headers: &headers };
+    let answer = site::answer(visit).unwrap_or_else(|| panic!("no page is at {path}"));
     assert_eq!(answer.status(), 200, "{path}");
     String::from_utf8(answer.into_body()).unwrap()
 }
@@ -358,5 +359,5 @@ fn the_same_query_as_json_is_one_that_the_api_answers() {
         assert!(reply.json()["meta"].get("warnings").is_none(), "{path}: {address}");
     }
     let catalog = server.state.live.current();
-    assert!(catalog.list(&Query::all(Table::Firms), Place::default(), 1).total > 0);
+    assert!(catalog.list(&Query::all(Table::Firms), ListPosition::default(), 1).total > 0);
 }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
 
 /// Walks a list to its end; `between` runs after each page.
 fn walk(
@@ -187,7 +187,7 @@ fn a_cursor_carries_the_window_and_the_form_of_its_query() {
     let client = server.client(Tier::Enterprise);
     let first = client.get("/api/v3/vcs?q=capitl&limit=3&fields=slug,healthScore&explain=true");
     let cursor = first.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
-    let form = |reply: &crate::stage::Reply| {
+    let form = |reply: &crate::harness::Reply| {
         let json = reply.json();
         let rows = json["data"].as_array().unwrap();
         let keys: Vec<String> = rows[0].as_object().unwrap().keys().cloned().collect();

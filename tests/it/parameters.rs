@@ -1,12 +1,12 @@
 //! Every parameter of every list in every version: what is good, what is bad, what is unknown.
 
 use serde_json::Value;
-use venturedex::access::Tier;
 use venturedex::catalog::Resource;
-use venturedex::catalog::parameter::{Kind, Parameter};
-use venturedex::dataset::Table;
+use venturedex::catalog::params::{ParamType, Parameter};
+use venturedex::data::Table;
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Reply, Server};
+use crate::harness::{Client, Reply, Server};
 
 /// What a parameter is tried with.
 struct Trial {
@@ -38,36 +38,36 @@ fn trial(server: &Server, parameter: &Parameter) -> Trial {
         words(&[slug, &slug.to_uppercase(), name], &format!("{slug}x"), slug)
     };
     match parameter.kind {
-        Kind::Text => Trial { good: vec!["capital".to_owned(), "\u{fc}".repeat(200)], bad: &[], unknown: None },
-        Kind::Stages => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
-        Kind::FirmKinds => words(&["vc", "Family Office,bank"], "acelerator", "accelerator"),
-        Kind::StartupStatuses => words(&["operating", "Acquired"], "operatign", "operating"),
-        Kind::ReviewStatuses => words(&["approved", "pending", "rejected"], "aproved", "approved"),
-        Kind::OrganizationKinds => words(&["firm", "Startup"], "frim", "firm"),
-        Kind::Sectors(_) => row(Table::Sectors),
-        Kind::Countries => words(&["DE", "deu", "Germany", "Korea, Republic of", "UK"], "Germny", "DE"),
-        Kind::Cities => {
+        ParamType::Text => Trial { good: vec!["capital".to_owned(), "\u{fc}".repeat(200)], bad: &[], unknown: None },
+        ParamType::Stages => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
+        ParamType::FirmKinds => words(&["vc", "Family Office,bank"], "acelerator", "accelerator"),
+        ParamType::StartupStatuses => words(&["operating", "Acquired"], "operatign", "operating"),
+        ParamType::ReviewStatuses => words(&["approved", "pending", "rejected"], "aproved", "approved"),
+        ParamType::OrganizationKinds => words(&["firm", "Startup"], "frim", "firm"),
+        ParamType::Sectors(_) => row(Table::Sectors),
+        ParamType::Countries => words(&["DE", "deu", "Germany", "Korea, Republic of", "UK"], "Germny", "DE"),
+        ParamType::Cities => {
             let folded = snapshot.cities().next().unwrap();
             let city = snapshot.city_name(0).unwrap();
             words(&[folded, &city, &city.to_uppercase()], &format!("{folded}x"), &city)
         }
-        Kind::Firms(_) | Kind::Organizations => row(Table::Firms),
-        Kind::Startups(_) => row(Table::Startups),
-        Kind::MinHealthScore => numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"]),
-        Kind::MaxGhostingRate => numbers(&["0", "12.5", "100", "20%"], &["101", "-1", "lots", "NaN"]),
-        Kind::MinReviews => numbers(&["0", "3", "4294967295"], &["4294967296", "-3", "many", "+3"]),
-        Kind::CheckUsd | Kind::MinAmountUsd => {
+        ParamType::Firms(_) | ParamType::Organizations => row(Table::Firms),
+        ParamType::Startups(_) => row(Table::Startups),
+        ParamType::MinHealthScore => numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"]),
+        ParamType::MaxGhostingRate => numbers(&["0", "12.5", "100", "20%"], &["101", "-1", "lots", "NaN"]),
+        ParamType::MinReviews => numbers(&["0", "3", "4294967295"], &["4294967296", "-3", "many", "+3"]),
+        ParamType::CheckUsd | ParamType::MinAmountUsd => {
             numbers(&["0", "5000000"], &["5m", "$5", "-5", "1.5", "9007199254740992", "99999999999999999999999"])
         }
-        Kind::RaiseUsd => numbers(&["1", "5000000"], &["0", "5m", "99999999999999999999999"]),
-        Kind::MinRating => numbers(&["1", "5"], &["0", "6", "good"]),
-        Kind::ActiveSince | Kind::Since | Kind::Until => {
+        ParamType::RaiseUsd => numbers(&["1", "5000000"], &["0", "5m", "99999999999999999999999"]),
+        ParamType::MinRating => numbers(&["1", "5"], &["0", "6", "good"]),
+        ParamType::ActiveSince | ParamType::Since | ParamType::Until => {
             numbers(&["2024-01-31"], &["31.01.2024", "2024-02-30", "2024-1-1", "yesterday"])
         }
-        Kind::Ghosted => numbers(&["true", "NO", "1"], &["maybe", "2"]),
-        Kind::Metric => words(&["activity", "Value Add"], "activty", "activity"),
+        ParamType::Ghosted => numbers(&["true", "NO", "1"], &["maybe", "2"]),
+        ParamType::Metric => words(&["activity", "Value Add"], "activty", "activity"),
         // Tried apart: the keys differ between lists.
-        Kind::Sort => Trial { good: Vec::new(), bad: &[], unknown: Some(("zzqx".to_owned(), None)) },
+        ParamType::Sort => Trial { good: Vec::new(), bad: &[], unknown: Some(("zzqx".to_owned(), None)) },
     }
 }
 
@@ -126,7 +126,7 @@ fn every_parameter_takes_what_is_good_under_each_of_its_names() {
         for parameter in resource.parameters() {
             for name in std::iter::once(&parameter.name).chain(parameter.aliases) {
                 let mut good = trial(&server, parameter).good;
-                if parameter.kind == Kind::Sort {
+                if parameter.kind == ParamType::Sort {
                     let keys = resource.table().sort_keys();
                     good.extend(keys.iter().flat_map(|key| [(*key).to_owned(), format!("-{}", key.to_uppercase())]));
                     good.push(keys.join(",-"));
@@ -159,12 +159,12 @@ fn every_parameter_refuses_what_is_bad_and_says_what_it_takes() {
             }
             let many = vec!["x"; 101].join(",");
             let (given, other): (&str, &str) = match parameter.kind {
-                Kind::Text => ("alpha", "beta"),
-                Kind::Metric => ("activity", "fairness"),
-                Kind::Sort => continue,
+                ParamType::Text => ("alpha", "beta"),
+                ParamType::Metric => ("activity", "fairness"),
+                ParamType::Sort => continue,
                 _ if trial(&server, parameter).bad.is_empty() => (&many, "x"),
-                Kind::Ghosted => ("true", "false"),
-                Kind::ActiveSince | Kind::Since | Kind::Until => ("2024-01-31", "2024-02-01"),
+                ParamType::Ghosted => ("true", "false"),
+                ParamType::ActiveSince | ParamType::Since | ParamType::Until => ("2024-01-31", "2024-02-01"),
                 _ => ("4", "5"),
             };
             let reply = client.list(&path, &[(parameter.name, given), (parameter.name, other)]);

@@ -2,9 +2,9 @@
 
 use std::sync::Barrier;
 
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::Server;
+use crate::harness::Server;
 
 #[test]
 fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use venturedex::catalog::Resource;
-use venturedex::dataset::Table;
+use venturedex::data::Table;
 
+use crate::harness::{catalog_of, real_data};
 use crate::lists::{Naive, asked};
-use crate::stage::{catalog_of, real_data};
 
 #[test]
 fn real_data_is_compiled_found_and_counted() {

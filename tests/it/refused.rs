@@ -1,8 +1,8 @@
 //! Requests that are refused: all that is wrong with them is told, with what would have worked.
 
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::{Server, code};
+use crate::harness::{Server, code};
 
 #[test]
 fn a_mistyped_value_names_the_nearest() {

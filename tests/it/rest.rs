@@ -1,10 +1,10 @@
 //! REST as its users see it: envelopes, errors, headers, fields, in all three versions.
 
 use serde_json::{Value, json};
-use venturedex::access::Tier;
-use venturedex::dataset::{Facet, Table};
+use venturedex::data::{Facet, Table};
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Server, code};
+use crate::harness::{Client, Server, code};
 
 fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap_or_else(|| panic!("no object: {value}")).keys().map(String::as_str).collect()

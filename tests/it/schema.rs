@@ -15,21 +15,21 @@ pub fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
 
 /// Where `value` does not fit `schema`; `None` where it does.
 pub fn misfit(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
-    Fit { document, exact: false }.misfit(schema, value, path)
+    FirmMatch { document, exact: false }.misfit(schema, value, path)
 }
 
 /// The same, where objects have nothing but the properties that are described: documents leave them open for what may
 /// come, but what comes now is all in them.
 pub fn misfit_exactly(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
-    Fit { document, exact: true }.misfit(schema, value, path)
+    FirmMatch { document, exact: true }.misfit(schema, value, path)
 }
 
-struct Fit<'d> {
+struct FirmMatch<'d> {
     document: &'d Value,
     exact: bool,
 }
 
-impl Fit<'_> {
+impl FirmMatch<'_> {
     fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Option<String> {
         let document = self.document;
         let schema = resolved(document, schema);

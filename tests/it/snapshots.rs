@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::{Reply, Server};
+use crate::harness::{Reply, Server};
 
 /// Paths with their queries, of all versions.
 const ALL: [&str; 5] =
@@ -90,8 +90,8 @@ fn compare(server: &Server, version: &str, path: &str, key: bool) {
     let catalog = server.state.live.current();
     let slug = |table| catalog.snapshot().slug(table, 0);
     let asked = path
-        .replace("{startup}", slug(venturedex::dataset::Table::Startups))
-        .replace("{person}", slug(venturedex::dataset::Table::People));
+        .replace("{startup}", slug(venturedex::data::Table::Startups))
+        .replace("{person}", slug(venturedex::data::Table::People));
     let reply = client.send("GET", &format!("/api/{version}/{asked}"), &[("accept-encoding", "identity")]);
     let name = name_of(version, if key { path } else { "without a key" });
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, description => path }, {

@@ -1,11 +1,11 @@
 //! What is offered instead of what is not there: the nearest slug, value, key or path, as it would have worked.
 
 use serde_json::{Value, json};
-use venturedex::access::Tier;
 use venturedex::catalog::{Catalog, bundled};
-use venturedex::dataset::Table;
+use venturedex::data::Table;
+use venturedex::quota::Tier;
 
-use crate::stage::{Client, Server, catalog_of, real_data};
+use crate::harness::{Client, Server, catalog_of, real_data};
 
 /// What is wrong with the first parameter of a list's request.
 fn complaint(client: &Client, list: &str, name: &str, value: &str) -> Value {

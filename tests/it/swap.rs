@@ -11,9 +11,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use venturedex::catalog::release::Releases;
+use venturedex::release::ReleaseStore;
 
-use crate::stage::{Client, agent, copy_as};
+use crate::harness::{Client, agent, copy_as};
 
 fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
@@ -200,7 +200,7 @@ fn a_damaged_release_is_refused_once_and_taken_up_when_it_is_mended() {
     let key = house.key();
     let server = house.serve();
     let client = server.client(&key);
-    let releases = Releases::at(house.index());
+    let releases = ReleaseStore::at(house.index());
     house.publish("2026-11-21.1");
     server.wait(|| server.logged("serving release 2026-11-21.1") == 1);
     house.publish("2026-11-22.1");
@@ -211,7 +211,7 @@ fn a_damaged_release_is_refused_once_and_taken_up_when_it_is_mended() {
     let damaged = "2026-11-25.1".parse().unwrap();
     let elsewhere = House::new();
     elsewhere.publish("2026-11-25.1");
-    let from = Releases::at(elsewhere.index()).place(damaged);
+    let from = ReleaseStore::at(elsewhere.index()).place(damaged);
     fs::remove_file(from.join("text/people/format")).unwrap();
     let copied = Command::new("cp").arg("-r").arg(&from).arg(house.index()).status().unwrap();
     assert!(copied.success());

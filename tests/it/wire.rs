@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use venturedex::access::Tier;
+use venturedex::quota::Tier;
 
-use crate::stage::Server;
+use crate::harness::Server;
 
 /// An answer as it came.
 struct Answer {

@@ -5,18 +5,20 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use venturedex::access::account::{self, Account, Email};
-use venturedex::access::password::{Password, PasswordHash};
-use venturedex::access::{AccessError, SqliteStore, Store};
-use venturedex::config::AccountCommand;
+use venturedex::app::settings::AccountCommand;
+use venturedex::auth::account;
+use venturedex::auth::account::{Account, Email};
+use venturedex::auth::password::Password;
+use venturedex::auth::password::hash::PasswordHash;
+use venturedex::auth::{SqliteStore, Store, StoreError};
 
 use super::print::{instant, note, print_json, print_table};
-use super::{Failure, now};
+use super::{CommandError, now};
 
 /// Bytes of standard input that are read for a password.
 const PASSWORD_INPUT: u64 = 4_096;
 
-pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failure> {
+pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), CommandError> {
     let store = SqliteStore::open(data)?;
     match command {
         AccountCommand::Create { email, tier, password_stdin } => {
@@ -73,29 +75,31 @@ pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Failu
 }
 
 /// The hash of the password on the first and only line of standard input.
-fn hash_from_stdin(email: &Email) -> Result<PasswordHash, Failure> {
+fn hash_from_stdin(email: &Email) -> Result<PasswordHash, CommandError> {
     let input = io::stdin();
     if input.is_terminal() {
-        return Err(Failure::Input("standard input is a terminal, and nothing is asked for: pipe the password in"));
+        return Err(CommandError::Input(
+            "standard input is a terminal, and nothing is asked for: pipe the password in",
+        ));
     }
     let mut text = String::new();
     let read = input.take(PASSWORD_INPUT).read_to_string(&mut text);
-    read.map_err(|_| Failure::Input("standard input is not text in UTF-8: give the password as such"))?;
+    read.map_err(|_| CommandError::Input("standard input is not text in UTF-8: give the password as such"))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.contains('\n') {
-        return Err(Failure::Input("standard input has several lines: give the password alone on one"));
+        return Err(CommandError::Input("standard input has several lines: give the password alone on one"));
     }
-    Ok(Password::new(line, email).map_err(Failure::Password)?.hash()?)
+    Ok(Password::new(line, email).map_err(CommandError::Password)?.hash()?)
 }
 
 /// Adds the nearest address to "no such account".
-pub fn with_nearest(error: AccessError, store: &dyn Store) -> AccessError {
+pub fn with_nearest(error: StoreError, store: &dyn Store) -> StoreError {
     match error {
-        AccessError::NoSuchAccount { email, .. } => {
+        StoreError::NoSuchAccount { email, .. } => {
             let accounts = store.accounts().unwrap_or_default();
             let nearest = account::nearest(&email, accounts.iter().map(|account| &account.email)).cloned();
-            AccessError::NoSuchAccount { email, nearest }
+            StoreError::NoSuchAccount { email, nearest }
         }
         error => error,
     }

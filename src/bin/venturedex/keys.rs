@@ -5,16 +5,17 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use venturedex::access::account::{Email, KeyName, KeyRecord, KeyRef};
-use venturedex::access::{AccessError, ApiKey, SqliteStore, Store, Tier};
-use venturedex::config::KeyCommand;
-use venturedex::dataset::Date;
+use venturedex::app::settings::KeyCommand;
+use venturedex::auth::account::{Email, KeyName, KeyRecord, KeyRef};
+use venturedex::auth::{ApiKey, SqliteStore, Store, StoreError};
+use venturedex::data::Date;
+use venturedex::quota::Tier;
 
 use super::accounts::with_nearest;
 use super::print::{instant, note, print, print_json, print_table};
-use super::{Failure, now};
+use super::{CommandError, now};
 
-pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), Failure> {
+pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), CommandError> {
     let store = SqliteStore::open(data)?;
     match command {
         KeyCommand::Create { email, name } => create_key(&store, &email, &name, json),
@@ -46,9 +47,9 @@ pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), Failure> 
     }
 }
 
-fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> Result<(), Failure> {
+fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> Result<(), CommandError> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| AccessError::NoRandomness(io::Error::other(error.to_string())))?;
+    getrandom::fill(&mut seed).map_err(|error| StoreError::NoRandomness(io::Error::other(error.to_string())))?;
     let key = ApiKey::from_seed(&seed);
     let account = store.account(email).map_err(|error| with_nearest(error, store))?;
     let record = store.create_key(account.id, name, &key, now())?;
@@ -67,7 +68,7 @@ fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> R
     printed
 }
 
-fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), Failure> {
+fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandError> {
     let now = now();
     let record = store.revoke_key(key, now)?;
     if json {
@@ -83,7 +84,7 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), Failure>
 }
 
 #[derive(Serialize)]
-struct Keys<'a> {
+pub(crate) struct Keys<'a> {
     keys: Vec<KeyRow<'a>>,
 }
 

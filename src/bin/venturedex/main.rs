@@ -10,15 +10,18 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use venturedex::access::AccessError;
-use venturedex::access::password::WeakPassword;
-use venturedex::config::{self, Cli, Command, ServeSettings};
-use venturedex::server;
+use venturedex::app;
+use venturedex::app::settings;
+use venturedex::app::settings::{Cli, Command, ServeSettings};
+use venturedex::auth::StoreError;
+use venturedex::auth::password::WeakPassword;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(stop) if stop.code() == 0 => return exit(write!(io::stdout(), "{stop}").map_err(Failure::Output), false),
+        Err(stop) if stop.code() == 0 => {
+            return exit(write!(io::stdout(), "{stop}").map_err(CommandError::Output), false);
+        }
         Err(stop) => {
             let _ = write!(io::stderr(), "{stop}");
             return ExitCode::from(stop.code());
@@ -32,7 +35,7 @@ fn main() -> ExitCode {
     exit(done, json)
 }
 
-fn exit(done: Result<(), Failure>, json: bool) -> ExitCode {
+fn exit(done: Result<(), CommandError>, json: bool) -> ExitCode {
     let Err(failure) = done else { return ExitCode::SUCCESS };
     // Where nobody reads the errors either, the exit code still tells.
     let _ = if json {
@@ -44,14 +47,14 @@ fn exit(done: Result<(), Failure>, json: bool) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn serve(settings: ServeSettings) -> Result<(), Failure> {
+fn serve(settings: ServeSettings) -> Result<(), CommandError> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for (name, nearest) in config::unknown_variables(names) {
+    for (name, nearest) in settings::unknown_variables(names) {
         let hint = nearest.map(|nearest| format!(": did you mean {nearest}?")).unwrap_or_default();
         let _ = writeln!(io::stderr(), "warning: the environment sets {name}, which is no setting{hint}");
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::Runtime)?;
-    runtime.block_on(server::serve(settings)).map_err(|error| Failure::Serve(Box::new(error)))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
+    runtime.block_on(app::serve(settings)).map_err(|error| CommandError::Serve(Box::new(error)))
 }
 
 /// Unix seconds now.
@@ -72,8 +75,8 @@ struct ErrorBody {
 }
 
 /// Why a command failed.
-enum Failure {
-    Access(AccessError),
+pub(crate) enum CommandError {
+    AuthService(StoreError),
     Serve(Box<dyn std::error::Error>),
     Runtime(io::Error),
     Output(io::Error),
@@ -81,16 +84,16 @@ enum Failure {
     Password(WeakPassword),
 }
 
-impl From<AccessError> for Failure {
-    fn from(error: AccessError) -> Self {
-        Self::Access(error)
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::AuthService(error)
     }
 }
 
-impl Failure {
+impl CommandError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Access(error) => error.code(),
+            Self::AuthService(error) => error.code(),
             Self::Serve(_) | Self::Runtime(_) => "serve_failed",
             Self::Output(_) => "output_failed",
             Self::Input(_) => "input_unusable",
@@ -99,10 +102,10 @@ impl Failure {
     }
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for CommandError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Access(error) => write!(f, "{error}"),
+            Self::AuthService(error) => write!(f, "{error}"),
             Self::Serve(error) => write!(f, "{error}"),
             Self::Runtime(error) => write!(f, "the runtime could not be started: {error}"),
             Self::Output(error) => write!(f, "standard output: {error}"),

@@ -6,23 +6,23 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::Failure;
+use super::CommandError;
 
 /// Tells a person, beside what is printed for the next program.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), CommandError> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(Failure::Output)
+    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::Output)
 }
 
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    print(&serde_json::to_string(value).map_err(|error| Failure::Output(error.into()))?)
+pub fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    print(&serde_json::to_string(value).map_err(|error| CommandError::Output(error.into()))?)
 }
 
-pub fn print_table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), Failure> {
+pub fn print_table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), CommandError> {
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(rows);
     let width = |column: usize| {

@@ -13,7 +13,7 @@ use warp::reply::Response;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Era {
     /// Nothing but a content type.
-    Bare,
+    ConnectionError,
     March2025,
     June2025,
     November2025,
@@ -21,12 +21,12 @@ pub enum Era {
 }
 
 /// All of them.
-pub const ERAS: [Era; 5] = [Era::Bare, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
+pub const ERAS: [Era; 5] = [Era::ConnectionError, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
 
 impl Era {
     pub fn version(self) -> &'static str {
         match self {
-            Self::Bare | Self::March2025 => "2025-03-26",
+            Self::ConnectionError | Self::March2025 => "2025-03-26",
             Self::June2025 => "2025-06-18",
             Self::November2025 => "2025-11-25",
             Self::July2026 => "2026-07-28",
@@ -44,10 +44,10 @@ pub struct Ask {
 
 pub fn ask(era: Era, method: &str, mut params: Value) -> Ask {
     let mut headers = vec![("host", "localhost:8080".to_owned()), ("content-type", "application/json".to_owned())];
-    if era != Era::Bare {
+    if era != Era::ConnectionError {
         headers.push(("accept", "application/json, text/event-stream".to_owned()));
     }
-    if !matches!(era, Era::Bare | Era::March2025) && method != "initialize" {
+    if !matches!(era, Era::ConnectionError | Era::March2025) && method != "initialize" {
         headers.push(("mcp-protocol-version", era.version().to_owned()));
     }
     if era == Era::July2026 {

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use venturedex::web::docs::{CONVERSATIONS, SETUPS};
-use venturedex::web::mcp::Tool;
+use venturedex::mcp::Tool;
+use venturedex::site::{CONVERSATIONS, SETUPS};
 
 use super::tools::{Desk, called};
-use crate::stage::Server;
+use crate::harness::Server;
 
 #[test]
 fn the_page_names_the_endpoint_of_this_service() {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use venturedex::web::mcp::Tool;
+use venturedex::mcp::Tool;
 
 use super::tools::{Desk, called};
-use crate::stage::{catalog_of, copy_as};
+use crate::harness::{catalog_of, copy_as};
 
 /// Characters that nobody sees: controls, zero-width, bidi and tag characters, fillers, variation selectors.
 const HIDDEN: &str = "\u{0}\u{7}\u{1b}[31m\u{7f}\u{9b}\u{ad}\u{61c}\u{200b}\u{200d}\u{200f}\u{202e}\u{2060}\u{2066}\u{feff}\

@@ -8,7 +8,7 @@ use super::sample::endpoint;
 #[tokio::test]
 async fn the_manifest_is_one_value_at_each_of_its_addresses() {
     let (endpoint, _) = endpoint();
-    let get = ask(Era::Bare, "", json!({})).by("GET").body("");
+    let get = ask(Era::ConnectionError, "", json!({})).by("GET").body("");
     let manifest = get.send_to("/api/mcp/.well-known", &endpoint).await;
     assert_eq!((manifest.status, manifest.header("content-type")), (200, "application/json"));
     assert_eq!(manifest.header("access-control-allow-origin"), "*");
@@ -19,7 +19,7 @@ async fn the_manifest_is_one_value_at_each_of_its_addresses() {
     assert_eq!(card["name"], "127.0.0.1/venturedex");
     assert!(card["description"].as_str().unwrap().len() <= 100);
     assert_eq!(card["limits"]["toolCallsPerDay"], 100);
-    let listed = ask(Era::Bare, "tools/list", json!({})).send(&endpoint).await.json();
+    let listed = ask(Era::ConnectionError, "tools/list", json!({})).send(&endpoint).await.json();
     assert_eq!(card["tools"], listed["result"]["tools"]);
     for path in ["/api/mcp/server-card", "/.well-known/mcp/server-card.json"] {
         assert_eq!(get.send_to(path, &endpoint).await.body, manifest.body, "{path}");
@@ -46,7 +46,8 @@ async fn the_manifest_is_one_value_at_each_of_its_addresses() {
 #[tokio::test]
 async fn browsers_may_ask_before_they_call() {
     let (endpoint, _) = endpoint();
-    let preflight = ask(Era::Bare, "", json!({})).by("OPTIONS").body("").with("origin", "https://inspector.test");
+    let preflight =
+        ask(Era::ConnectionError, "", json!({})).by("OPTIONS").body("").with("origin", "https://inspector.test");
     let reply = preflight.send(&endpoint).await;
     assert_eq!((reply.status, reply.header("allow")), (204, "POST, OPTIONS"));
     assert!(reply.header("access-control-allow-headers").contains("MCP-Protocol-Version"));

@@ -5,8 +5,8 @@ use http::Request;
 use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::{Value, json};
-use venturedex::web::arrival::BodyTimeout;
-use venturedex::web::mcp::Tool;
+use venturedex::http::BodyTimeout;
+use venturedex::mcp::Tool;
 
 use super::ask::{Ask, ERAS, Era, ask, call, initialize};
 use super::sample::endpoint;
@@ -72,7 +72,7 @@ async fn each_revision_gets_its_answers_and_each_fault_its_error() {
         case(&format!("{era:?} DELETE"), ask_list().by("DELETE"), 405, Error(-32600));
     }
 
-    let bare = || ask(Era::Bare, "tools/list", json!({}));
+    let bare = || ask(Era::ConnectionError, "tools/list", json!({}));
     case("params null", bare().body(r#"{"jsonrpc":"2.0","id":7,"method":"tools/list","params":null}"#), 200, Done);
     case(
         "params list",
@@ -99,10 +99,11 @@ async fn each_revision_gets_its_answers_and_each_fault_its_error() {
         case(version, bare().with("mcp-protocol-version", version), 400, Error(-32022));
     }
     for (version, header) in [("2025-06-18", "2025-06-18"), ("1999-01-01", "1999-01-01")] {
-        let hello = ask(Era::Bare, "initialize", initialize(version)).with("mcp-protocol-version", header);
+        let hello = ask(Era::ConnectionError, "initialize", initialize(version)).with("mcp-protocol-version", header);
         case(&format!("initialize {version} with header"), hello, 200, Done);
     }
-    let torn = ask(Era::Bare, "initialize", initialize("2025-06-18")).with("mcp-protocol-version", "2025-11-25");
+    let torn =
+        ask(Era::ConnectionError, "initialize", initialize("2025-06-18")).with("mcp-protocol-version", "2025-11-25");
     case("initialize with another header", torn, 400, Error(-32600));
 
     let modern = || ask(Era::July2026, "tools/call", stats());
@@ -161,7 +162,7 @@ async fn each_revision_gets_its_answers_and_each_fault_its_error() {
 #[tokio::test]
 async fn an_error_has_the_id_of_its_request_or_what_stands_for_none() {
     let (endpoint, _) = endpoint();
-    let bare = ask(Era::Bare, "tools/list", json!({}));
+    let bare = ask(Era::ConnectionError, "tools/list", json!({}));
     let torn = bare.clone().replaced(r#""jsonrpc":"2.0","#, "").send(&endpoint).await.json();
     assert_eq!(torn["id"], 7);
     let unread = bare.body("{").send(&endpoint).await.json();
@@ -195,7 +196,7 @@ async fn every_result_of_the_newest_revision_says_what_it_is() {
 #[tokio::test]
 async fn older_revisions_get_no_fields_of_the_newest() {
     let (endpoint, _) = endpoint();
-    for era in [Era::Bare, Era::March2025, Era::June2025, Era::November2025] {
+    for era in [Era::ConnectionError, Era::March2025, Era::June2025, Era::November2025] {
         let listed = ask(era, "tools/list", json!({})).send(&endpoint).await.json();
         assert_eq!(listed["result"].as_object().unwrap().keys().collect::<Vec<_>>(), ["tools"], "{era:?}");
         let called = ask(era, "tools/call", call("search_vcs", json!({}))).send(&endpoint).await.json();
@@ -207,7 +208,7 @@ async fn older_revisions_get_no_fields_of_the_newest() {
     }
     // A revision that is not spoken gets the newest that has a handshake.
     for version in ["2024-11-05", "2026-07-28", "2030-01-01"] {
-        let hello = ask(Era::Bare, "initialize", initialize(version)).send(&endpoint).await.json();
+        let hello = ask(Era::ConnectionError, "initialize", initialize(version)).send(&endpoint).await.json();
         assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{version}");
     }
 }
@@ -259,7 +260,7 @@ async fn wrong_arguments_are_told_with_their_mend() {
         (json!({ "query": "nowhere" }), "`sector` \"nowhere\" is not a sector"),
     ] {
         let params = call("search_vcs", arguments);
-        let result = ask(Era::Bare, "tools/call", params).send(&endpoint).await.json()["result"].clone();
+        let result = ask(Era::ConnectionError, "tools/call", params).send(&endpoint).await.json()["result"].clone();
         assert_eq!(result["isError"], true);
         assert_eq!(result.get("structuredContent"), None);
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -271,11 +272,11 @@ async fn wrong_arguments_are_told_with_their_mend() {
         ("resources/templates/list", "no method `resources/templates/list` here"),
         ("sampling/createMessage", "list them by tools/list"),
     ] {
-        let refused = ask(Era::Bare, method, json!({})).send(&endpoint).await.json();
+        let refused = ask(Era::ConnectionError, method, json!({})).send(&endpoint).await.json();
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(message.contains(words), "{message}");
     }
-    let nobody = ask(Era::Bare, "tools/call", call("search_vc", json!({}))).send(&endpoint).await.json();
+    let nobody = ask(Era::ConnectionError, "tools/call", call("search_vc", json!({}))).send(&endpoint).await.json();
     let message = nobody["error"]["message"].as_str().unwrap();
     assert!(message.starts_with("unknown tool `search_vc`; did you mean `search_vcs`?"), "{message}");
 }

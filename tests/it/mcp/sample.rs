@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
-use venturedex::web::mcp::{
-    Admission, Admitting, Answer, Call, Document, Fault, Gate, Mistake, Release, Settings, Tools, routes,
+use venturedex::mcp::{
+    Admission, Admitting, ArgError, JsonRpcError, McpAdmission, Release, Settings, ToolAnswer, ToolCall, ToolResult,
+    Tools, routes,
 };
 use warp::filters::BoxedFilter;
 use warp::reply::Response;
@@ -23,21 +24,21 @@ impl Release for Sample {
         "2026-11-20.1"
     }
 
-    fn answer(&self, call: &Call) -> Answer {
+    fn answer(&self, call: &ToolCall) -> ToolAnswer {
         let items = vec![r#"{"slug":"acme","name":"Acme"}"#; call.count("limit")];
-        let search = Document::new().list("items", items).field("total", "12").field("snapshot", "\"2026-11-20.1\"");
+        let search = ToolResult::new().list("items", items).field("total", "12").field("snapshot", "\"2026-11-20.1\"");
         match call.value("q") {
             Some("panic") => panic!("a fault in a tool"),
             Some("hostile") => {
-                Answer::Found(json!({ "items": [r#""structuredContent":null"#], "x": null }).to_string())
+                ToolAnswer::Found(json!({ "items": [r#""structuredContent":null"#], "x": null }).to_string())
             }
-            Some("nowhere") => Answer::Wrong(vec![Mistake {
+            Some("nowhere") => ToolAnswer::Wrong(vec![ArgError {
                 argument: "sector".to_owned(),
                 detail: "\"nowhere\" is not a sector".to_owned(),
                 did_you_mean: Vec::new(),
                 accepted: Vec::new(),
             }]),
-            _ => Answer::Found(search.text()),
+            _ => ToolAnswer::Found(search.text()),
         }
     }
 }
@@ -62,7 +63,7 @@ impl Counter {
     }
 }
 
-impl Gate for Counter {
+impl McpAdmission for Counter {
     fn admit<'a>(&'a self, request: &'a Parts, charged: bool) -> Admitting<'a> {
         Box::pin(std::future::ready(self.decide(request, charged)))
     }
@@ -72,7 +73,7 @@ impl Counter {
     fn decide(&self, request: &Parts, charged: bool) -> Admission {
         if request.headers.get("authorization").is_some_and(|key| key == "Bearer vdx_wrong") {
             let data = json!({ "code": "invalid_api_key" });
-            let refusal = Fault::refused(StatusCode::UNAUTHORIZED, "the key is not valid".to_owned(), data);
+            let refusal = JsonRpcError::refused(StatusCode::UNAUTHORIZED, "the key is not valid".to_owned(), data);
             return Admission { headers: Self::headers(LIMIT), refusal: Some(refusal), refund: None };
         }
         let used = self.0.load(Ordering::Relaxed);
@@ -81,7 +82,8 @@ impl Counter {
         }
         if used >= LIMIT {
             let data = json!({ "code": "quota_exceeded", "limit": LIMIT });
-            let refusal = Fault::refused(StatusCode::TOO_MANY_REQUESTS, "the daily quota is used up".to_owned(), data);
+            let refusal =
+                JsonRpcError::refused(StatusCode::TOO_MANY_REQUESTS, "the daily quota is used up".to_owned(), data);
             return Admission { headers: Self::headers(used), refusal: Some(refusal), refund: None };
         }
         let counter = Arc::clone(&self.0);

@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use venturedex::catalog::{Catalog, Live, bundled};
-use venturedex::dataset::Table;
-use venturedex::web::mcp::{Answer, Call, LONGEST, Mistake, Source, Tool, Tools};
+use venturedex::catalog::{Catalog, bundled};
+use venturedex::data::Table;
+use venturedex::mcp::{ArgError, LONGEST, Tool, ToolAnswer, ToolBackend, ToolCall, Tools};
+use venturedex::release::ActiveRelease;
 
+use crate::harness::{catalog_of, real_data};
 use crate::schema::misfit;
-use crate::stage::{catalog_of, real_data};
 
 /// A release, and the tools that answer from it.
 pub struct Desk {
     pub catalog: Arc<Catalog>,
-    source: Source,
+    source: ToolBackend,
 }
 
 impl Desk {
     pub fn of(catalog: Catalog) -> Self {
         let catalog = Arc::new(catalog);
-        let live = Arc::new(Live::new(Arc::clone(&catalog), 3));
-        Self { catalog, source: Source::new(live, "https://api.example.com/") }
+        let live = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
+        Self { catalog, source: ToolBackend::new(live, "https://api.example.com/") }
     }
 
     pub fn bundled() -> Self {
@@ -28,11 +29,11 @@ impl Desk {
     }
 }
 
-pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<Mistake>> {
+pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<ArgError>> {
     let arguments = arguments.as_object().unwrap();
-    let call = Call::read(tool, arguments)?;
+    let call = ToolCall::read(tool, arguments)?;
     match desk.source.current().answer(&call) {
-        Answer::Found(text) => {
+        ToolAnswer::Found(text) => {
             assert!(text.len() <= LONGEST, "{} {arguments:?}: {} bytes", tool.name(), text.len());
             let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
             let schema = tool.output_schema();
@@ -40,7 +41,7 @@ pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<M
             assert_eq!(misfit, None, "{arguments:?}");
             Ok(value)
         }
-        Answer::Wrong(mistakes) => {
+        ToolAnswer::Wrong(mistakes) => {
             assert!(!mistakes.is_empty());
             Err(mistakes)
         }

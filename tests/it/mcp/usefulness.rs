@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
-use venturedex::web::mcp::Tool;
+use venturedex::mcp::Tool;
 
 use super::tools::{Desk, called};
-use crate::stage::{catalog_of, real_data};
+use crate::harness::{catalog_of, real_data};
 
 /// Calls of one question; an argument `$/0/items/0/slug` is taken from the answers so far.
 pub fn answers(desk: &Desk, steps: &Value) -> Value {

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use venturedex::access::Tier;
-use venturedex::web::openapi::{BASE, Examples};
-use venturedex::web::problem::{Code, Problem};
-use venturedex::web::rest::{Content, Route, Version};
+use venturedex::api::{EndpointKind, Route, Version};
+use venturedex::http::problem::{Code, Problem};
+use venturedex::openapi::{BASE, Examples};
+use venturedex::quota::Tier;
 
 use super::{document, operation, request};
+use crate::harness::Server;
 use crate::schema::{misfit_exactly, resolved};
-use crate::stage::Server;
 
 /// Puts `value` in the place of a text that differs from run to run.
 fn fixed(text: &str, name: &str, value: &str) -> String {
@@ -39,11 +39,11 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
     for version in Version::ALL {
         for endpoint in Route::of(version) {
             let query = match endpoint.content {
-                Content::List(..) => "limit=2",
-                Content::Suggestions => "limit=3",
+                EndpointKind::List(..) => "limit=2",
+                EndpointKind::Suggestions => "limit=3",
                 _ => "",
             };
-            let client = if endpoint.content == Content::Usage { &client } else { &server.client(Tier::Pro) };
+            let client = if endpoint.content == EndpointKind::Usage { &client } else { &server.client(Tier::Pro) };
             let reply = client.get(&request(version, endpoint, query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
@@ -77,7 +77,7 @@ fn examples_are_what_the_service_answers() {
     let answers: Vec<String> =
         answers(&server).into_iter().map(|(name, text)| format!("{}: {text}", Value::from(name))).collect();
     let text = format!("{{\n{}\n}}\n", answers.join(",\n"));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/openapi/examples.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
     if std::env::var_os("VENTUREDEX_BLESS").is_some_and(|bless| bless == "1") {
         fs::write(&file, &text).unwrap();
     }

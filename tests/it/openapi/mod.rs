@@ -5,13 +5,13 @@ mod examples;
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use venturedex::access::Tier;
+use venturedex::api::{EndpointKind, Route, Version};
 use venturedex::catalog::Resource;
-use venturedex::catalog::form::{Form, example_slug};
-use venturedex::web::rest::{Content, Route, Version};
+use venturedex::catalog::param_schema::{ParamSchema, example_slug};
+use venturedex::quota::Tier;
 
+use crate::harness::{Client, Reply, Server, catalog_of, real_data};
 use crate::schema::{misfit_exactly, resolved};
-use crate::stage::{Client, Reply, Server, catalog_of, real_data};
 
 fn document(server: &Server, version: Version) -> Value {
     server.anonymous().get(&format!("/openapi/{}.json", version.segment())).json()
@@ -25,8 +25,8 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
 fn request(version: Version, endpoint: &Route, more: &str) -> String {
     let slug = example_slug(endpoint.subject());
     let query = match endpoint.content {
-        Content::Suggestions => format!("q=kestrel&{more}"),
-        Content::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
+        EndpointKind::Suggestions => format!("q=kestrel&{more}"),
+        EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
         _ => more.to_owned(),
     };
     format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", slug))
@@ -56,7 +56,7 @@ fn each_document_describes_exactly_what_is_served() {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
             } else {
                 // Elsewhere `facets` is a slug like any other.
-                let code = if endpoint.content == Content::Facets { "not_found" } else { "unknown_route" };
+                let code = if endpoint.content == EndpointKind::Facets { "not_found" } else { "unknown_route" };
                 assert_eq!((reply.status, &reply.json()["code"]), (404, &code.into()), "{}", endpoint.path);
             }
         }
@@ -78,7 +78,7 @@ fn each_document_tells_the_parameters_that_are_accepted() {
             assert_eq!(complaint["code"], "unknown_parameter", "{}", endpoint.path);
             let mut accepted: BTreeSet<&str> =
                 complaint["accepted"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            if let Content::List(_, given) = endpoint.content {
+            if let EndpointKind::List(_, given) = endpoint.content {
                 accepted.retain(|name| !given.contains(name));
             }
             let told: BTreeSet<&str> = names(&operation(&document, endpoint)["parameters"]).into_iter().collect();
@@ -103,7 +103,7 @@ fn the_example_of_each_parameter_finds_something() {
                     continue;
                 }
                 assert_eq!(misfit_exactly(&document, schema, example, name), None);
-                if parameter["in"] == "path" || name == "q" && endpoint.content == Content::Suggestions {
+                if parameter["in"] == "path" || name == "q" && endpoint.content == EndpointKind::Suggestions {
                     continue;
                 }
                 let text = match example {
@@ -132,8 +132,8 @@ fn numbers_are_taken_up_to_the_ends_of_their_ranges_and_no_further() {
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
             let (least, most) = match parameter.kind.form(resource) {
-                Form::Number(least, most) => (least, most),
-                Form::Rate => (0, 100),
+                ParamSchema::Number(least, most) => (least, most),
+                ParamSchema::Rate => (0, 100),
                 _ => continue,
             };
             let status = |value: i128| {
@@ -158,7 +158,7 @@ fn every_field_that_a_document_names_can_be_selected() {
         let all: Vec<&str> = fields.iter().filter_map(Value::as_str).filter(|name| *name != "*").collect();
         let reply = client.get(&request(Version::V3, endpoint, &format!("fields={}", all.join(","))));
         assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
-        if let Content::List(..) | Content::Record(_) = endpoint.content
+        if let EndpointKind::List(..) | EndpointKind::Record(_) = endpoint.content
             && let Some(table) = endpoint.content.table()
         {
             for field in table.fields().iter().chain(table.composed()) {
@@ -204,7 +204,7 @@ fn check_all(server: &Server, client: &Client) {
             let table = endpoint.subject();
             let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", &slug(table)));
             let mut queries = vec![""];
-            if matches!(endpoint.content, Content::List(..)) {
+            if matches!(endpoint.content, EndpointKind::List(..)) {
                 queries.extend([
                     "limit=100",
                     "limit=1000",
@@ -226,8 +226,8 @@ fn check_all(server: &Server, client: &Client) {
             }
             for query in queries {
                 let path = match endpoint.content {
-                    Content::Suggestions => format!("{path}?q=a&{query}"),
-                    Content::List(Resource::Match, _) => format!("{path}?sector=fintech&{query}"),
+                    EndpointKind::Suggestions => format!("{path}?q=a&{query}"),
+                    EndpointKind::List(Resource::Match, _) => format!("{path}?sector=fintech&{query}"),
                     _ => format!("{path}?{query}"),
                 };
                 check(&document, endpoint, &client.get(&path), &path);
@@ -270,7 +270,7 @@ fn an_answer_to_a_used_up_key_is_as_the_documents_say() {
     while client.get("/api/v3/stats").status == 200 {}
     for version in Version::ALL {
         let document = document(&server, version);
-        for endpoint in Route::of(version).filter(|endpoint| endpoint.content != Content::Usage) {
+        for endpoint in Route::of(version).filter(|endpoint| endpoint.content != EndpointKind::Usage) {
             let path = request(version, endpoint, "");
             let reply = client.get(&path);
             assert_eq!(reply.status, 429);

@@ -1,0 +1,443 @@
+//! REST v1, v2, v3: a request in, a response out.
+//!
+//! What was asked before is kept, and answered before any route is tried ([`answer_kept`]); all else is made ([`answer`]).
+//! The checks run in the order that the contract gives (key in the address, key, `If-None-Match`, quota, then route,
+//! method and parameters), so the path is taken apart here and not by a chain of filters.
+
+pub mod computed_fields;
+pub mod cursor;
+pub mod endpoint;
+pub mod etag;
+pub mod facets;
+pub mod field_mask;
+pub mod fields;
+pub mod list;
+pub mod pagination;
+pub mod record;
+pub mod record_json;
+pub mod routes;
+pub mod schema;
+pub mod version;
+
+pub use record::SUGGESTIONS;
+pub use routes::{EndpointKind, Route};
+pub use version::{DEFAULT_LIMIT, MAX_LIMIT, Version};
+
+use std::cell::LazyCell;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+
+use crate::auth::{AuthError, Caller};
+use crate::catalog::param_schema::MOST_PARAMETERS;
+use crate::catalog::{Catalog, ParameterError, Resource};
+use crate::data::{Date, SnapshotVersion, Table};
+use crate::quota::Quota;
+
+use crate::http::RequestId;
+use crate::http::State;
+use crate::http::headers;
+use crate::http::headers::{API_VERSION, READS, REQUEST_ID, set};
+use crate::http::negotiation::{accepts_gzip, accepts_json, packed};
+use crate::http::problem::{Code, Problem, UsedUp};
+use crate::http::url::{HOLDS_KEY, holds_key};
+
+use crate::api::endpoint::{Endpoint, split};
+use crate::api::etag::ETag;
+use crate::http::response_cache::{CacheKey, CachedResponse};
+
+/// More headers than an answer has.
+const MOST_HEADERS: usize = 24;
+
+/// A request that passed the gate.
+pub(crate) struct ApiRequest<'a> {
+    state: &'a State,
+    catalog: Arc<Catalog>,
+    version: Version,
+    /// The path below the version, without a slash at either end.
+    path: &'a str,
+    values: &'a [(String, String)],
+    quota: Quota,
+}
+
+/// A good answer.
+pub(crate) struct ApiResponse {
+    body: Vec<u8>,
+    snapshot: SnapshotVersion,
+    next_link: Option<String>,
+}
+
+/// A request as it came.
+pub struct RequestParts<'a> {
+    /// The method.
+    pub method: &'a Method,
+    /// The whole path.
+    pub path: &'a str,
+    /// The query, as it was written.
+    pub query: &'a str,
+    /// The headers.
+    pub headers: &'a HeaderMap,
+    /// The request's id.
+    pub id: RequestId,
+}
+
+impl RequestParts<'_> {
+    fn reads(&self) -> bool {
+        matches!(*self.method, Method::GET | Method::HEAD)
+    }
+
+    fn is_preflight(&self) -> bool {
+        *self.method == Method::OPTIONS
+    }
+
+    fn authorization(&self) -> Option<&str> {
+        let mut given = self.headers.get_all(http::header::AUTHORIZATION).iter();
+        let value = given.next()?;
+        // Which of several is meant, nobody knows.
+        let is_one = given.all(|other| other == value);
+        Some(if is_one { value.to_str().unwrap_or("not text") } else { "several" })
+    }
+}
+
+/// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
+///
+/// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
+pub async fn answer(state: &State, arrival: &RequestParts<'_>) -> Response<Bytes> {
+    let caller = state.access.authenticate_fresh(arrival.authorization()).await;
+    respond(state, arrival, caller, &state.live.serving(), None)
+}
+
+/// The same at once; `None` where the key is not known yet.
+pub fn answer_known(state: &State, arrival: &RequestParts<'_>) -> Option<Response<Bytes>> {
+    let caller = state.access.authenticate(arrival.authorization());
+    (arrival.is_preflight() || caller != Err(AuthError::Invalid))
+        .then(|| respond(state, arrival, caller, &state.live.serving(), None))
+}
+
+/// The same where the answer was made before and is kept; `None` where it is not, and where the key is not admitted.
+pub fn answer_kept(state: &State, arrival: &RequestParts<'_>) -> Option<Response<Bytes>> {
+    if !arrival.reads() || Version::of_path(arrival.path).is_none() {
+        return None;
+    }
+    let catalog = state.live.serving();
+    let kept = state.kept.get(CacheKey::of(&catalog, arrival.path, arrival.query))?;
+    let caller = state.access.authenticate(arrival.authorization()).ok()?;
+    Some(respond(state, arrival, Ok(caller), &catalog, Some(kept)))
+}
+
+/// The rest of [`answer`], which never waits; `kept` is the answer that was made before.
+fn respond(
+    state: &State,
+    arrival: &RequestParts<'_>,
+    caller: Result<Caller, AuthError>,
+    catalog: &Arc<Catalog>,
+    kept: Option<Arc<CachedResponse>>,
+) -> Response<Bytes> {
+    let now = state.now();
+    let today = Date::from_unix(now);
+    let (version, path) = split(arrival.path);
+    let mut quota = Quota::none(today);
+    let values: LazyCell<Vec<_>, _> =
+        LazyCell::new(|| form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect());
+    let validator = LazyCell::new(|| match &kept {
+        Some(kept) => kept.etag().cloned().map(ETag::of_kept),
+        None => ETag::of(catalog, arrival.path, &values),
+    });
+    let admitted = admit(state, arrival, catalog, caller, kept.is_some(), &validator, &mut quota);
+    let outcome = admitted.and_then(|admitted| match (admitted, &kept) {
+        (Admitted::NotModified(etag), _) => Ok(Outcome::NotModified(etag)),
+        (Admitted::Preflight, _) => Ok(Outcome::Preflight),
+        (Admitted::Caller(_), Some(kept)) if accepts_json(arrival.headers) => {
+            Ok(Outcome::CachedResponse(Arc::clone(kept)))
+        }
+        (Admitted::Caller(caller), _) => {
+            let Some(version) = version else {
+                let detail = format!("there is no `{}`: the versions are /api/v1, /api/v2 and /api/v3", arrival.path);
+                return Err(Problem::new(Code::UnknownRoute, detail));
+            };
+            let call = ApiRequest { state, catalog: Arc::clone(catalog), version, path, values: &values, quota };
+            let answer = caught(arrival.id, || route(&call, arrival));
+            if let Err(problem) = &answer
+                && problem.code.status().is_server_error()
+            {
+                quota = state.access.give_back(&caller, quota.day);
+            }
+            answer.map(|answer| {
+                let ready = Arc::new(ready(&call, (*validator).as_ref(), answer));
+                // What a cursor goes on with is of the release that it began on, which may not be held for long.
+                if ready.etag().is_some() && !call.values.iter().any(|(name, _)| name == "cursor") {
+                    state.kept.keep(CacheKey::of(catalog, arrival.path, arrival.query), &ready);
+                }
+                Outcome::CachedResponse(ready)
+            })
+        }
+    });
+
+    let is_ready = matches!(&outcome, Ok(Outcome::CachedResponse(_)));
+    let is_named = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
+    let mut response = match outcome {
+        Ok(Outcome::CachedResponse(ready)) => good(arrival, &ready),
+        Ok(Outcome::NotModified(etag)) => {
+            let mut response = empty(StatusCode::NOT_MODIFIED);
+            response.headers_mut().insert(ETAG, etag);
+            cache(response.headers_mut());
+            response
+        }
+        Ok(Outcome::Preflight) => preflight(),
+        Err(problem) => failed(state, arrival, &problem, &quota, now),
+    };
+    let headers = response.headers_mut();
+    headers::write_quota(headers, &quota, now);
+    headers.insert(REQUEST_ID, arrival.id.value());
+    if !is_ready {
+        headers::write_cors(headers);
+        set(headers, "x-snapshot", &catalog.version().to_string());
+        if let Some(version) = version {
+            write_version(headers, version, if is_named { Some((state, path)) } else { None });
+        }
+    }
+    response
+}
+
+/// What is the same of all answers of a version; `path` is the one below it, where it may be said.
+fn write_version(headers: &mut HeaderMap, version: Version, path: Option<(&State, &str)>) {
+    headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
+    if version != Version::V3
+        && let Some((state, path)) = path
+    {
+        set(headers, "link", &format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url));
+    }
+}
+
+enum Admitted {
+    Preflight,
+    NotModified(HeaderValue),
+    Caller(Caller),
+}
+
+enum Outcome {
+    CachedResponse(Arc<CachedResponse>),
+    NotModified(HeaderValue),
+    Preflight,
+}
+
+/// Runs the checks that come before the route, in their order; `quota` is what the answer's headers tell.
+fn admit(
+    state: &State,
+    arrival: &RequestParts<'_>,
+    catalog: &Catalog,
+    caller: Result<Caller, AuthError>,
+    is_kept: bool,
+    validator: &LazyCell<Option<ETag>, impl FnOnce() -> Option<ETag>>,
+    quota: &mut Quota,
+) -> Result<Admitted, Problem> {
+    // What is kept was asked before, without a key in the address.
+    if !is_kept && holds_key(arrival.path, arrival.query) {
+        return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
+    }
+    let today = quota.day;
+    if arrival.is_preflight() {
+        // Browsers send it without a key; who sends one is told its quota.
+        if let Ok(caller) = caller {
+            *quota = state.access.peek(&caller, today);
+        }
+        return Ok(Admitted::Preflight);
+    }
+    let caller = caller.map_err(|refused| {
+        Problem::new(Code::named(refused.code()).unwrap_or(Code::InvalidApiKey), refused.to_string())
+    })?;
+    let is_usage = !is_kept && split(arrival.path) == (Some(Version::V3), "usage");
+    if arrival.reads()
+        && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
+        && let Some(validator) = &**validator
+        && validator.is_known_to(arrival.headers, catalog)
+    {
+        *quota = state.access.peek(&caller, today);
+        return Ok(Admitted::NotModified(validator.text.clone()));
+    }
+    if is_usage {
+        *quota = state.access.peek(&caller, today);
+        return Ok(Admitted::Caller(caller));
+    }
+    match state.access.take(&caller, today) {
+        Ok(taken) => {
+            *quota = taken;
+            Ok(Admitted::Caller(caller))
+        }
+        Err(denied) => {
+            *quota = denied;
+            let resets_at = headers::instant(denied.resets_at);
+            let limit = denied.limit.unwrap_or(0);
+            let tier = denied.tier.map(|tier| tier.name());
+            let detail = format!("all {limit} requests of this key's day are used; it starts anew at {resets_at}");
+            let quota = Some(Box::new(UsedUp { limit, resets_at, tier }));
+            Err(Problem { quota, ..Problem::new(Code::QuotaExceeded, detail) })
+        }
+    }
+}
+
+/// Makes an answer; a panic on the way becomes an error like any other, so that its quota is given back.
+fn caught(id: RequestId, make: impl FnOnce() -> Result<ApiResponse, Problem>) -> Result<ApiResponse, Problem> {
+    // What is read here does not change: the catalog is immutable, and counts are taken under locks of their own.
+    std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<&str>().copied();
+        let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
+        eprintln!("request {id} panicked: {words}");
+        let detail = "the request could not be answered; please report it with its request id";
+        Err(Problem::new(Code::InternalError, detail))
+    })
+}
+
+/// Finds the path's answer.
+fn route(call: &ApiRequest<'_>, arrival: &RequestParts<'_>) -> Result<ApiResponse, Problem> {
+    let Some(endpoint) = Endpoint::find(call.version, call.path) else { return Err(record::unknown_route(call)) };
+    if !arrival.reads() {
+        let detail = format!("`/{}` only reads: use GET or HEAD, not {}", call.path, arrival.method);
+        return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
+    }
+    if !accepts_json(arrival.headers) {
+        let detail = "answers are `application/json`: leave `Accept` out, or name that type or `*/*`";
+        return Err(Problem::new(Code::NotAcceptable, detail));
+    }
+    if let Some((name, _)) = call.values.get(MOST_PARAMETERS) {
+        let detail = format!("an address has at most {MOST_PARAMETERS} parameters, {} are given", call.values.len());
+        return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
+    }
+    if let Some(name) = not_text(arrival.query, call.values) {
+        let detail = "the value is not UTF-8: percent-encode the bytes of its UTF-8 text";
+        return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
+    }
+    match endpoint {
+        Endpoint::List(resource) => list::answer(call, resource, &[]),
+        Endpoint::OfFirm(resource, parameter, slug) => {
+            let row = record::find(&call.catalog, Table::Firms, &slug)?;
+            let slug = call.catalog.snapshot().slug(Table::Firms, row);
+            match resource {
+                // A startup may have the firm's slug.
+                Resource::People => list::answer(call, resource, &[(parameter, slug), ("kind", "firm")]),
+                _ => list::answer(call, resource, &[(parameter, slug)]),
+            }
+        }
+        Endpoint::Single(table, slug) => record::answer(call, table, &slug),
+        Endpoint::Facets => facets::answer(call),
+        Endpoint::Stats => record::stats(call),
+        Endpoint::Snapshots => record::snapshots(call),
+        Endpoint::Suggest => record::suggest(call),
+        Endpoint::Usage => record::usage(call),
+    }
+}
+
+/// The parameter whose value is not UTF-8, if one is: what cannot be read becomes U+FFFD, which hardly anybody sends.
+fn not_text<'v>(query: &str, values: &'v [(String, String)]) -> Option<&'v str> {
+    let (name, _) = values.iter().find(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER))?;
+    (!query.to_ascii_lowercase().contains("%ef%bf%bd")).then_some(name)
+}
+
+fn cache(headers: &mut HeaderMap) {
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=60"));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+}
+
+/// An answer as it goes out, with the headers that are the same for every caller.
+fn ready(call: &ApiRequest<'_>, validator: Option<&ETag>, answer: ApiResponse) -> CachedResponse {
+    let mut headers = HeaderMap::with_capacity(MOST_HEADERS);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    cache(&mut headers);
+    match validator {
+        Some(validator) => headers.insert(ETAG, validator.text.clone()),
+        None => headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    };
+    set(&mut headers, "x-snapshot", &answer.snapshot.to_string());
+    if let Some(link) = answer.next_link {
+        set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
+    }
+    headers::write_cors(&mut headers);
+    write_version(&mut headers, call.version, Some((call.state, call.path)));
+    headers::keep_places(&mut headers, call.quota.limit.is_some());
+    CachedResponse::new(answer.body, headers)
+}
+
+fn good(arrival: &RequestParts<'_>, ready: &CachedResponse) -> Response<Bytes> {
+    let packed = if accepts_gzip(arrival.headers) { ready.packed() } else { None };
+    let is_packed = packed.is_some();
+    let mut response = Response::new(packed.unwrap_or_else(|| ready.body.clone()));
+    *response.headers_mut() = ready.headers.clone();
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+fn empty(status: StatusCode) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = status;
+    response
+}
+
+fn failed(state: &State, arrival: &RequestParts<'_>, problem: &Problem, quota: &Quota, now: i64) -> Response<Bytes> {
+    // A key in the path is not said again.
+    let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
+    let body = problem.body(&state.public_url, instance, &arrival.id.to_string());
+    let packed = packed(&body, arrival.headers);
+    let is_packed = packed.is_some();
+    let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
+    *response.status_mut() = problem.code.status();
+    let headers = response.headers_mut();
+    set(headers, "content-type", "application/problem+json");
+    set(headers, "cache-control", "no-store");
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if is_packed {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if problem.code.status() == StatusCode::UNAUTHORIZED {
+        set(headers, "www-authenticate", "Bearer");
+    }
+    if let Some(allow) = problem.allow {
+        set(headers, "allow", allow);
+    }
+    if problem.code.status() == StatusCode::TOO_MANY_REQUESTS {
+        set(headers, "retry-after", &quota.seconds_left(now).max(1).to_string());
+    }
+    response
+}
+
+fn preflight() -> Response<Bytes> {
+    let mut response = empty(StatusCode::NO_CONTENT);
+    headers::write_preflight(response.headers_mut());
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::RequestIds;
+
+    #[test]
+    fn a_panic_on_the_way_to_an_answer_is_an_error_that_costs_nothing() {
+        let caught = caught(RequestIds::new(1).next(), || panic!("a fault in a route"));
+        let problem = caught.err().unwrap();
+        assert!(problem.code.status().is_server_error());
+        assert!(!problem.detail.contains("fault"));
+    }
+
+    #[test]
+    fn json_is_accepted_by_those_who_do_not_say_otherwise() {
+        let accepts = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            set(&mut headers, "accept", accept);
+            accepts_json(&headers)
+        };
+        assert!(accepts_json(&HeaderMap::new()));
+        for accept in
+            ["*/*", "application/json", "Application/JSON; charset=utf-8", "text/html, */*;q=0.1", "application/*"]
+        {
+            assert!(accepts(accept), "{accept}");
+        }
+        for accept in ["text/html", "application/json;q=0", "application/json;q=0, */*", "application/xml, text/*"] {
+            assert!(!accepts(accept), "{accept}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+use crate::app::settings::*;
+
+fn read(words: &[&str]) -> Result<Cli, Stop> {
+    Cli::read(["venturedex"].iter().chain(words).map(OsString::from))
+}
+
+fn settings(words: &[&str]) -> ServeSettings {
+    match read(words) {
+        Ok(Cli { command: Command::Serve(settings), .. }) => settings,
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+fn refusal(words: &[&str]) -> String {
+    let stop = read(words).unwrap_err();
+    assert_eq!(stop.code(), 2, "{words:?}");
+    stop.to_string()
+}
+
+#[test]
+fn the_definition_is_sound() {
+    command().debug_assert();
+}
+
+#[test]
+fn without_a_command_it_serves_with_the_promised_defaults() {
+    let settings = settings(&[]);
+    assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
+    assert_eq!((settings.index, settings.data), (PathBuf::from("index"), PathBuf::from("data")));
+    assert_eq!((settings.public_url, settings.allowed_origins), (None, None));
+    assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len(), settings.mcp_pools.len()), (100, 0, 0));
+}
+
+#[test]
+fn settings_are_read_with_and_without_the_word_serve() {
+    let flags = ["--listen", "0.0.0.0:9000", "--index=i", "--data", "d", "--trusted-proxies", "10.0.0.0/8,::1"];
+    for words in [flags.to_vec(), [&["serve"], flags.as_slice()].concat()] {
+        let settings = settings(&words);
+        assert_eq!(settings.listen, "0.0.0.0:9000".parse().unwrap());
+        assert_eq!((settings.index, settings.data), (PathBuf::from("i"), PathBuf::from("d")));
+        assert_eq!(settings.trusted_proxies.len(), 2);
+    }
+    assert_eq!(settings(&["--data", "account", "--index", "key"]).data, PathBuf::from("account"));
+    assert_eq!(settings(&["--data=d"]).data, PathBuf::from("d"));
+}
+
+#[test]
+fn the_data_folder_may_be_named_before_or_after_a_command() {
+    for words in [
+        ["--data", "d", "account", "list", "--json"],
+        ["account", "--data", "d", "list", "--json"],
+        ["account", "list", "--json", "--data", "d"],
+        ["account", "--json", "list", "--data", "d"],
+    ] {
+        let cli = read(&words).unwrap();
+        assert_eq!(cli.data, PathBuf::from("d"), "{words:?}");
+        assert!(matches!(cli.command, Command::Account { json: true, command: AccountCommand::List }), "{words:?}");
+    }
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_its_mend() {
+    for (words, place, mend) in [
+        (["--listen", "8080"], "error: --listen: `8080`: ", "127.0.0.1:8080"),
+        (["--listen", "example.com:80"], "--listen", "127.0.0.1:8080"),
+        (["--public-url", "example.com"], "--public-url: `example.com`", "https://api.example.com"),
+        (["--public-url", "ftp://example.com"], "--public-url", "https://api.example.com"),
+        (["--public-url", "https://a@example.com"], "--public-url", "https://api.example.com"),
+        (["--public-url", "https://example.com/?a=b"], "--public-url", "https://api.example.com"),
+        (["--allowed-origins", "https://a.example,b.example"], "--allowed-origins: `b.example`", "https://host"),
+        (["--mcp-pools", "a=5@10.0.0.1/8"], "--mcp-pools: `a=5@10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
+        (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "write its name, its calls a day"),
+        (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
+        (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
+        (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),
+        (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
+        (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
+        (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),
+    ] {
+        let refusal = refusal(&words);
+        assert!(refusal.contains(place) && refusal.contains(mend), "{words:?}: {refusal}");
+    }
+    assert!(refusal(&["--lisen", "x"]).contains("--listen"), "a mistyped flag is told");
+    assert!(refusal(&["serv"]).contains("serve"), "a mistyped command is told");
+    assert!(refusal(&["account"]).contains("set-tier"), "a command without its second word shows what there is");
+}
+
+#[test]
+fn what_is_sound_is_accepted() {
+    assert_eq!(settings(&["--listen", "localhost:0"]).listen, "127.0.0.1:0".parse().unwrap());
+    assert_eq!(settings(&["--listen", "[::1]:80"]).listen, "[::1]:80".parse().unwrap());
+    let bound = "127.0.0.1:4711".parse().unwrap();
+    assert_eq!(settings(&[]).base_url(bound), "http://127.0.0.1:4711");
+    let public = settings(&["--public-url", "https://example.com/venture/"]);
+    assert_eq!(public.base_url(bound), "https://example.com/venture");
+    let origins = settings(&["--allowed-origins", "https://a.example,*"]).allowed_origins;
+    assert_eq!(origins, Some(vec!["https://a.example".to_owned(), "*".to_owned()]));
+}
+
+#[test]
+fn how_often_an_address_may_come_is_settable() {
+    assert_eq!(settings(&[]).allowances(), RateLimitConfig { pages_per_minute: 120, sign_ups_per_hour: 5 });
+    let more = settings(&["--pages-per-minute", "600", "--sign-ups-per-hour", "50"]).allowances();
+    assert_eq!(more, RateLimitConfig { pages_per_minute: 600, sign_ups_per_hour: 50 });
+}
+
+#[test]
+fn operator_commands_are_read() {
+    let cli = read(&["account", "create", "--email", "Ada@Example.com", "--tier", "pro"]).unwrap();
+    let Command::Account { json: false, command: AccountCommand::Create { email, tier, password_stdin } } = cli.command
+    else {
+        panic!()
+    };
+    assert_eq!((email.as_str(), tier, password_stdin), ("ada@example.com", Tier::Pro, false));
+    let cli = read(&["account", "create", "--email", "ada@example.com", "--password-stdin"]).unwrap();
+    let command = |cli: Cli| if let Command::Account { command, .. } = cli.command { command } else { panic!() };
+    assert!(matches!(command(cli), AccountCommand::Create { tier: Tier::Free, password_stdin: true, .. }));
+    let cli = read(&["account", "set-password", "--email", "ada@example.com", "--password-stdin"]).unwrap();
+    assert!(matches!(command(cli), AccountCommand::SetPassword { .. }));
+    let cli = read(&["account", "delete", "--email", "ada@example.com"]).unwrap();
+    assert!(matches!(command(cli), AccountCommand::Delete { .. }));
+    let asked = refusal(&["account", "set-password", "--email", "ada@example.com"]);
+    assert!(asked.contains("--password-stdin"), "nothing is ever asked for: {asked}");
+    let misplaced = refusal(&["account", "set-password", "--email", "ada@example.com", "--password", "secret words"]);
+    assert!(misplaced.contains("--password-stdin"), "{misplaced}");
+    let cli = read(&["key", "revoke", "12"]).unwrap();
+    assert!(matches!(cli.command, Command::Key { command: KeyCommand::Revoke { key: KeyRef::Id(_) }, .. }));
+    assert!(refusal(&["account", "create", "--email", "ada"]).contains("ada@example.com"));
+    let refused = refusal(&["account", "set-tier", "--email", "ada@example.com", "--tier", "gold"]);
+    assert!(refused.contains("free, pro, enterprise"), "{refused}");
+    assert!(refusal(&["key", "create", "--email", "ada@example.com"]).contains("--name"));
+}
+
+#[test]
+fn help_lists_every_setting_with_its_variable_and_ends_well() {
+    for words in [["--help"].as_slice(), &["serve", "--help"], &["-h"]] {
+        let help = read(words).unwrap_err();
+        assert_eq!(help.code(), 0);
+        let help = help.to_string();
+        for arg in Cli::command().find_subcommand("serve").unwrap().get_arguments() {
+            let (Some(long), Some(variable)) = (arg.get_long(), arg.get_env()) else { continue };
+            assert_eq!(variable.to_str().unwrap(), format!("VENTUREDEX_{}", long.to_uppercase().replace('-', "_")));
+            assert!(help.contains(&format!("--{long} ")), "{words:?}: {long}\n{help}");
+            assert!(help.contains(&format!("{}=", variable.to_str().unwrap())), "{words:?}: {long}\n{help}");
+        }
+        assert!(help.contains("--data <DIR>") && help.contains("VENTUREDEX_DATA"));
+    }
+    assert_eq!(read(&["--version"]).unwrap_err().code(), 0);
+}
+
+#[test]
+fn no_message_repeats_a_key() {
+    let secret = "vdx_0123456789ABCDEFGHIJ";
+    for words in [
+        ["key", "revoke", secret].as_slice(),
+        &["key", "create", "--email", secret, "--name", "n"],
+        &["key", secret],
+        &[secret],
+        &["--listen", secret],
+        &["key", "list", "--emall", secret],
+        &["key", "revoke", "1", secret],
+    ] {
+        let refusal = refusal(words);
+        assert!(!refusal.contains("456789"), "{refusal}");
+    }
+    assert!(refusal(&["key", "revoke", secret]).contains("`vdx_0123…`"));
+    assert!(refusal(&["key", "revoke", "vdx_aB3d…9xY"]).contains("`vdx_aB3d…9xY`"), "a short form is none");
+}
+
+#[test]
+fn variables_that_are_no_settings_are_told_with_the_nearest() {
+    let names = ["VENTUREDEX_LISTN", "VENTUREDEX_COLOUR", "VENTUREDEX_DATA", "VENTUREDEX_REAL_DATA", "PATH"];
+    assert_eq!(
+        unknown_variables(names.map(str::to_owned)),
+        [("VENTUREDEX_LISTN".to_owned(), Some("VENTUREDEX_LISTEN".to_owned())), ("VENTUREDEX_COLOUR".to_owned(), None)]
+    );
+}

@@ -1,0 +1,257 @@
+//! What every [`Store`] must keep, as tests that each implementation runs.
+
+pub mod accounts;
+
+use crate::auth::account::{Account, Email, KeyRef};
+use crate::auth::*;
+use crate::auth::{AddedUsage, KeyState};
+use crate::data::Date;
+use crate::quota::Tier;
+
+/// Opens one more handle on the store under test, as another process would.
+pub type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
+
+/// Checks one promise.
+type Promise = fn(Open<'_>);
+
+/// Each promise with its name; each wants a store of its own, empty.
+pub const PROMISES: [(&str, Promise); 17] = [
+    ("accounts are found by address and listed in its order", accounts_are_found),
+    ("a second account of one address is refused", one_account_per_address),
+    ("the number of active keys is never exceeded", keys_are_limited),
+    ("the number of active keys holds whatever runs at the same time", keys_are_limited_in_a_race),
+    ("a tier that allows fewer keys than are active is refused", a_lower_tier_needs_fewer_keys),
+    ("a key is revoked once, by number, short form or whole", keys_are_revoked),
+    ("changes are told once, to each handle", changes_are_told),
+    ("a key made after a revocation on the same day takes over its counter", counters_are_taken_over),
+    ("usage adds up, from several handles, and never below nothing", usage_adds_up),
+    ("the cursor secret is made once", the_secret_stays),
+    ("an account has the password that was set last", accounts::credentials_are_kept),
+    ("a session lives until it expires or is ended", accounts::sessions_live_until_they_end),
+    (
+        "a new password ends the other sessions and what was verified before",
+        accounts::a_new_password_ends_the_other_sessions,
+    ),
+    ("of many changes of one password one is carried out", accounts::of_many_password_changes_one_is_carried_out),
+    ("a deleted account leaves its keys revoked and nothing else", accounts::a_deleted_account_leaves_its_keys_revoked),
+    ("a key is revoked in the name of its account only", accounts::keys_are_revoked_by_their_account_only),
+    ("an account's usage is told by day and key", accounts::usage_is_told_by_day_and_key),
+];
+
+const NOON: i64 = 1_795_262_400;
+
+fn email(text: &str) -> Email {
+    text.parse().unwrap()
+}
+
+fn key(number: u8) -> ApiKey {
+    let mut seed = [0; 32];
+    seed[31] = number;
+    seed[0] = 1;
+    ApiKey::from_seed(&seed)
+}
+
+fn ada(store: &dyn Store, tier: Tier) -> Account {
+    store.create_account(&email("ada@example.com"), tier, None, NOON).unwrap()
+}
+
+fn add(store: &dyn Store, number: u8, now: i64) -> Result<account::KeyRecord, StoreError> {
+    let account = store.account(&email("ada@example.com"))?.id;
+    store.create_key(account, &"test".parse().unwrap(), &key(number), now)
+}
+
+fn state(store: &dyn Store, number: u8) -> KeyState {
+    let changes = store.changes(0).unwrap();
+    changes.keys.into_iter().find(|state| state.digest == key(number).digest()).unwrap()
+}
+
+fn accounts_are_found(open: Open<'_>) {
+    let store = open();
+    let zoe = store.create_account(&email("zoe@example.com"), Tier::Pro, None, NOON).unwrap();
+    let ada = ada(&*store, Tier::Free);
+    assert_eq!((ada.tier, ada.created_at, ada.active_keys), (Tier::Free, NOON, 0));
+    assert_eq!(open().account(&email("ZOE@example.com")).unwrap(), zoe);
+    assert_eq!(open().accounts().unwrap(), [ada, zoe]);
+    assert!(matches!(store.account(&email("bob@example.com")), Err(StoreError::NoSuchAccount { .. })));
+    assert!(matches!(
+        store.create_key(account::AccountId(99), &"test".parse().unwrap(), &key(1), NOON),
+        Err(StoreError::AccountGone)
+    ));
+}
+
+fn one_account_per_address(open: Open<'_>) {
+    let store = open();
+    ada(&*store, Tier::Pro);
+    let again = open().create_account(&email("Ada@Example.com"), Tier::Free, None, NOON);
+    assert!(matches!(again, Err(StoreError::AccountExists(_))));
+    assert_eq!(store.account(&email("ada@example.com")).unwrap().tier, Tier::Pro);
+}
+
+fn keys_are_limited(open: Open<'_>) {
+    let store = open();
+    let account = ada(&*store, Tier::Free);
+    let first = add(&*store, 1, NOON).unwrap();
+    add(&*store, 2, NOON).unwrap();
+    add(&*store, 3, NOON).unwrap();
+    assert!(matches!(add(&*store, 4, NOON), Err(StoreError::KeysUsedUp { allowed: 3, .. })));
+    assert_eq!(store.keys(Some(account.id), Date::from_unix(NOON)).unwrap().len(), 3);
+    store.revoke_key(KeyRef::Id(first.id), NOON).unwrap();
+    let fourth = add(&*store, 4, NOON).unwrap();
+    assert_eq!((fourth.shown, fourth.name.as_str()), (key(4).shown(), "test"));
+    assert_eq!(open().account(&account.email).unwrap().active_keys, 3);
+}
+
+fn keys_are_limited_in_a_race(open: Open<'_>) {
+    let store = open();
+    let account = ada(&*store, Tier::Free);
+    let handles: Vec<_> = (0..8).map(|_| open()).collect();
+    let made: u32 = std::thread::scope(|scope| {
+        let threads: Vec<_> = handles
+            .into_iter()
+            .zip(0..)
+            .map(|(store, thread)| {
+                scope.spawn(move || (0..4).filter(|round| add(&*store, thread * 4 + round, NOON).is_ok()).count())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap() as u32).sum()
+    });
+    assert_eq!(made, 3);
+    assert_eq!(store.account(&account.email).unwrap().active_keys, 3);
+}
+
+fn a_lower_tier_needs_fewer_keys(open: Open<'_>) {
+    let store = open();
+    let account = ada(&*store, Tier::Enterprise);
+    for number in 0..12 {
+        add(&*store, number, NOON).unwrap();
+    }
+    let refused = store.set_tier(&account.email, Tier::Pro);
+    assert!(matches!(refused, Err(StoreError::TooManyKeys { allowed: 10, active: 12, .. })));
+    assert_eq!(store.account(&account.email).unwrap().tier, Tier::Enterprise);
+    store.revoke_key(KeyRef::Digest(key(0).digest()), NOON).unwrap();
+    store.revoke_key(KeyRef::Digest(key(1).digest()), NOON).unwrap();
+    assert_eq!(store.set_tier(&account.email, Tier::Pro).unwrap().tier, Tier::Pro);
+    assert_eq!(open().account(&account.email).unwrap().tier, Tier::Pro);
+}
+
+fn keys_are_revoked(open: Open<'_>) {
+    let store = open();
+    ada(&*store, Tier::Free);
+    let by_id = KeyRef::Id(add(&*store, 1, NOON).unwrap().id);
+    add(&*store, 2, NOON).unwrap();
+    add(&*store, 3, NOON).unwrap();
+    for (number, name) in [(1, by_id), (2, KeyRef::Shown(key(2).shown())), (3, KeyRef::Digest(key(3).digest()))] {
+        assert!(!state(&*store, number).revoked);
+        assert_eq!(open().revoke_key(name, NOON + 5).unwrap().revoked_at, Some(NOON + 5));
+        assert!(state(&*store, number).revoked);
+        assert_eq!(store.revoke_key(name, NOON + 9).unwrap().revoked_at, Some(NOON + 5));
+    }
+    for unknown in [KeyRef::Id(account::KeyId(99)), KeyRef::Shown(key(9).shown()), KeyRef::Digest(key(9).digest())] {
+        assert!(matches!(store.revoke_key(unknown, NOON), Err(StoreError::NoSuchKey)));
+    }
+}
+
+fn changes_are_told(open: Open<'_>) {
+    let (here, there) = (open(), open());
+    let account = ada(&*here, Tier::Free);
+    let start = there.changes(0).unwrap();
+    assert!(start.keys.is_empty());
+    let record = add(&*here, 1, NOON).unwrap();
+    for store in [&here, &there] {
+        let made = store.changes(start.mark).unwrap();
+        let [state] = made.keys.as_slice() else { panic!("{made:?}") };
+        assert_eq!((state.id, state.account, state.tier), (record.id, Some(account.id), Tier::Free));
+        assert_eq!((state.digest, state.shown, state.revoked), (key(1).digest(), key(1).shown(), false));
+        assert!(store.changes(made.mark).unwrap().keys.is_empty());
+    }
+    add(&*here, 2, NOON).unwrap();
+    let mark = there.changes(start.mark).unwrap().mark;
+    here.set_tier(&account.email, Tier::Pro).unwrap();
+    let raised = there.changes(mark).unwrap();
+    assert_eq!(raised.keys.iter().map(|state| state.tier).collect::<Vec<_>>(), [Tier::Pro; 2]);
+    here.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
+    let revoked = there.changes(raised.mark).unwrap();
+    assert_eq!(revoked.keys.iter().map(|state| (state.id, state.revoked)).collect::<Vec<_>>(), [(record.id, true)]);
+    // Usage is no such change, and a mark from the future reads all.
+    here.add_usage(&[added(state(&*here, 2), NOON, 1)], NOON).unwrap();
+    assert!(there.changes(revoked.mark).unwrap().keys.is_empty());
+    assert_eq!(there.changes(revoked.mark + 100).unwrap().keys.len(), 2);
+    assert_eq!(open().changes(0).unwrap().keys.len(), 2);
+}
+
+fn counters_are_taken_over(open: Open<'_>) {
+    let store = open();
+    ada(&*store, Tier::Free);
+    let records: Vec<_> = (1..=3).map(|number| add(&*store, number, NOON).unwrap()).collect();
+    let counters: Vec<_> = (1..=3).map(|number| state(&*store, number).counter).collect();
+    assert_eq!(counters.iter().collect::<std::collections::HashSet<_>>().len(), 3);
+    store.add_usage(&[added(state(&*store, 1), NOON, 60), added(state(&*store, 2), NOON, 7)], NOON).unwrap();
+    store.revoke_key(KeyRef::Id(records[0].id), NOON + 1).unwrap();
+    store.revoke_key(KeyRef::Id(records[1].id), NOON + 2).unwrap();
+    // The one revoked last comes first; one counter is taken over by one key only.
+    let fourth = add(&*store, 4, NOON + 3).unwrap();
+    assert_eq!((state(&*store, 4).counter, fourth.used_today), (counters[1], 7));
+    let fifth = add(&*store, 5, NOON + 3).unwrap();
+    assert_eq!((state(&*store, 5).counter, fifth.used_today), (counters[0], 60));
+    // A heir's heir counts on the same counter, with all that was counted on it.
+    store.add_usage(&[added(state(&*store, 5), NOON, 30)], NOON).unwrap();
+    store.revoke_key(KeyRef::Id(fifth.id), NOON + 4).unwrap();
+    let sixth = add(&*store, 6, NOON + 5).unwrap();
+    assert_eq!((state(&*store, 6).counter, sixth.used_today), (counters[0], 90));
+    // On the next day nothing is left to take over.
+    store.revoke_key(KeyRef::Id(sixth.id), NOON + 6).unwrap();
+    let seventh = add(&*store, 7, NOON + 86_400).unwrap();
+    assert_eq!(seventh.used_today, 0);
+    assert!(!counters.contains(&state(&*store, 7).counter));
+    // The last second of a day belongs to it, the first of the next does not.
+    let midnight = Date::from_unix(NOON).unix() + 2 * 86_400;
+    let before = state(&*store, 7).counter;
+    store.revoke_key(KeyRef::Id(seventh.id), midnight - 1).unwrap();
+    let eighth = add(&*store, 8, midnight - 1).unwrap();
+    assert_eq!(state(&*store, 8).counter, before);
+    store.revoke_key(KeyRef::Id(eighth.id), midnight - 1).unwrap();
+    add(&*store, 9, midnight).unwrap();
+    assert_ne!(state(&*store, 9).counter, before);
+}
+
+fn usage_adds_up(open: Open<'_>) {
+    let (here, there) = (open(), open());
+    ada(&*here, Tier::Pro);
+    let record = add(&*here, 1, NOON).unwrap();
+    add(&*here, 2, NOON).unwrap();
+    let (one, two) = (state(&*here, 1), state(&*here, 2));
+    let today = Date::from_unix(NOON);
+    assert_eq!(here.add_usage(&[added(one, NOON, 5), added(two, NOON, 1)], NOON + 1).unwrap(), [5, 1]);
+    assert_eq!(there.add_usage(&[added(one, NOON, 2)], NOON + 2).unwrap(), [7]);
+    assert_eq!(here.add_usage(&[added(one, NOON, -3), added(one, NOON + 86_400, 4)], NOON + 3).unwrap(), [4, 4]);
+    assert_eq!(here.add_usage(&[added(two, NOON, -9)], NOON + 3).unwrap(), [0]);
+    let mut usage = there.usage(today).unwrap();
+    usage.sort_by_key(|usage| usage.key);
+    assert_eq!(
+        usage.iter().map(|usage| (usage.counter, usage.requests)).collect::<Vec<_>>(),
+        [(one.counter, 4), (two.counter, 0)]
+    );
+    let keys = there.keys(Some(record.account), today).unwrap();
+    assert_eq!(
+        keys.iter().map(|key| (key.used_today, key.last_used_at)).collect::<Vec<_>>(),
+        [(4, Some(NOON + 3)), (0, Some(NOON + 1))]
+    );
+    assert_eq!(there.keys(None, Date::from_unix(NOON + 86_400)).unwrap()[0].used_today, 4);
+    assert!(there.keys(Some(account::AccountId(99)), today).unwrap().is_empty());
+    // From many at once nothing is lost.
+    std::thread::scope(|scope| {
+        for store in (0..4).map(|_| open()) {
+            scope.spawn(move || (0..25).for_each(|_| drop(store.add_usage(&[added(one, NOON, 1)], NOON).unwrap())));
+        }
+    });
+    assert_eq!(here.add_usage(&[added(one, NOON, 1)], NOON).unwrap(), [105]);
+}
+
+fn the_secret_stays(open: Open<'_>) {
+    assert_eq!(open().cursor_secret([1; 32]).unwrap(), [1; 32]);
+    assert_eq!(open().cursor_secret([2; 32]).unwrap(), [1; 32]);
+}
+
+fn added(state: KeyState, now: i64, requests: i64) -> AddedUsage {
+    AddedUsage { key: state.id, counter: state.counter, day: Date::from_unix(now), requests }
+}

@@ -1,0 +1,376 @@
+//! The front desk over a real store, restarts and other processes included.
+
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+
+use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::password::hash::PasswordHash;
+use crate::auth::service::*;
+use crate::auth::session::{Session, SessionDigest};
+use crate::auth::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Usage};
+
+const NOON: i64 = 1_795_262_400;
+
+fn today() -> Date {
+    Date::from_unix(NOON)
+}
+
+fn email() -> Email {
+    "ada@example.com".parse().unwrap()
+}
+
+/// A data folder with one account, and the store as an operator command opens it.
+fn data(tier: Tier) -> (TempDir, SqliteStore) {
+    let data = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    store.create_account(&email(), tier, None, NOON).unwrap();
+    (data, store)
+}
+
+fn add(store: &dyn Store, now: i64) -> (String, KeyRecord) {
+    let key = ApiKey::from_seed(&random().unwrap());
+    let record = store.create_key(store.account(&email()).unwrap().id, &"test".parse().unwrap(), &key, now).unwrap();
+    (format!("Bearer {}", key.reveal()), record)
+}
+
+fn caller(access: &AuthService, header: &str) -> Caller {
+    access.authenticate(Some(header)).unwrap()
+}
+
+#[test]
+fn a_header_is_refused_for_its_own_reason() {
+    let (data, store) = data(Tier::Free);
+    let (header, record) = add(&store, NOON);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let caller = caller(&access, &header);
+    assert_eq!((caller.key, caller.tier, caller.shown), (record.id, Tier::Free, record.shown));
+    assert_eq!(caller.account, Some(record.account));
+
+    let key = header.strip_prefix("Bearer ").unwrap();
+    for accepted in [format!("bearer {key}"), format!("BEARER   {key} ")] {
+        assert!(access.authenticate(Some(&accepted)).is_ok(), "{accepted}");
+    }
+    for missing in [None, Some(""), Some("  "), Some("Bearer"), Some("Bearer ")] {
+        assert_eq!(access.authenticate(missing), Err(AuthError::Missing), "{missing:?}");
+    }
+    let mut mistyped = header.clone();
+    mistyped.replace_range(20..21, if &header[20..21] == "x" { "y" } else { "x" });
+    let cut = &header[..header.len() - 1];
+    for malformed in [mistyped.as_str(), cut, key, "Basic YWRhOmFkYQ==", "Bearer abc", "Bearer vdx_"] {
+        assert_eq!(access.authenticate(Some(malformed)), Err(AuthError::Malformed), "{malformed}");
+    }
+    let unknown = ApiKey::from_seed(&[3; 32]);
+    assert_eq!(access.authenticate(Some(&format!("Bearer {}", unknown.reveal()))), Err(AuthError::Invalid));
+}
+
+#[test]
+fn what_operators_change_is_seen_with_the_next_refresh() {
+    let (data, store) = data(Tier::Free);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let (header, record) = add(&store, NOON);
+    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Invalid));
+    assert_eq!(access.refresh().unwrap(), 1);
+    assert_eq!(access.take(&caller(&access, &header), today()).unwrap().limit, Some(100));
+    assert_eq!(access.refresh().unwrap(), 0);
+
+    store.set_tier(&email(), Tier::Pro).unwrap();
+    assert_eq!(access.refresh().unwrap(), 1);
+    let quota = access.take(&caller(&access, &header), today()).unwrap();
+    assert_eq!((quota.limit, quota.used, quota.tier), (Some(5_000), 2, Some(Tier::Pro)));
+
+    store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
+    access.refresh().unwrap();
+    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Revoked));
+    drop(access);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Revoked), "after a restart too");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_just_made_elsewhere_is_admitted_at_once() {
+    let (data, store) = data(Tier::Free);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let (header, _) = add(&store, NOON);
+    let mut tasks = Vec::new();
+    for number in 0..64_u8 {
+        let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
+        let (access, header) = (access.clone(), header.clone());
+        tasks.push(tokio::spawn(async move {
+            assert!(access.authenticate_fresh(Some(&header)).await.is_ok());
+            assert_eq!(access.authenticate_fresh(Some(&invented)).await, Err(AuthError::Invalid));
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(access.authenticate_fresh(None).await, Err(AuthError::Missing));
+}
+
+#[tokio::test]
+async fn where_no_key_is_needed_only_keys_of_ours_are_looked_at() {
+    let (data, store) = data(Tier::Free);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let (header, record) = add(&store, NOON);
+    for nobody in [None, Some(""), Some("Bearer"), Some("Bearer eyJhbGciOi"), Some("Basic YWRhOmFkYQ==")] {
+        assert_eq!(access.authenticate_optional(nobody).await, Ok(None), "{nobody:?}");
+    }
+    let found = access.authenticate_optional(Some(&header)).await.unwrap();
+    assert_eq!(found.map(|caller| caller.key), Some(record.id));
+    assert_eq!(access.authenticate_optional(Some("Bearer vdx_wrong")).await, Err(AuthError::Malformed));
+    store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
+    access.refresh().unwrap();
+    assert_eq!(access.authenticate_optional(Some(&header)).await, Err(AuthError::Revoked));
+}
+
+#[test]
+fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
+    let (data, store) = data(Tier::Free);
+    let (header, _) = add(&store, NOON);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let admitted: usize = std::thread::scope(|scope| {
+        let client = || {
+            let takes = (0..10).filter(|_| access.take(&caller(&access, &header), today()).is_ok());
+            let count = takes.count();
+            access.flush(NOON).unwrap();
+            count
+        };
+        let clients: Vec<_> = (0..64).map(|_| scope.spawn(client)).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).sum()
+    });
+    assert_eq!(admitted, 100);
+    drop(access);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    assert_eq!(access.peek(&caller(&access, &header), today()).used, 100);
+}
+
+#[test]
+fn a_restart_gives_nothing_back_but_what_was_not_yet_written() {
+    let (data, store) = data(Tier::Free);
+    let (header, _) = add(&store, NOON);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    for _ in 0..40 {
+        access.take(&caller(&access, &header), today()).unwrap();
+    }
+    assert_eq!(access.flush(NOON).unwrap(), 1);
+    assert_eq!(access.flush(NOON).unwrap(), 0);
+    access.take(&caller(&access, &header), today()).unwrap();
+    drop(access);
+    let access = AuthService::open(data.path(), NOON + 1).unwrap();
+    let caller = caller(&access, &header);
+    assert_eq!(access.peek(&caller, today()).used, 40);
+    assert_eq!(access.take(&caller, today()).unwrap().used, 41);
+    access.give_back(&caller, today());
+    assert_eq!(access.peek(&caller, today()).used, 40);
+    assert_eq!(access.peek(&caller, Date::from_unix(NOON + 86_400)).used, 0);
+}
+
+#[test]
+fn an_account_never_gets_more_than_its_keys_allow_by_revoking_and_making_keys() {
+    let (data, store) = data(Tier::Free);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let mut admitted = 0;
+    let mut active: Vec<(String, KeyRecord)> = (0..3).map(|_| add(&store, NOON)).collect();
+    for round in 0..40 {
+        access.refresh().unwrap();
+        // Some of what is taken is not yet written when its key is revoked.
+        let place = round % active.len();
+        let caller = caller(&access, &active[place].0);
+        admitted += (0..17).filter(|_| access.take(&caller, today()).is_ok()).count();
+        store.revoke_key(KeyRef::Id(active[place].1.id), NOON).unwrap();
+        active[place] = add(&store, NOON);
+        if round % 4 == 0 {
+            access.flush(NOON).unwrap();
+        }
+        // A request that was on its way when its key was revoked counts like any other.
+        admitted += usize::from(access.take(&caller, today()).is_ok());
+    }
+    assert_eq!(admitted, 300);
+}
+
+#[test]
+fn two_servers_on_one_store_agree_after_each_write() {
+    let (data, store) = data(Tier::Free);
+    let (header, _) = add(&store, NOON);
+    let servers = [AuthService::open(data.path(), NOON).unwrap(), AuthService::open(data.path(), NOON).unwrap()];
+    let mut admitted = 0;
+    for _ in 0..30 {
+        for server in &servers {
+            admitted += (0..4).filter(|_| server.take(&caller(server, &header), today()).is_ok()).count();
+            server.flush(NOON).unwrap();
+        }
+    }
+    // Each learns of the other's with its own write, so that at most one write's worth is admitted too often.
+    assert!((100..=104).contains(&admitted), "{admitted}");
+}
+
+#[test]
+fn a_new_day_begins_anew_and_a_clock_set_back_finds_its_counts_again() {
+    let (data, store) = data(Tier::Free);
+    let (header, _) = add(&store, NOON);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let caller = caller(&access, &header);
+    for _ in 0..100 {
+        access.take(&caller, today()).unwrap();
+    }
+    assert!(access.take(&caller, today()).is_err());
+    let year = 365 * 86_400;
+    access.flush(NOON).unwrap();
+    access.flush(NOON + year).unwrap();
+    assert_eq!(access.take(&caller, Date::from_unix(NOON + year)).unwrap().used, 1);
+    access.flush(NOON + year).unwrap();
+    access.flush(NOON).unwrap();
+    assert!(access.take(&caller, today()).is_err());
+}
+
+#[test]
+fn a_demo_key_works_in_its_process_only_and_leaves_no_trace() {
+    let (data, store) = data(Tier::Free);
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let first = format!("Bearer {}", access.add_demo_key(Tier::Free).unwrap().reveal());
+    let second = format!("Bearer {}", access.add_demo_key(Tier::Free).unwrap().reveal());
+    let (first, second) = (caller(&access, &first), caller(&access, &second));
+    let admitted = (0..200).filter(|_| access.take(&first, today()).is_ok()).count();
+    assert_eq!(admitted, 100);
+    assert!(access.take(&second, today()).is_ok());
+    assert_eq!(access.flush(NOON).unwrap(), 0);
+    assert!(store.keys(None, today()).unwrap().is_empty());
+    assert!(store.usage(today()).unwrap().is_empty());
+    assert_eq!(SqliteStore::open(data.path()).unwrap().changes(0).unwrap().keys, []);
+}
+
+#[test]
+fn the_cursor_secret_survives_restarts_and_differs_between_stores() {
+    let (first, _) = data(Tier::Free);
+    let (second, _) = data(Tier::Free);
+    let secret = *AuthService::open(first.path(), NOON).unwrap().cursor_secret();
+    assert_eq!(*AuthService::open(first.path(), NOON).unwrap().cursor_secret(), secret);
+    assert_ne!(*AuthService::open(second.path(), NOON).unwrap().cursor_secret(), secret);
+    assert_ne!(secret, [0; 32]);
+}
+
+#[test]
+fn pages_are_admitted_as_often_as_is_set() {
+    let (data, _) = data(Tier::Free);
+    let address = "192.0.2.1".parse().unwrap();
+    let access = AuthService::open(data.path(), NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 120);
+    let allowances = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
+    let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
+    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    assert_eq!(admitted, 3);
+    assert_eq!(access.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
+    assert!(access.admit_page(address, NOON + 60).is_ok());
+}
+
+/// A store whose writes fail while it is told so.
+struct Failing {
+    store: SqliteStore,
+    fails: Arc<Mutex<bool>>,
+}
+
+impl Store for Failing {
+    fn create_account(
+        &self,
+        email: &Email,
+        tier: Tier,
+        password: Option<&PasswordHash>,
+        now: i64,
+    ) -> Result<Account, StoreError> {
+        self.store.create_account(email, tier, password, now)
+    }
+    fn account(&self, email: &Email) -> Result<Account, StoreError> {
+        self.store.account(email)
+    }
+    fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+        self.store.accounts()
+    }
+    fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError> {
+        self.store.set_tier(email, tier)
+    }
+    fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
+        self.store.credentials(email)
+    }
+    fn set_password(
+        &self,
+        account: AccountId,
+        of: Option<PasswordVersion>,
+        password: &PasswordHash,
+        keep: Option<&SessionDigest>,
+    ) -> Result<(), StoreError> {
+        self.store.set_password(account, of, password, keep)
+    }
+    fn rehash_password(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        password: &PasswordHash,
+    ) -> Result<(), StoreError> {
+        self.store.rehash_password(account, of, password)
+    }
+    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
+        self.store.delete_account(account, of, now)
+    }
+    fn add_session(
+        &self,
+        account: AccountId,
+        of: PasswordVersion,
+        session: &SessionDigest,
+        now: i64,
+        expires_at: i64,
+    ) -> Result<(), StoreError> {
+        self.store.add_session(account, of, session, now, expires_at)
+    }
+    fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
+        self.store.session(session, now)
+    }
+    fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
+        self.store.end_session(session)
+    }
+    fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
+        self.store.end_expired_sessions(now)
+    }
+    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError> {
+        self.store.create_key(account, name, key, now)
+    }
+    fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
+        self.store.keys(account, today)
+    }
+    fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
+        self.store.revoke_key(key, now)
+    }
+    fn changes(&self, since: i64) -> Result<Changes, StoreError> {
+        self.store.changes(since)
+    }
+    fn usage(&self, day: Date) -> Result<Vec<Usage>, StoreError> {
+        self.store.usage(day)
+    }
+    fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
+        self.store.usage_of(account, first, last)
+    }
+    fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError> {
+        if *self.fails.lock().unwrap() { Err(StoreError::Busy) } else { self.store.add_usage(added, now) }
+    }
+    fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
+        self.store.cursor_secret(fresh)
+    }
+}
+
+#[test]
+fn usage_that_could_not_be_written_is_written_later_and_once() {
+    let (_data, store) = data(Tier::Free);
+    let (header, _) = add(&store, NOON);
+    let fails = Arc::new(Mutex::new(true));
+    let access =
+        AuthService::over(Box::new(Failing { store, fails: fails.clone() }), RateLimitConfig::default(), NOON).unwrap();
+    let caller = caller(&access, &header);
+    access.take(&caller, today()).unwrap();
+    assert!(access.flush(NOON).is_err());
+    access.take(&caller, today()).unwrap();
+    assert!(access.flush(NOON).is_err());
+    *fails.lock().unwrap() = false;
+    assert_eq!(access.flush(NOON).unwrap(), 1);
+    assert_eq!(access.store().usage(today()).unwrap()[0].requests, 2);
+    assert_eq!(access.peek(&caller, today()).used, 2);
+}

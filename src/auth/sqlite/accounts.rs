@@ -1,0 +1,165 @@
+//! Accounts, their passwords and their sessions.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
+
+use crate::auth::StoreError;
+use crate::auth::account::{Account, AccountId, Email};
+use crate::auth::password::hash::PasswordHash;
+use crate::auth::session::{Session, SessionDigest};
+use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
+use crate::auth::sqlite::{SqliteError, keys, next_change, usage};
+use crate::auth::{Credentials, PasswordVersion};
+use crate::quota::Tier;
+
+pub(crate) fn create(
+    transaction: &Transaction<'_>,
+    email: &Email,
+    tier: Tier,
+    password: Option<&PasswordHash>,
+    now: i64,
+) -> Result<Account, SqliteError> {
+    let made = transaction
+        .prepare_cached(
+            "INSERT INTO accounts (email, tier, password, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        )?
+        .execute((email.as_str(), tier.name(), password.map(PasswordHash::as_str), now))?;
+    if made == 0 {
+        return Err(StoreError::AccountExists(email.clone()).into());
+    }
+    by_email(transaction, email)
+}
+
+pub(crate) fn by_email(connection: &Connection, email: &Email) -> Result<Account, SqliteError> {
+    let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE email = ?"))?;
+    let found = statement.query_row([email.as_str()], read_account).optional()?;
+    found.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), nearest: None }.into())
+}
+
+pub(crate) fn by_id(connection: &Connection, account: AccountId) -> Result<Account, SqliteError> {
+    let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE accounts.id = ?"))?;
+    let found = statement.query_row([account.0], read_account).optional()?;
+    found.ok_or(SqliteError::AuthError(StoreError::AccountGone))
+}
+
+pub(crate) fn all(connection: &Connection) -> Result<Vec<Account>, SqliteError> {
+    let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} ORDER BY email"))?;
+    Ok(statement.query_map([], read_account)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn set_tier(transaction: &Transaction<'_>, email: &Email, tier: Tier) -> Result<Account, SqliteError> {
+    let before = by_email(transaction, email)?;
+    if let Some(allowed) = tier.keys().filter(|allowed| before.active_keys > *allowed) {
+        let active = before.active_keys;
+        return Err(StoreError::TooManyKeys { email: email.clone(), tier, allowed, active }.into());
+    }
+    transaction.execute("UPDATE accounts SET tier = ? WHERE id = ?", (tier.name(), before.id.0))?;
+    let change = next_change(transaction)?;
+    transaction.execute("UPDATE keys SET changed = ? WHERE account = ?", (change, before.id.0))?;
+    Ok(Account { tier, ..before })
+}
+
+pub(crate) fn credentials(connection: &Connection, email: &Email) -> Result<Credentials, SqliteError> {
+    let mut statement =
+        connection.prepare_cached("SELECT id, password, password_version FROM accounts WHERE email = ?")?;
+    let found = statement.query_row([email.as_str()], |row| {
+        Ok(Credentials {
+            account: AccountId(row.get(0)?),
+            password: row.get::<_, Option<String>>(1)?.map(PasswordHash::from_stored),
+            version: PasswordVersion(row.get(2)?),
+        })
+    });
+    found.optional()?.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), nearest: None }.into())
+}
+
+pub(crate) fn set_password(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    of: Option<PasswordVersion>,
+    password: &PasswordHash,
+    keep: Option<&SessionDigest>,
+) -> Result<(), SqliteError> {
+    check(transaction, account, of)?;
+    transaction.execute(
+        "UPDATE accounts SET password = ?, password_version = password_version + 1 WHERE id = ?",
+        (password.as_str(), account.0),
+    )?;
+    transaction.execute(
+        "DELETE FROM sessions WHERE account = ?1 AND (?2 IS NULL OR digest <> ?2)",
+        (account.0, keep.map(SessionDigest::bytes)),
+    )?;
+    Ok(())
+}
+
+pub(crate) fn rehash_password(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    of: PasswordVersion,
+    password: &PasswordHash,
+) -> Result<(), SqliteError> {
+    check(transaction, account, Some(of))?;
+    transaction.execute("UPDATE accounts SET password = ? WHERE id = ?", (password.as_str(), account.0))?;
+    Ok(())
+}
+
+/// Refuses where the account is gone, or another password was set since `of`.
+fn check(transaction: &Transaction<'_>, account: AccountId, of: Option<PasswordVersion>) -> Result<(), SqliteError> {
+    let mut statement = transaction.prepare_cached("SELECT password_version FROM accounts WHERE id = ?")?;
+    let found = statement.query_row([account.0], |row| row.get(0)).optional()?;
+    let found = PasswordVersion(found.ok_or(SqliteError::AuthError(StoreError::AccountGone))?);
+    if of.is_some_and(|of| of != found) { Err(StoreError::PasswordChanged.into()) } else { Ok(()) }
+}
+
+pub(crate) fn delete(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    of: Option<PasswordVersion>,
+    now: i64,
+) -> Result<(), SqliteError> {
+    check(transaction, account, of)?;
+    usage::delete(transaction, account)?;
+    keys::orphan(transaction, account, now)?;
+    // The sessions go, and the keys stay, by what the tables say of an account that is gone.
+    transaction.execute("DELETE FROM accounts WHERE id = ?", [account.0])?;
+    Ok(())
+}
+
+pub(crate) fn add_session(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    of: PasswordVersion,
+    session: &SessionDigest,
+    now: i64,
+    expires_at: i64,
+) -> Result<(), SqliteError> {
+    check(transaction, account, Some(of))?;
+    transaction
+        .prepare_cached("INSERT INTO sessions (digest, account, created_at, expires_at) VALUES (?, ?, ?, ?)")?
+        .execute((session.bytes(), account.0, now, expires_at))?;
+    Ok(())
+}
+
+pub(crate) fn session(
+    connection: &Connection,
+    session: &SessionDigest,
+    now: i64,
+) -> Result<Option<Session>, SqliteError> {
+    let sql = format!(
+        "SELECT account.*, sessions.created_at, sessions.expires_at \
+         FROM sessions JOIN ({ACCOUNTS}) AS account ON account.id = sessions.account \
+         WHERE sessions.digest = :digest AND sessions.expires_at > :now"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let params = named_params! { ":digest": session.bytes(), ":now": now };
+    let found = statement.query_row(params, |row| {
+        Ok(Session { account: read_account(row)?, created_at: row.get(5)?, expires_at: row.get(6)? })
+    });
+    Ok(found.optional()?)
+}
+
+pub(crate) fn end_session(transaction: &Transaction<'_>, session: &SessionDigest) -> Result<bool, SqliteError> {
+    Ok(transaction.execute("DELETE FROM sessions WHERE digest = ?", [session.bytes()])? > 0)
+}
+
+pub(crate) fn end_expired_sessions(transaction: &Transaction<'_>, now: i64) -> Result<usize, SqliteError> {
+    Ok(transaction.execute("DELETE FROM sessions WHERE expires_at <= ?", [now])?)
+}

@@ -1,0 +1,150 @@
+//! Keys: made, listed, revoked, and what a running server must take up of them.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
+
+use crate::data::Date;
+
+use crate::auth::Changes;
+use crate::auth::account::{Account, AccountId, KeyId, KeyName, KeyRecord, KeyRef};
+use crate::auth::sqlite::rows::{KEYS, read_key, read_state};
+use crate::auth::sqlite::{SqliteError, accounts, next_change};
+use crate::auth::{ApiKey, StoreError};
+
+/// What is shown of a key whose account is gone.
+const ORPHAN: &str = "vdx_0000…0000";
+
+pub(crate) fn create(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    name: &KeyName,
+    key: &ApiKey,
+    now: i64,
+) -> Result<KeyRecord, SqliteError> {
+    let Account { email, tier, active_keys, .. } = accounts::by_id(transaction, account)?;
+    if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
+        return Err(StoreError::KeysUsedUp { email, tier, allowed }.into());
+    }
+    let counter = free_counter(transaction, account, Date::from_unix(now))?;
+    let change = next_change(transaction)?;
+    let key: i64 = transaction
+        .prepare_cached(
+            "INSERT INTO keys (account, name, digest, shown, counter, created_at, changed)
+             VALUES (:account, :name, :digest, :shown, :counter, :now, :changed) RETURNING id",
+        )?
+        .query_row(
+            named_params! {
+                ":account": account.0,
+                ":name": name.as_str(),
+                ":digest": key.digest().bytes(),
+                ":shown": key.shown().to_string(),
+                ":counter": counter.unwrap_or(0),
+                ":now": now,
+                ":changed": change,
+            },
+            |row| row.get(0),
+        )?;
+    if counter.is_none() {
+        transaction.execute("UPDATE keys SET counter = id WHERE id = ?", [key])?;
+    }
+    record(transaction, key, Date::from_unix(now))
+}
+
+pub(crate) fn all(
+    connection: &Connection,
+    account: Option<AccountId>,
+    today: Date,
+) -> Result<Vec<KeyRecord>, SqliteError> {
+    let of = if account.is_some() { "keys.account = :id" } else { ":id IS NULL" };
+    let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE {of} ORDER BY keys.id"))?;
+    let id = account.map(|account| account.0);
+    let rows = statement.query_map(named_params! {":today": today.days(), ":id": id}, read_key)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Result<KeyRecord, SqliteError> {
+    let id = find(transaction, key)?;
+    let revoked =
+        transaction.execute("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (now, id))?;
+    if revoked > 0 {
+        let change = next_change(transaction)?;
+        transaction.execute("UPDATE keys SET changed = ? WHERE id = ?", (change, id))?;
+    }
+    record(transaction, id, Date::from_unix(now))
+}
+
+/// Revokes all keys of an account and takes from them what tells of it; their digests stay.
+pub(crate) fn orphan(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<(), SqliteError> {
+    let change = next_change(transaction)?;
+    transaction.execute(
+        "UPDATE keys SET revoked_at = coalesce(revoked_at, :now), name = '', shown = :shown, last_used_at = NULL, \
+         changed = :change WHERE account = :account",
+        named_params! { ":now": now, ":shown": ORPHAN, ":change": change, ":account": account.0 },
+    )?;
+    Ok(())
+}
+
+pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, rusqlite::Error> {
+    let mark = connection.prepare_cached("SELECT change FROM service")?.query_row([], |row| row.get::<_, i64>(0))?;
+    if mark == since {
+        return Ok(Changes { mark, keys: Vec::new() });
+    }
+    // An older mark than ours is that of a database put back from a copy: all of it is read again.
+    let since = if mark < since { 0 } else { since };
+    let mut statement = connection.prepare_cached(
+        "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), keys.revoked_at IS NOT NULL, \
+         keys.digest, keys.shown FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
+    )?;
+    let keys = statement.query_map([since], read_state)?.collect::<Result<_, _>>()?;
+    Ok(Changes { mark, keys })
+}
+
+fn record(connection: &Connection, key: i64, today: Date) -> Result<KeyRecord, SqliteError> {
+    let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE keys.id = :id"))?;
+    Ok(statement.query_row(named_params! {":today": today.days(), ":id": key}, read_key)?)
+}
+
+/// The number of the key that is meant. Those whose account is gone are not known any more.
+fn find(connection: &Connection, key: KeyRef) -> Result<i64, SqliteError> {
+    let found: Vec<i64> = match key {
+        KeyRef::Id(id) => ids(connection, "SELECT id FROM keys WHERE id = ? AND account IS NOT NULL", [id.0]),
+        KeyRef::Of(account, id) => {
+            ids(connection, "SELECT id FROM keys WHERE account = ? AND id = ?", [account.0, id.0])
+        }
+        KeyRef::Shown(shown) => {
+            // Where several look alike and one of them is active, that one is meant.
+            let sql = "SELECT id FROM keys WHERE shown = ?1 AND account IS NOT NULL AND (revoked_at IS NULL OR \
+                       NOT EXISTS (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL)) ORDER BY id";
+            ids(connection, sql, [shown.to_string()])
+        }
+        KeyRef::Digest(digest) => {
+            ids(connection, "SELECT id FROM keys WHERE digest = ? AND account IS NOT NULL", [*digest.bytes()])
+        }
+    }?;
+    match found.as_slice() {
+        [] => Err(StoreError::NoSuchKey.into()),
+        [id] => Ok(*id),
+        several => Err(StoreError::AmbiguousKey(several.iter().copied().map(KeyId).collect()).into()),
+    }
+}
+
+fn ids(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, rusqlite::Error> {
+    connection.prepare_cached(sql)?.query_map(params, |row| row.get(0))?.collect()
+}
+
+/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key has.
+///
+/// A new counter is begun only where there is none such, so that an account never counts on more counters a day than its
+/// tier allows keys.
+fn free_counter(connection: &Connection, account: AccountId, today: Date) -> Result<Option<i64>, rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "SELECT counter FROM keys WHERE account = :account AND revoked_at >= :start AND revoked_at < :end \
+             AND counter NOT IN (SELECT counter FROM keys WHERE account = :account AND revoked_at IS NULL) \
+             ORDER BY revoked_at DESC, id DESC LIMIT 1",
+        )?
+        .query_row(
+            named_params! {":account": account.0, ":start": today.unix(), ":end": today.unix() + 86_400},
+            |row| row.get(0),
+        )
+        .optional()
+}

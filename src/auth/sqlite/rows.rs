@@ -1,0 +1,68 @@
+//! How rows are asked for and read.
+
+use std::str::FromStr;
+
+use rusqlite::Row;
+use rusqlite::types::{FromSqlError, Type};
+
+use crate::auth::KeyDigest;
+use crate::auth::KeyState;
+use crate::auth::account::{Account, AccountId, CounterId, KeyId, KeyRecord};
+
+pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
+     (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) FROM accounts";
+
+pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
+     keys.created_at, keys.revoked_at, keys.last_used_at, \
+     (SELECT coalesce(sum(requests), 0) FROM keys AS other JOIN usage ON usage.day = :today AND usage.key = other.id \
+      WHERE other.counter = keys.counter), keys.counter \
+     FROM keys JOIN accounts ON accounts.id = keys.account";
+
+pub(crate) fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
+    Ok(Account {
+        id: AccountId(row.get(0)?),
+        email: parsed(row, 1)?,
+        tier: parsed(row, 2)?,
+        created_at: row.get(3)?,
+        active_keys: row.get(4)?,
+    })
+}
+
+pub(crate) fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
+    Ok(KeyRecord {
+        id: KeyId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        email: parsed(row, 2)?,
+        tier: parsed(row, 3)?,
+        name: row.get(4)?,
+        shown: parsed(row, 5)?,
+        created_at: row.get(6)?,
+        revoked_at: row.get(7)?,
+        last_used_at: row.get(8)?,
+        used_today: row.get(9)?,
+        counter: CounterId(row.get(10)?),
+    })
+}
+
+pub(crate) fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
+    Ok(KeyState {
+        id: KeyId(row.get(0)?),
+        counter: CounterId(row.get(1)?),
+        account: row.get::<_, Option<i64>>(2)?.map(AccountId),
+        tier: parsed(row, 3)?,
+        revoked: row.get(4)?,
+        digest: KeyDigest::from_bytes(row.get(5)?),
+        shown: parsed(row, 6)?,
+    })
+}
+
+/// A column of text, read into its type.
+fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
+where
+    T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
+{
+    let text = row.get_ref(column)?.as_str().map_err(|error: FromSqlError| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })?;
+    text.parse().map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}

@@ -1,0 +1,208 @@
+//! The database's tables, version by version.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// `PRAGMA application_id`: "VDEX".
+pub(crate) const APPLICATION: i64 = 0x5644_4558;
+
+/// Each step brings a database from the version of its place to the next one. A step that was released is never changed.
+pub(crate) const STEPS: [&str; 2] = [
+    // `service.change` counts the changes that a running server must take up; each changed row bears its number.
+    // `keys.counter` is the number of the first key that counted on it. Usage is ordered by day, so that a start reads
+    // one stretch, and each day's rows are appended; it names no foreign key, so that one lost key cannot hold up the rest.
+    "CREATE TABLE service (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        change INTEGER NOT NULL,
+        cursor_secret BLOB CHECK (length(cursor_secret) = 32)
+    ) STRICT;
+    INSERT INTO service (id, change) VALUES (1, 0);
+    CREATE TABLE accounts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        email TEXT NOT NULL UNIQUE,
+        tier TEXT NOT NULL CHECK (tier IN ('free', 'pro', 'enterprise')),
+        created_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE keys (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        account INTEGER NOT NULL REFERENCES accounts (id),
+        name TEXT NOT NULL,
+        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+        shown TEXT NOT NULL,
+        counter INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        revoked_at INTEGER,
+        last_used_at INTEGER,
+        changed INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX keys_of_account ON keys (account);
+    CREATE INDEX keys_by_counter ON keys (counter);
+    CREATE INDEX keys_by_change ON keys (changed);
+    CREATE INDEX keys_by_shown ON keys (shown);
+    CREATE TABLE usage (
+        day INTEGER NOT NULL,
+        key INTEGER NOT NULL,
+        requests INTEGER NOT NULL CHECK (requests >= 0),
+        PRIMARY KEY (day, key)
+    ) STRICT, WITHOUT ROWID;",
+    // `accounts.password_version` counts how often a password was set: what was decided about one holds while it stands.
+    // Keys outlive their account, so that they are told from keys that never were; SQLite makes a column null-able only by
+    // copying its table.
+    "ALTER TABLE accounts ADD COLUMN password TEXT;
+    ALTER TABLE accounts ADD COLUMN password_version INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE sessions (
+        digest BLOB PRIMARY KEY CHECK (length(digest) = 32),
+        account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        created_at INTEGER NOT NULL,
+        expires_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX sessions_of_account ON sessions (account);
+    CREATE INDEX sessions_by_end ON sessions (expires_at);
+    CREATE TABLE keys_2 (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        account INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
+        name TEXT NOT NULL,
+        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+        shown TEXT NOT NULL,
+        counter INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,
+        revoked_at INTEGER,
+        last_used_at INTEGER,
+        changed INTEGER NOT NULL,
+        CHECK (account IS NOT NULL OR revoked_at IS NOT NULL)
+    ) STRICT;
+    INSERT INTO keys_2 SELECT id, account, name, digest, shown, counter, created_at, revoked_at, last_used_at, changed
+        FROM keys;
+    DROP TABLE keys;
+    ALTER TABLE keys_2 RENAME TO keys;
+    CREATE INDEX keys_of_account ON keys (account);
+    CREATE INDEX keys_by_counter ON keys (counter);
+    CREATE INDEX keys_by_change ON keys (changed);
+    CREATE INDEX keys_by_shown ON keys (shown);",
+];
+
+/// Why a database cannot be used.
+#[derive(Debug)]
+pub(crate) enum Unusable {
+    /// It is of another program.
+    NotOurs,
+    /// It is of a later version, this one.
+    Newer(i64),
+    /// It reported an error.
+    Failed(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Unusable {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => Self::NotOurs,
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Brings the database to the latest version; several processes may try at once.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Unusable> {
+    migrate_through(connection, &STEPS)
+}
+
+fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), Unusable> {
+    if version(connection)? == steps.len() as i64 && application(connection)? == APPLICATION {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found = version(&transaction)?;
+    let empty: bool = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    if !empty && application(&transaction)? != APPLICATION {
+        return Err(Unusable::NotOurs);
+    }
+    let done = usize::try_from(found).map_err(|_| Unusable::NotOurs)?;
+    let Some(steps_left) = steps.get(done..) else { return Err(Unusable::Newer(found)) };
+    for step in steps_left {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn application(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.pragma_query_value(None, "application_id", |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_brought_forward_step_by_step() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        connection
+            .execute("INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0)", [])
+            .unwrap();
+        let steps: Vec<&str> = STEPS.into_iter().chain(["ALTER TABLE accounts ADD COLUMN note TEXT"]).collect();
+        migrate_through(&mut connection, &steps).unwrap();
+        migrate_through(&mut connection, &steps).unwrap();
+        let note: Option<String> = connection.query_row("SELECT note FROM accounts", [], |row| row.get(0)).unwrap();
+        assert_eq!(note, None);
+        assert!(matches!(migrate(&mut connection), Err(Unusable::Newer(3))));
+    }
+
+    #[test]
+    fn keys_of_the_first_version_are_kept_and_outlive_their_account_then() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.pragma_update(None, "foreign_keys", true).unwrap();
+        migrate_through(&mut connection, &STEPS[..1]).unwrap();
+        let digest = [7_u8; 32];
+        connection.execute("INSERT INTO accounts VALUES (4, 'ada@example.com', 'pro', 9)", []).unwrap();
+        connection
+            .execute("INSERT INTO keys VALUES (6, 4, 'laptop', ?, 'vdx_aB3d…9xYz', 5, 10, NULL, 11, 1)", [digest])
+            .unwrap();
+        migrate(&mut connection).unwrap();
+        let key = |connection: &Connection| {
+            connection
+                .query_row("SELECT account, name, digest, counter, last_used_at FROM keys WHERE id = 6", [], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                })
+                .unwrap()
+        };
+        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(kept, (Some(4), "laptop".to_owned(), digest, 5, 11));
+        assert!(connection.execute("DELETE FROM accounts", []).is_err(), "a key that is active needs its account");
+        connection.execute("UPDATE keys SET revoked_at = 12", []).unwrap();
+        connection.execute("DELETE FROM accounts", []).unwrap();
+        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(kept.0, None);
+        let next: i64 = connection
+            .query_row(
+                "INSERT INTO keys (name, digest, shown, counter, created_at, revoked_at, changed) \
+                 VALUES ('', ?, '', 0, 0, 0, 0) RETURNING id",
+                [[8_u8; 32]],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!(next, 7, "numbers go on");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_database_as_it_was() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate(&mut connection).unwrap();
+        let steps: Vec<&str> = STEPS.into_iter().chain(["CREATE TABLE extra (id); CREATE TABLE keys (id)"]).collect();
+        assert!(matches!(migrate_through(&mut connection, &steps), Err(Unusable::Failed(_))));
+        assert!(connection.execute("SELECT * FROM extra", []).is_err());
+        migrate(&mut connection).unwrap();
+    }
+
+    #[test]
+    fn the_database_of_another_program_is_refused() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE theirs (id)").unwrap();
+        assert!(matches!(migrate(&mut connection), Err(Unusable::NotOurs)));
+    }
+}

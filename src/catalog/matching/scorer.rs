@@ -1,0 +1,312 @@
+//! Points for a firm, from the sets and columns of the snapshot.
+
+use crate::data::archive::facet_column::Bits;
+use crate::data::archive::unknown;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Date, Facet, Snapshot, Stage, StartupStatus, Table};
+
+use crate::catalog::Filter;
+use crate::catalog::RowFilter;
+use crate::catalog::matching::Reason;
+use crate::catalog::{FirmMatch, MatchQuery};
+
+/// Stages in the order in which a startup goes through them; those that stand side by side are near each other.
+const LADDER: [Stage; 7] =
+    [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
+/// Days since the last investment that count as recent.
+const RECENT_DAYS: i64 = 365;
+/// Days since the last investment that count as not long ago.
+const NOT_LONG_AGO_DAYS: i64 = 730;
+/// A cheque is at least this part of the round.
+const SMALLEST_PART: u64 = 10;
+/// Conflicts that are named.
+const NAMED_CONFLICTS: usize = 5;
+
+/// The points of a firm, in the order of [`Reason::ALL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Points([u8; 6]);
+
+impl Points {
+    /// All points together, at most 100.
+    pub(crate) fn sum(self) -> u8 {
+        self.0.iter().sum()
+    }
+}
+
+/// What a firm fulfils of the query.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    stage: bool,
+    near_stage: bool,
+    sector: bool,
+    near_sector: bool,
+    country: bool,
+}
+
+/// The firms with what is asked for, and those that come near.
+struct StartupMatch<'a> {
+    facet: Facet,
+    values: &'a [u32],
+    near_values: Vec<u32>,
+    full: RowFilter<'a>,
+    near: RowFilter<'a>,
+}
+
+impl<'a> StartupMatch<'a> {
+    fn new(snapshot: &'a Snapshot, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
+        let select = |values: &[u32]| RowFilter::of(snapshot, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
+        Self { facet, values, full: select(values), near: select(&near_values), near_values }
+    }
+}
+
+/// Gives points for a query.
+pub(crate) struct MatchScorer<'a> {
+    snapshot: &'a Snapshot,
+    query: &'a MatchQuery,
+    stage: Option<StartupMatch<'a>>,
+    sector: Option<StartupMatch<'a>>,
+    country: Option<StartupMatch<'a>>,
+}
+
+impl<'a> MatchScorer<'a> {
+    pub(crate) fn new(snapshot: &'a Snapshot, query: &'a MatchQuery) -> Self {
+        let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
+            values.as_deref().map(|values| StartupMatch::new(snapshot, facet, values, near(values)))
+        };
+        let parents = |sectors: &[u32]| {
+            let mut parents: Vec<u32> = sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)).collect();
+            parents.sort_unstable();
+            parents.dedup();
+            parents
+        };
+        Self {
+            snapshot,
+            query,
+            stage: matching(Facet::Stage, &query.stages, &neighbours),
+            sector: matching(Facet::Sector, &query.sectors, &parents),
+            country: matching(Facet::Country, &query.countries, &|_| Vec::new()),
+        }
+    }
+
+    /// Calls `each` with every firm that fits and its points, in table order.
+    pub(crate) fn each(&self, mut each: impl FnMut(u32, Points)) {
+        let mut stage = words(self.stage.as_ref().map(|part| &part.full));
+        let mut near_stage = words(self.stage.as_ref().map(|part| &part.near));
+        let mut sector = words(self.sector.as_ref().map(|part| &part.full));
+        let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
+        let mut country = words(self.country.as_ref().map(|part| &part.full));
+        let everything = RowFilter::of(self.snapshot, Table::Firms, &[]);
+        let by_place = self.stage.is_none() && self.sector.is_none();
+        for (index, mut candidates) in everything.words().enumerate() {
+            let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);
+            let (stage, near_stage) = (next(&mut stage), next(&mut near_stage));
+            let (sector, near_sector) = (next(&mut sector), next(&mut near_sector));
+            let country = next(&mut country);
+            if self.stage.is_some() {
+                candidates &= stage | near_stage;
+            }
+            if self.sector.is_some() {
+                candidates &= sector | near_sector;
+            }
+            for bit in Bits(candidates) {
+                let has = |word: u64| word >> bit & 1 == 1;
+                let facts = Facts {
+                    stage: has(stage),
+                    near_stage: has(near_stage),
+                    sector: has(sector),
+                    near_sector: has(near_sector),
+                    country: has(country),
+                };
+                let row = index as u32 * 64 + bit;
+                let points = self.points_of(row, facts);
+                let [_, _, country, check_size, ..] = points.0;
+                if !by_place || country + check_size > 0 {
+                    each(row, points);
+                }
+            }
+        }
+    }
+
+    /// The points of one firm.
+    pub(crate) fn points(&self, row: u32) -> Points {
+        self.points_of(row, self.facts(row))
+    }
+
+    fn facts(&self, row: u32) -> Facts {
+        let full = |part: &Option<StartupMatch<'_>>| part.as_ref().is_some_and(|part| part.full.contains(row));
+        let near = |part: &Option<StartupMatch<'_>>| part.as_ref().is_some_and(|part| part.near.contains(row));
+        Facts {
+            stage: full(&self.stage),
+            near_stage: near(&self.stage),
+            sector: full(&self.sector),
+            near_sector: near(&self.sector),
+            country: full(&self.country),
+        }
+    }
+
+    fn points_of(&self, row: u32, facts: Facts) -> Points {
+        let graded = |reason: Reason, full: bool, near: bool| match (full, near) {
+            (true, _) => reason.max_points(),
+            (false, true) => reason.near_points(),
+            (false, false) => 0,
+        };
+        let age = self.age(row);
+        let answered = self.answered(row).map_or(0, u32::from);
+        Points([
+            graded(Reason::Stage, facts.stage, facts.near_stage),
+            graded(Reason::Sector, facts.sector, facts.near_sector),
+            graded(Reason::Country, facts.country, false),
+            graded(Reason::CheckSize, self.check_fits(row), false),
+            graded(
+                Reason::Activity,
+                age.is_some_and(|age| age <= RECENT_DAYS),
+                age.is_some_and(|age| age <= NOT_LONG_AGO_DAYS),
+            ),
+            ((answered * u32::from(Reason::Responsiveness.max_points()) + 500) / 1_000) as u8,
+        ])
+    }
+
+    /// Days from the last investment to the release.
+    fn age(&self, row: u32) -> Option<i64> {
+        Some(i64::from(self.snapshot.released_on().days()) - i64::from(self.last_investment(row)?))
+    }
+
+    /// The day of the last investment.
+    fn last_investment(&self, row: u32) -> Option<i32> {
+        self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != unknown::I32)
+    }
+
+    /// The share of reviewers who got an answer, in tenths of a per cent.
+    fn answered(&self, row: u32) -> Option<u16> {
+        self.snapshot.ghosting_rates().get(row as usize).and_then(|ghosted| 1_000_u16.checked_sub(*ghosted))
+    }
+
+    /// The firm's cheque range; `None` for a bound that is not known.
+    fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
+        let (min, max) = self.snapshot.checks();
+        let known = |checks: &[u64]| checks.get(row as usize).copied().filter(|usd| *usd != unknown::U64);
+        (known(min), known(max))
+    }
+
+    fn check_fits(&self, row: u32) -> bool {
+        let Some(raise) = self.query.raise_usd else { return false };
+        let (min, max) = self.checks(row);
+        // A tenth of the round, rounded up, is the least: below it stands no whole dollar.
+        (min.is_some() || max.is_some())
+            && min.is_none_or(|min| min <= raise)
+            && max.is_none_or(|max| max >= raise.div_ceil(SMALLEST_PART))
+    }
+
+    /// The firm with its reasons and conflicts.
+    pub(crate) fn explain(&self, row: u32) -> FirmMatch {
+        let facts = self.facts(row);
+        let points = self.points_of(row, facts);
+        let asked = Reason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.asks(*reason));
+        let reasons = asked.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
+        let (conflicts, conflict_count) = self.conflicts(row);
+        FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
+    }
+
+    fn detail(&self, reason: Reason, row: u32, facts: Facts) -> String {
+        let snapshot = self.snapshot;
+        match reason {
+            Reason::Stage => {
+                let name = |stage: u32| Stage::at(stage as usize).map_or("", Stage::name).to_owned();
+                let (full, near) = (facts.stage, facts.near_stage);
+                self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
+            }
+            Reason::Sector => {
+                let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
+                let (full, near) = (facts.sector, facts.near_sector);
+                self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
+            }
+            Reason::Country => match snapshot.firm_country(row) {
+                Some(country) => format!("sits in {country}"),
+                None => "country not known".to_owned(),
+            },
+            Reason::CheckSize => match self.checks(row) {
+                (Some(min), Some(max)) => format!("writes cheques of {min} to {max} US dollars"),
+                (Some(min), None) => format!("writes cheques from {min} US dollars on"),
+                (None, Some(max)) => format!("writes cheques of up to {max} US dollars"),
+                (None, None) => "cheque size not known".to_owned(),
+            },
+            Reason::Activity => match self.last_investment(row) {
+                Some(day) => format!("last invested on {}", Date::from_days(day)),
+                None => "no dated investment known".to_owned(),
+            },
+            Reason::Responsiveness => match self.answered(row) {
+                Some(answered) => format!("{}.{} % of reviewers got an answer", answered / 10, answered % 10),
+                None => "too few reviews say whether founders got an answer".to_owned(),
+            },
+        }
+    }
+
+    /// In words, which of the values asked for a firm has, or which of those near them.
+    fn grade(
+        &self,
+        part: Option<&StartupMatch<'_>>,
+        row: u32,
+        (full, near): (bool, bool),
+        name: impl Fn(u32) -> String,
+        verb: &str,
+        relation: &str,
+    ) -> String {
+        let Some(part) = part else { return String::new() };
+        let list = |values: &[u32], only_own: bool| {
+            let has = |value: u32| self.snapshot.facet_rows(Table::Firms, part.facet, value).contains(row);
+            let names: Vec<String> =
+                values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
+            names.join(", ")
+        };
+        match (full, near) {
+            (true, _) => format!("{verb} {}", list(part.values, true)),
+            (false, true) => {
+                format!("{verb} {}, {relation} {}", list(&part.near_values, true), list(part.values, false))
+            }
+            (false, false) => format!("no sign that it {verb} {}", list(part.values, false)),
+        }
+    }
+
+    /// The first startups of the firm in a narrow sector that is asked for, with that sector, and how many there are.
+    fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
+        let snapshot = self.snapshot;
+        let sectors = self.query.sectors.iter().flatten().copied();
+        let narrow: Vec<u32> =
+            sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
+        if narrow.is_empty() {
+            return (Vec::new(), 0);
+        }
+        let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);
+        let (mut named, mut count) = (Vec::new(), 0);
+        for startup in snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter() {
+            let is_in = |sector: &&u32| snapshot.facet_rows(Table::Startups, Facet::Sector, **sector).contains(startup);
+            if let Some(sector) = narrow.iter().find(is_in).filter(|_| !closed.contains(startup)) {
+                count += 1;
+                if named.len() < NAMED_CONFLICTS {
+                    named.push((startup, *sector));
+                }
+            }
+        }
+        (named, count)
+    }
+}
+
+/// The words of a selection, then empty ones; only empty ones without a selection.
+fn words<'s>(selection: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
+    selection.into_iter().flat_map(RowFilter::words)
+}
+
+/// The stages next to those on the way through them, without themselves.
+fn neighbours(stages: &[u32]) -> Vec<u32> {
+    let index = |stage: &Stage| stage.index() as u32;
+    let mut near: Vec<u32> = Vec::new();
+    for pair in LADDER.windows(2) {
+        let [before, after] = pair else { continue };
+        for (here, there) in [(index(before), index(after)), (index(after), index(before))] {
+            if stages.contains(&here) && !stages.contains(&there) && !near.contains(&there) {
+                near.push(there);
+            }
+        }
+    }
+    near
+}

@@ -1,0 +1,94 @@
+//! The keys of an order: how rows compare, and where those that share a value stand.
+
+use std::cmp::Ordering;
+
+use crate::data::{Direction, Snapshot, Table};
+
+/// The rank of a row that has no value.
+pub(crate) const NO_RANK: u32 = u32::MAX;
+
+/// One key of an order.
+pub(crate) struct Key<'a> {
+    pub(crate) order: &'a [u32],
+    pub(crate) ranks: &'a [u32],
+    direction: Direction,
+}
+
+impl<'a> Key<'a> {
+    pub(crate) fn rank(&self, row: u32) -> u32 {
+        self.ranks.get(row as usize).copied().unwrap_or(NO_RANK)
+    }
+
+    /// Where a row's value stands in this direction; rows without a value stand last in both.
+    fn standing(&self, row: u32) -> u32 {
+        match (self.rank(row), self.direction) {
+            (NO_RANK, _) => NO_RANK,
+            (rank, Direction::Ascending) => rank,
+            (rank, Direction::Descending) => NO_RANK - 1 - rank,
+        }
+    }
+
+    /// Where the rows that share the value of `row` begin in the order.
+    pub(crate) fn group_start(&self, row: u32) -> usize {
+        let standing = self.standing(row);
+        self.order.partition_point(|other| self.standing(*other) < standing)
+    }
+
+    /// Where they end; `from` is the place of one of them.
+    pub(crate) fn group_end(&self, row: u32, from: usize) -> usize {
+        let standing = self.standing(row);
+        let within = |place: usize| self.order.get(place).is_some_and(|other| self.standing(*other) <= standing);
+        let mut step = 1;
+        while within(from + step) {
+            step *= 2;
+        }
+        let (start, end) = (from + step / 2, (from + step).min(self.order.len()));
+        let rest = self.order.get(start..end).unwrap_or(&[]);
+        start + rest.partition_point(|other| self.standing(*other) <= standing)
+    }
+}
+
+/// The keys of an order; ties go by slug.
+pub(crate) struct Keys<'a> {
+    pub(crate) keys: Vec<Key<'a>>,
+    slug_ranks: &'a [u32],
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn of(snapshot: &'a Snapshot, table: Table, keys: &[(usize, Direction)]) -> Self {
+        let key = |(key, direction): &(usize, Direction)| Key {
+            order: snapshot.order(table, *key, *direction),
+            ranks: snapshot.ranks(table, *key),
+            direction: *direction,
+        };
+        Self { keys: keys.iter().map(key).collect(), slug_ranks: snapshot.slug_ranks(table) }
+    }
+
+    /// Where a row stands by the key at `depth`; after the last key by its slug.
+    pub(crate) fn standing(&self, depth: usize, row: u32) -> u32 {
+        match self.keys.get(depth) {
+            Some(key) => key.standing(row),
+            None => self.slug_rank(row),
+        }
+    }
+
+    fn slug_rank(&self, row: u32) -> u32 {
+        self.slug_ranks.get(row as usize).copied().unwrap_or(NO_RANK)
+    }
+
+    /// Compares two rows by the keys from the one at `depth` on.
+    pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
+        for key in self.keys.get(depth..).unwrap_or(&[]) {
+            let ordering = key.standing(a).cmp(&key.standing(b));
+            if ordering.is_ne() {
+                return ordering;
+            }
+        }
+        self.slug_rank(a).cmp(&self.slug_rank(b))
+    }
+
+    /// Compares two rows by all keys.
+    pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
+        self.compare_from(0, a, b)
+    }
+}

@@ -1,0 +1,69 @@
+//! The rows that may stand on a page: tested one by one, or as bits once that pays.
+
+use std::cell::OnceCell;
+
+use crate::catalog::RowFilter;
+use crate::data::archive::facet_column::Bits;
+
+/// Rows that may stand on the page: the selection, or those of a wider set that share a value.
+pub(crate) struct Members<'m> {
+    pub(crate) within: Within<'m>,
+    /// How many there are, more or less.
+    pub(crate) expected: u64,
+    pub(crate) bits: OnceCell<Vec<u64>>,
+}
+
+pub(crate) enum Within<'m> {
+    RowFilter(&'m RowFilter<'m>),
+    Group { wider: &'m Members<'m>, ranks: &'m [u32], rank: u32, rows: &'m [u32] },
+}
+
+impl Members<'_> {
+    pub(crate) fn contains(&self, row: u32) -> bool {
+        match self.bits.get() {
+            Some(bits) => bit(bits, row) == 1,
+            None => self.passes(row),
+        }
+    }
+
+    fn passes(&self, row: u32) -> bool {
+        match &self.within {
+            Within::RowFilter(selection) => selection.contains(row),
+            Within::Group { wider, ranks, rank, .. } => {
+                ranks.get(row as usize).is_some_and(|known| known == rank) && wider.contains(row)
+            }
+        }
+    }
+
+    /// A bit for each row of the table.
+    pub(crate) fn bits(&self, rows: usize) -> &[u64] {
+        self.bits.get_or_init(|| match &self.within {
+            Within::RowFilter(selection) => selection.bits(),
+            Within::Group { wider, rows: group, .. } => {
+                let wider = wider.bits(rows);
+                let mut bits = vec![0; rows.div_ceil(64)];
+                for row in *group {
+                    if let Some(word) = bits.get_mut(*row as usize / 64) {
+                        *word |= bit(wider, *row) << (row % 64);
+                    }
+                }
+                bits
+            }
+        })
+    }
+}
+
+fn bit(bits: &[u64], row: u32) -> u64 {
+    bits.get(row as usize / 64).map_or(0, |word| word >> (row % 64) & 1)
+}
+
+/// Which of at most 64 rows are in the set.
+pub(crate) fn mask(bits: &[u64], rows: &[u32]) -> u64 {
+    rows.iter().enumerate().fold(0, |mask, (place, row)| mask | bit(bits, *row) << place)
+}
+
+pub(crate) fn each_bit(bits: &[u64], mut each: impl FnMut(u32)) {
+    for (index, word) in bits.iter().enumerate() {
+        Bits(*word).for_each(|bit| each(index as u32 * 64 + bit));
+    }
+}

@@ -1,0 +1,90 @@
+//! Totals over a whole release, and over the rows of a query.
+
+use std::sync::PoisonError;
+
+use serde::Serialize;
+
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, ReviewStatus, Table};
+
+use crate::catalog::RowFilter;
+use crate::catalog::{Catalog, Filter, REMEMBERED};
+
+/// Totals of a release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Firms.
+    pub firms: u32,
+    /// Startups.
+    pub startups: u32,
+    /// Approved reviews.
+    pub reviews: u32,
+    /// Funding rounds.
+    pub funding_rounds: u32,
+    /// People.
+    pub people: u32,
+    /// Sectors.
+    pub sectors: u32,
+    /// Countries that at least one firm or startup sits in.
+    pub countries: u32,
+    /// Firms whose health score is published.
+    pub firms_with_health_score: u32,
+    /// Sum of all known amounts of rounds, US dollars.
+    pub total_raised_usd: u64,
+    /// The release's id.
+    pub snapshot: String,
+    /// Its date.
+    pub released_on: String,
+}
+
+impl Catalog {
+    /// Totals of the release; counted once.
+    #[must_use]
+    pub fn totals(&self) -> &Totals {
+        self.totals.get_or_init(|| self.count_all())
+    }
+
+    fn count_all(&self) -> Totals {
+        let snapshot = self.snapshot();
+        let counts = snapshot.counts();
+        let approved = ReviewStatus::Approved.index() as u32;
+        let countries = (0..snapshot.facet_values(Table::Firms, Facet::Country)).filter(|country| {
+            let count = |table| snapshot.facet_count(table, Facet::Country, *country);
+            count(Table::Firms) > 0 || count(Table::Startups) > 0
+        });
+        Totals {
+            firms: counts.firms,
+            startups: counts.startups,
+            reviews: snapshot.facet_count(Table::Reviews, Facet::Status, approved),
+            funding_rounds: counts.funding_rounds,
+            people: counts.people,
+            sectors: counts.sectors,
+            countries: countries.count() as u32,
+            firms_with_health_score: snapshot.health_scores().iter().filter(|score| **score <= 100).count() as u32,
+            total_raised_usd: self.raised(&[]).unwrap_or(0),
+            snapshot: snapshot.version().to_string(),
+            released_on: snapshot.released_on().to_string(),
+        }
+    }
+
+    /// The sum of the known amounts of the rounds that fulfil `clauses`, US dollars; `None` where none is known.
+    /// Remembered for the life of the release.
+    #[must_use]
+    pub fn raised(&self, clauses: &[Filter]) -> Option<u64> {
+        // A poisoned lock means that a thread died while it held it; the sums are still only sums.
+        let known = self.sums.read().unwrap_or_else(PoisonError::into_inner).get(clauses).copied();
+        if let Some(sum) = known {
+            return sum;
+        }
+        let amounts = self.snapshot().round_amounts();
+        let rows = RowFilter::of(self.snapshot(), Table::Rounds, clauses);
+        let known = rows.rows_from(0).filter_map(|row| amounts.get(row as usize)).filter(|usd| **usd != u64::MAX);
+        let sum = known.copied().reduce(u64::saturating_add);
+        let mut sums = self.sums.write().unwrap_or_else(PoisonError::into_inner);
+        if sums.len() >= REMEMBERED {
+            sums.clear();
+        }
+        sums.insert(clauses.to_vec(), sum);
+        sum
+    }
+}

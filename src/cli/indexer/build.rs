@@ -1,0 +1,256 @@
+//! `indexer build`: from a dataset to the release that is served.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use time::OffsetDateTime;
+
+use crate::cli::indexer::check;
+use crate::cli::indexer::check::ProblemJson;
+use crate::cli::indexer::progress::{Step, Steps};
+use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data;
+use crate::data::Counts;
+use crate::data::{Progress, Report, SnapshotVersion, Table};
+use crate::release::diff::Changes;
+use crate::release::{Outcome, Publication, ReleaseStore, manifest};
+
+/// What is said at the end of a build.
+struct Summary<'a> {
+    publication: &'a Publication,
+    report: &'a Report,
+    difference: Difference,
+    steps: Vec<Step>,
+    took: Duration,
+    place: &'a Path,
+}
+
+/// What changed against the release before.
+enum Difference {
+    /// There was none before, or the build published nothing new.
+    None,
+    Of(SnapshotVersion, Vec<(Table, Changes)>),
+    /// The release before cannot be read.
+    Unknown(SnapshotVersion, String),
+}
+
+pub(crate) fn run(
+    folder: &Path,
+    releases: &ReleaseStore,
+    now: OffsetDateTime,
+    style: &Style,
+) -> Result<Code, CommandError> {
+    let began = Instant::now();
+    let steps = Steps::new(style.json);
+    let building = releases.begin()?;
+    let compiled = match data::compile(folder, &steps) {
+        Ok(compiled) => compiled,
+        Err(report) => {
+            drop(steps);
+            check::tell(&report, folder, style)?;
+            return Ok(Code::Refused);
+        }
+    };
+    let report = compiled.report().clone();
+    let publication = building.publish(compiled, now, &steps)?;
+    drop(building);
+    let difference = compare(releases, &publication, &steps);
+    let place = releases.place(publication.manifest.version);
+    let summary = Summary {
+        publication: &publication,
+        report: &report,
+        difference,
+        steps: steps.taken(),
+        took: began.elapsed(),
+        place: &place,
+    };
+    drop(steps);
+    if style.json {
+        format::json(&SummaryJson::of(&summary, style))?
+    } else {
+        summary.print(style)?
+    }
+    Ok(Code::Done)
+}
+
+/// Compares what was published with the release that was served before.
+fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
+    let version = publication.manifest.version;
+    let Some(before) = publication.before.filter(|before| *before != version) else { return Difference::None };
+    if publication.outcome == Outcome::Unchanged {
+        return Difference::None;
+    }
+    steps.step("compare", 0);
+    let difference = releases.difference(before, version);
+    steps.done();
+    match difference {
+        Ok(changes) => Difference::Of(before, changes),
+        Err(error) => Difference::Unknown(before, error.to_string()),
+    }
+}
+
+impl Summary<'_> {
+    fn print(&self, style: &Style) -> io::Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        check::list(self.report, style, &mut out)?;
+        let manifest = &self.publication.manifest;
+        let (version, place, took) = (manifest.version, self.place.display(), format::time(self.took));
+        match self.publication.outcome {
+            Outcome::Published => writeln!(out, "published {version} in {took}: {place}")?,
+            Outcome::Repaired => writeln!(out, "replaced the damaged {version} in {took}: {place}")?,
+            Outcome::Unchanged => writeln!(out, "{version} is published already with the same content: {place}")?,
+        }
+        self.print_tables(&mut out)?;
+        let sizes = [manifest::TABLES, manifest::TEXT].map(|prefix| format::size(manifest.bytes(prefix)));
+        let [tables, text] = sizes;
+        writeln!(out, "  size: {} (tables {tables}, text {text})", format::size(manifest.bytes("")))?;
+        let steps: Vec<String> =
+            self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
+        writeln!(out, "  time: {}", steps.join(", "))?;
+        let warnings = format::counted(self.report.warnings().count(), "warning");
+        writeln!(out, "  {warnings}{}", check::hint(self.report, style))?;
+        match self.publication.current {
+            Some(current) if current == version => writeln!(out, "  current: {version}")?,
+            Some(current) => {
+                writeln!(out, "  current: {current}; `indexer activate {version}` makes it {version}")?;
+            }
+            None => writeln!(out, "  current: none; `indexer activate {version}` makes it {version}")?,
+        }
+        out.flush()
+    }
+
+    fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
+        let changes: &[(Table, Changes)] = match &self.difference {
+            Difference::Of(_, changes) => changes,
+            Difference::None | Difference::Unknown(..) => &[],
+        };
+        for (table, rows) in rows(self.publication.manifest.counts) {
+            let name = table.name();
+            write!(out, "  {name:<16}{:>12}", format::count(rows.into()))?;
+            if let Some((_, changes)) = changes.iter().find(|(changed, _)| *changed == table) {
+                let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
+                write!(out, "   {added} added, {removed} removed, {changed} changed")?;
+            }
+            writeln!(out)?;
+        }
+        match &self.difference {
+            Difference::None => Ok(()),
+            Difference::Of(before, _) => writeln!(out, "  compared with: {before}"),
+            Difference::Unknown(before, reason) => writeln!(out, "  not compared with {before}: {reason}"),
+        }
+    }
+}
+
+/// The counts by table.
+pub(crate) fn rows(counts: Counts) -> [(Table, u32); 6] {
+    [
+        (Table::Firms, counts.firms),
+        (Table::Startups, counts.startups),
+        (Table::Rounds, counts.funding_rounds),
+        (Table::People, counts.people),
+        (Table::Reviews, counts.reviews),
+        (Table::Sectors, counts.sectors),
+    ]
+}
+
+/// The summary for machines.
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    ok: bool,
+    outcome: &'static str,
+    version: String,
+    place: String,
+    /// The release that is served now.
+    current: Option<String>,
+    counts: Counts,
+    bytes: Bytes,
+    built_at: &'a str,
+    took_ms: u64,
+    steps: Vec<StepJson<'a>>,
+    before: Option<String>,
+    difference: Option<DifferenceJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_compared: Option<&'a str>,
+    warning_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<ProblemJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Bytes {
+    tables: u64,
+    text: u64,
+    total: u64,
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    name: &'a str,
+    ms: u64,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson {
+    firms: Changes,
+    startups: Changes,
+    funding_rounds: Changes,
+    people: Changes,
+    reviews: Changes,
+    sectors: Changes,
+}
+
+impl DifferenceJson {
+    fn of(changes: &[(Table, Changes)]) -> Self {
+        let of = |table: Table| {
+            changes.iter().find(|(changed, _)| *changed == table).map(|(_, changes)| *changes).unwrap_or_default()
+        };
+        Self {
+            firms: of(Table::Firms),
+            startups: of(Table::Startups),
+            funding_rounds: of(Table::Rounds),
+            people: of(Table::People),
+            reviews: of(Table::Reviews),
+            sectors: of(Table::Sectors),
+        }
+    }
+}
+
+impl<'a> SummaryJson<'a> {
+    fn of(summary: &'a Summary<'a>, style: &Style) -> Self {
+        let publication = summary.publication;
+        let manifest = &publication.manifest;
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let (difference, not_compared) = match &summary.difference {
+            Difference::None => (None, None),
+            Difference::Of(_, changes) => (Some(DifferenceJson::of(changes)), None),
+            Difference::Unknown(_, reason) => (None, Some(reason.as_str())),
+        };
+        Self {
+            ok: true,
+            outcome: match publication.outcome {
+                Outcome::Published => "published",
+                Outcome::Repaired => "repaired",
+                Outcome::Unchanged => "unchanged",
+            },
+            version: manifest.version.to_string(),
+            place: summary.place.display().to_string(),
+            current: publication.current.map(|current| current.to_string()),
+            counts: manifest.counts,
+            bytes: Bytes {
+                tables: manifest.bytes(manifest::TABLES),
+                text: manifest.bytes(manifest::TEXT),
+                total: manifest.bytes(""),
+            },
+            built_at: &manifest.built_at,
+            took_ms: milliseconds(summary.took),
+            steps: summary.steps.iter().map(|Step { name, took }| StepJson { name, ms: milliseconds(*took) }).collect(),
+            before: publication.before.map(|before| before.to_string()),
+            difference,
+            not_compared,
+            warning_count: summary.report.warnings().count(),
+            warnings: style.verbose.then(|| summary.report.warnings().map(ProblemJson::from).collect()),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! `indexer check`: what is wrong with a dataset.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::indexer::progress::Steps;
+use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data;
+use crate::data::{Diagnostic, Report};
+
+/// A problem for machines.
+#[derive(Serialize)]
+pub(crate) struct ProblemJson<'r> {
+    file: &'r str,
+    line: Option<u64>,
+    column: Option<&'r str>,
+    message: &'r str,
+}
+
+impl<'r> From<&'r Diagnostic> for ProblemJson<'r> {
+    fn from(problem: &'r Diagnostic) -> Self {
+        let Diagnostic { file, line, column, message, .. } = problem;
+        Self { file, line: *line, column: column.as_deref(), message }
+    }
+}
+
+/// The problems of a dataset for machines: errors always, warnings counted, listed where that is asked for.
+#[derive(Serialize)]
+pub(crate) struct ReportJson<'r> {
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    dataset: String,
+    error_count: usize,
+    warning_count: usize,
+    errors: Vec<ProblemJson<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<ProblemJson<'r>>>,
+}
+
+impl<'r> ReportJson<'r> {
+    fn of(report: &'r Report, dataset: &Path, style: &Style) -> Self {
+        let errors: Vec<ProblemJson<'r>> = report.errors().map(ProblemJson::from).collect();
+        Self {
+            ok: errors.is_empty(),
+            code: (!errors.is_empty()).then_some("dataset_refused"),
+            dataset: dataset.display().to_string(),
+            error_count: errors.len(),
+            warning_count: report.warnings().count(),
+            errors,
+            warnings: style.verbose.then(|| report.warnings().map(ProblemJson::from).collect()),
+        }
+    }
+}
+
+pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
+    let steps = Steps::new(style.json);
+    let report = data::check(folder, &steps);
+    drop(steps);
+    tell(&report, folder, style)?;
+    Ok(if report.is_refused() { Code::Refused } else { Code::Done })
+}
+
+/// Prints the whole report of a dataset.
+pub(crate) fn tell(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {
+    if style.json {
+        return format::json(&ReportJson::of(report, folder, style));
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    list(report, style, &mut out)?;
+    let errors = format::counted(report.errors().count(), "error");
+    let warnings = format::counted(report.warnings().count(), "warning");
+    let verdict = if report.is_refused() { "refused" } else { "good" };
+    writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", folder.display(), hint(report, style))?;
+    out.flush()
+}
+
+/// Prints each error, and each warning where that is asked for.
+pub(crate) fn list(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    for problem in report.errors() {
+        writeln!(out, "error: {problem}")?;
+    }
+    if style.verbose {
+        for problem in report.warnings() {
+            writeln!(out, "warning: {problem}")?;
+        }
+    }
+    Ok(())
+}
+
+/// How to see the warnings that are counted only.
+pub(crate) fn hint(report: &Report, style: &Style) -> &'static str {
+    let hidden = !style.verbose && report.warnings().next().is_some();
+    if hidden { " (--verbose lists them)" } else { "" }
+}

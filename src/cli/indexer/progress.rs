@@ -1,0 +1,131 @@
+//! The steps of a command while they run: a bar on a terminal, a line for each elsewhere.
+
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::data::Progress;
+
+/// How steps are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Show {
+    BarChart,
+    Lines,
+    Nothing,
+}
+
+/// Shows the steps and remembers how long each took.
+pub(crate) struct Steps {
+    show: Show,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: Option<Running>,
+    done: Vec<Step>,
+}
+
+struct Running {
+    name: String,
+    since: Instant,
+    bar: ProgressBar,
+}
+
+/// A step that is over.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub name: String,
+    pub took: Duration,
+}
+
+impl Steps {
+    /// For standard error: bars on a terminal; elsewhere lines, or nothing where only the result is wanted.
+    pub(crate) fn new(result_only: bool) -> Self {
+        let show = match (std::io::stderr().is_terminal(), result_only) {
+            (true, _) => Show::BarChart,
+            (false, true) => Show::Nothing,
+            (false, false) => Show::Lines,
+        };
+        Self { show, state: Mutex::default() }
+    }
+
+    /// The steps so far, in order.
+    pub(crate) fn taken(&self) -> Vec<Step> {
+        self.state().done.clone()
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bar(&self, name: &str, total: u64) -> ProgressBar {
+        if self.show != Show::BarChart {
+            return ProgressBar::hidden();
+        }
+        let template = if total > 0 {
+            "{msg:<20} {bar:32} {percent:>3} % {elapsed:>4}"
+        } else {
+            "{msg:<20} {spinner} {elapsed:>4}"
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style);
+        bar.set_message(name.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        bar
+    }
+}
+
+impl Progress for Steps {
+    fn step(&self, name: &str, total: u64) {
+        self.done();
+        let bar = self.bar(name, total);
+        self.state().running = Some(Running { name: name.to_owned(), since: Instant::now(), bar });
+    }
+
+    fn advance(&self, done: u64) {
+        if let Some(running) = &self.state().running {
+            running.bar.set_position(done);
+        }
+    }
+
+    fn done(&self) {
+        let mut state = self.state();
+        let Some(Running { name, since, bar }) = state.running.take() else { return };
+        bar.finish_and_clear();
+        let took = since.elapsed();
+        if self.show != Show::Nothing {
+            // Progress that cannot be shown is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{name:<20} {}", crate::cli::indexer::format::time(took));
+        }
+        state.done.push(Step { name, took });
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Some(running) = self.state().running.take() {
+            running.bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_remembered_in_order_and_an_open_one_ends_with_the_next() {
+        let steps = Steps { show: Show::Nothing, state: Mutex::default() };
+        steps.advance(3);
+        steps.step("one", 10);
+        steps.advance(10);
+        steps.step("two", 0);
+        steps.done();
+        steps.done();
+        let names: Vec<String> = steps.taken().into_iter().map(|step| step.name).collect();
+        assert_eq!(names, ["one", "two"]);
+    }
+}

@@ -1,0 +1,123 @@
+//! `indexer search`: what a release answers to a name, with the parts of each score.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::catalog::Catalog;
+use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::Table;
+use crate::release::ReleaseStore;
+use crate::search::Explanation;
+
+/// What is searched for.
+#[derive(Args)]
+pub(crate) struct Wanted {
+    /// The name, as somebody half remembers it
+    query: String,
+    /// Which names
+    #[arg(long, value_enum, default_value_t = Kind::Firms)]
+    kind: Kind,
+    /// How many matches are shown
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Explain the row of this slug, whether it matches or not
+    #[arg(long, value_name = "SLUG")]
+    slug: Option<String>,
+}
+
+/// The tables that have names.
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    Firms,
+    Startups,
+    People,
+    Sectors,
+}
+
+impl Kind {
+    fn table(self) -> Table {
+        match self {
+            Self::Firms => Table::Firms,
+            Self::Startups => Table::Startups,
+            Self::People => Table::People,
+            Self::Sectors => Table::Sectors,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Match<'a> {
+    slug: &'a str,
+    name: &'a str,
+    #[serde(flatten)]
+    explanation: Explanation,
+}
+
+#[derive(Serialize)]
+struct Matches<'a> {
+    ok: bool,
+    snapshot: String,
+    total: usize,
+    matches: Vec<Match<'a>>,
+}
+
+/// Searches the release that is to be served.
+pub(crate) fn run(wanted: &Wanted, releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
+    let Some(version) = releases.current()? else {
+        writeln!(io::stderr(), "error: {} names no release: build one first", releases.folder().display())?;
+        return Ok(Code::Refused);
+    };
+    let release = releases.open(version)?;
+    let catalog: &Catalog = &release.catalog;
+    let table = wanted.kind.table();
+    let snapshot = catalog.snapshot();
+    let found = catalog.search(table, &wanted.query, &|_| true);
+    let rows: Vec<u32> = match &wanted.slug {
+        Some(slug) => match catalog.find(table, slug) {
+            Some(row) => vec![row],
+            None => {
+                let nearest = catalog.nearest_slugs(table, slug, 1).into_iter().next();
+                let hint = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+                writeln!(io::stderr(), "error: no {} has the slug `{slug}`{hint}", table.noun())?;
+                return Ok(Code::Refused);
+            }
+        },
+        None => found.hits.iter().take(wanted.limit).map(|hit| hit.row).collect(),
+    };
+    let Some(index) = catalog.text_index(table) else { return Ok(Code::Done) };
+    let names = snapshot.names(table);
+    let matches: Vec<Match<'_>> = rows
+        .into_iter()
+        .map(|row| Match {
+            slug: snapshot.slug(table, row),
+            name: snapshot.name(table, row),
+            explanation: index.explain(&names, &wanted.query, row),
+        })
+        .collect();
+    if style.json {
+        let snapshot = version.to_string();
+        format::json(&Matches { ok: true, snapshot, total: found.hits.len(), matches })?;
+    } else {
+        print(&matches, found.hits.len())?;
+    }
+    Ok(Code::Done)
+}
+
+fn print(matches: &[Match<'_>], total: usize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for found in matches {
+        let Explanation { score, way, text, prominence, parts, .. } = &found.explanation;
+        writeln!(out, "{score:.3}  {}  ({})", found.name, found.slug)?;
+        writeln!(out, "       by {way} of {text:?}, prominence {prominence:.4}")?;
+        for part in parts {
+            writeln!(out, "       {:<12} {:.3} × {:.3} = {:.3}", part.way, part.ceiling, part.likeness, part.points)?;
+        }
+    }
+    writeln!(
+        out,
+        "{}",
+        if total == 1 { "1 match".to_owned() } else { format!("{} matches", format::count(total as u64)) }
+    )
+}

@@ -1,0 +1,3 @@
+//! Commands of the indexer.
+
+pub mod indexer;

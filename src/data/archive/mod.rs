@@ -1,0 +1,403 @@
+//! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes.
+//!
+//! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, then the table of contents
+//! and a tail of 64 bytes that says where it stands. One reader over `&[u8]` serves the embedded snapshot and a mapped
+//! file alike; nothing is parsed or copied when it is opened.
+
+pub mod facet_column;
+pub mod record_text;
+pub mod table_columns;
+pub mod unknown;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+#[cfg(target_endian = "big")]
+compile_error!("the archive is little-endian and its columns are used in place");
+
+/// The archive's format. A reader opens its own format only.
+pub const FORMAT: u32 = 1;
+
+const ALIGN: usize = 64;
+const HEAD: [u8; 8] = *b"VDXTABLE";
+const TAIL: [u8; 8] = *b"VDXINDEX";
+const NAME: usize = 40;
+
+/// An entry of the table of contents.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Entry {
+    name: [u8; NAME],
+    start: u64,
+    length: u64,
+    checksum: u64,
+}
+
+/// The archive's first or last 64 bytes.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Frame {
+    magic: [u8; 8],
+    format: u32,
+    entries: u32,
+    contents: u64,
+    contents_checksum: u64,
+    reserved: [u64; 4],
+}
+
+/// Why bytes are no archive that can be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArchiveError {
+    /// The bytes do not begin as an archive does.
+    NotAnArchive,
+    /// Written by another version of the program.
+    OtherFormat {
+        /// The format found.
+        found: u32,
+    },
+    /// Cut short, changed or inconsistent; names the place.
+    Damaged(String),
+}
+
+impl fmt::Display for ArchiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAnArchive => f.write_str("not a snapshot archive"),
+            Self::OtherFormat { found } => {
+                write!(
+                    f,
+                    "archive format {found}, this program reads {FORMAT}: build the release again with its indexer"
+                )
+            }
+            Self::Damaged(place) => write!(f, "archive is damaged: {place}"),
+        }
+    }
+}
+
+impl std::error::Error for ArchiveError {}
+
+/// Writes an archive, section by section, to a stream.
+pub(crate) struct Writer<'w> {
+    out: &'w mut dyn Write,
+    position: u64,
+    entries: Vec<Entry>,
+    open: Option<(Entry, Box<Xxh3>)>,
+}
+
+impl<'w> Writer<'w> {
+    pub(crate) fn new(out: &'w mut dyn Write) -> io::Result<Self> {
+        let head = Frame { magic: HEAD, format: FORMAT, ..Frame::zeroed() };
+        out.write_all(bytemuck::bytes_of(&head))?;
+        Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
+    }
+
+    /// Begins a section that [`Writer::append`] fills.
+    pub(crate) fn begin(&mut self, name: &str) -> io::Result<()> {
+        self.end()?;
+        self.pad()?;
+        let mut entry = Entry { start: self.position, ..Entry::zeroed() };
+        match entry.name.get_mut(..name.len()) {
+            Some(place) => place.copy_from_slice(name.as_bytes()),
+            None => return Err(io::Error::other(format!("section name {name:?} is longer than {NAME} bytes"))),
+        }
+        self.open = Some((entry, Box::new(Xxh3::new())));
+        Ok(())
+    }
+
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some((_, hash)) = &mut self.open {
+            hash.update(bytes);
+        }
+        self.position += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if let Some((mut entry, hash)) = self.open.take() {
+            entry.length = self.position - entry.start;
+            entry.checksum = hash.digest();
+            self.entries.push(entry);
+        }
+        Ok(())
+    }
+
+    fn pad(&mut self) -> io::Result<()> {
+        let rest = self.position as usize % ALIGN;
+        if rest > 0 {
+            self.position += (ALIGN - rest) as u64;
+            self.out.write_all(&[0; ALIGN][rest..])?;
+        }
+        Ok(())
+    }
+
+    /// Writes a whole section of numbers.
+    pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
+        self.begin(name)?;
+        self.append(bytemuck::cast_slice(values))
+    }
+
+    /// Writes a column of texts: `name` holds the bytes, `name#` the places.
+    pub(crate) fn texts<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) -> io::Result<()> {
+        self.begin(name)?;
+        let mut places: Vec<u64> = vec![0];
+        let mut end = 0_u64;
+        for text in texts {
+            self.append(text.as_bytes())?;
+            end += text.len() as u64;
+            places.push(end);
+        }
+        self.section(&format!("{name}#"), &places)
+    }
+
+    /// Writes the table of contents and the tail.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.end()?;
+        self.pad()?;
+        let contents: &[u8] = bytemuck::cast_slice(&self.entries);
+        self.out.write_all(contents)?;
+        let tail = Frame {
+            magic: TAIL,
+            format: FORMAT,
+            entries: self.entries.len() as u32,
+            contents: self.position,
+            contents_checksum: xxh3_64(contents),
+            reserved: [0; 4],
+        };
+        self.out.write_all(bytemuck::bytes_of(&tail))?;
+        self.out.flush()
+    }
+}
+
+/// The bytes an archive is read from: embedded, in memory or mapped.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Whether sections are held against their checksums when an archive is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksums {
+    /// Read everything once and compare.
+    Verify,
+    /// Trust the bytes; for those that were verified as a whole file, or are part of the program.
+    Trust,
+}
+
+/// An open archive.
+pub(crate) struct Archive {
+    bytes: Bytes,
+    sections: HashMap<String, Range<usize>>,
+    content: u64,
+}
+
+/// A column of numbers: its place in the archive.
+#[derive(Debug)]
+pub(crate) struct Column<T> {
+    range: Range<usize>,
+    kind: PhantomData<T>,
+}
+
+/// A column of texts: its places in the archive.
+#[derive(Debug)]
+pub(crate) struct Texts {
+    heap: Range<usize>,
+    places: Column<u64>,
+}
+
+impl Archive {
+    pub(crate) fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
+        let all: &[u8] = (*bytes).as_ref();
+        let frame_size = size_of::<Frame>();
+        let head: Frame = frame(all.get(..frame_size).ok_or(ArchiveError::NotAnArchive)?);
+        if head.magic != HEAD {
+            return Err(ArchiveError::NotAnArchive);
+        }
+        if head.format != FORMAT {
+            return Err(ArchiveError::OtherFormat { found: head.format });
+        }
+        let damaged = |place: &str| ArchiveError::Damaged(place.to_owned());
+        if !(all.as_ptr() as usize).is_multiple_of(ALIGN) {
+            return Err(damaged("its bytes are not aligned to 64"));
+        }
+        let end = all.len() - frame_size;
+        let tail: Frame = frame(&all[end..]);
+        let size = (tail.entries as usize).checked_mul(size_of::<Entry>());
+        let start = usize::try_from(tail.contents).ok();
+        let contents = start.zip(size).and_then(|(start, size)| all.get(start..start.checked_add(size)?));
+        let contents = contents.filter(|_| tail.magic == TAIL).ok_or_else(|| damaged("it is cut short"))?;
+        if xxh3_64(contents) != tail.contents_checksum {
+            return Err(damaged("table of contents"));
+        }
+        let mut sections = HashMap::with_capacity(tail.entries as usize);
+        for entry in contents.chunks_exact(size_of::<Entry>()) {
+            let entry: Entry = bytemuck::pod_read_unaligned(entry);
+            let length = entry.name.iter().position(|byte| *byte == 0).unwrap_or(NAME);
+            let name = String::from_utf8_lossy(&entry.name[..length]).into_owned();
+            let (start, length) = (entry.start as usize, entry.length as usize);
+            let range = start..start.checked_add(length).ok_or_else(|| damaged(&name))?;
+            let section = all.get(range.clone()).ok_or_else(|| damaged(&name))?;
+            if !start.is_multiple_of(ALIGN) || (checksums == Checksums::Verify && xxh3_64(section) != entry.checksum) {
+                return Err(damaged(&format!("section {name}")));
+            }
+            sections.insert(name, range);
+        }
+        Ok(Self { bytes, sections, content: tail.contents_checksum })
+    }
+
+    /// A checksum of the checksums of all sections.
+    pub(crate) fn content(&self) -> u64 {
+        self.content
+    }
+
+    fn all(&self) -> &[u8] {
+        (*self.bytes).as_ref()
+    }
+
+    /// The sections with their sizes in bytes.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.sections.iter().map(|(name, range)| (name.as_str(), range.len() as u64))
+    }
+
+    /// The bytes at a section's place.
+    pub(crate) fn slice(&self, range: &Range<usize>) -> &[u8] {
+        self.all().get(range.clone()).unwrap_or(&[])
+    }
+
+    /// A section's place.
+    pub(crate) fn range(&self, name: &str) -> Result<Range<usize>, ArchiveError> {
+        self.sections.get(name).cloned().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
+    }
+
+    /// Finds a column of `rows` numbers.
+    pub(crate) fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<Column<T>, ArchiveError> {
+        let column = self.open_column(name)?;
+        if self.get(&column).len() != rows {
+            return Err(ArchiveError::Damaged(format!("section {name} has not {rows} values")));
+        }
+        Ok(column)
+    }
+
+    /// Finds a column of numbers, however many.
+    pub(crate) fn open_column<T: Pod>(&self, name: &str) -> Result<Column<T>, ArchiveError> {
+        let range = self.range(name)?;
+        let column = Column { range, kind: PhantomData };
+        if !column.range.len().is_multiple_of(size_of::<T>()) {
+            return Err(ArchiveError::Damaged(format!("section {name} is no list of its numbers")));
+        }
+        Ok(column)
+    }
+
+    /// Finds a column of `rows` texts; checks that its places run upwards within it.
+    pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<Texts, ArchiveError> {
+        let heap = self.range(name)?;
+        let places: Column<u64> = self.column(&format!("{name}#"), rows + 1)?;
+        let ends = self.get(&places);
+        let upwards = ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends.first() == Some(&0);
+        if !upwards || ends.last() != Some(&(heap.len() as u64)) {
+            return Err(ArchiveError::Damaged(format!("section {name}#")));
+        }
+        Ok(Texts { heap, places })
+    }
+
+    /// The numbers of a column.
+    pub(crate) fn get<T: Pod>(&self, column: &Column<T>) -> &[T] {
+        self.all().get(column.range.clone()).and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()).unwrap_or(&[])
+    }
+
+    /// The bytes of a section.
+    pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], ArchiveError> {
+        Ok(self.slice(&self.range(name)?))
+    }
+
+    /// The text of a row; empty for a row that is not there.
+    pub(crate) fn text(&self, texts: &Texts, row: u32) -> &str {
+        let places = self.get(&texts.places);
+        let bounds = places.get(row as usize).zip(places.get(row as usize + 1));
+        let Some((start, end)) = bounds else { return "" };
+        let heap = self.slice(&texts.heap);
+        let bytes = heap.get(*start as usize..*end as usize).unwrap_or(&[]);
+        std::str::from_utf8(bytes).unwrap_or("")
+    }
+}
+
+fn frame(bytes: &[u8]) -> Frame {
+    bytemuck::pod_read_unaligned(bytes)
+}
+
+/// Bytes in memory, aligned as an archive must be.
+pub struct AlignedBytes {
+    blocks: Vec<Block>,
+    length: usize,
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Block([u8; ALIGN]);
+
+impl AlignedBytes {
+    /// Copies `bytes` to an aligned place.
+    #[must_use]
+    pub fn copy(bytes: &[u8]) -> Self {
+        let mut blocks = vec![Block([0; ALIGN]); bytes.len().div_ceil(ALIGN)];
+        if let Some(place) = bytemuck::cast_slice_mut(&mut blocks).get_mut(..bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+        Self { blocks, length: bytes.len() }
+    }
+}
+
+impl AsRef<[u8]> for AlignedBytes {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.blocks).get(..self.length).unwrap_or(&[])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes).unwrap();
+        writer.section("numbers", &[1_u32, 2, 3]).unwrap();
+        writer.texts("names", ["", "ä", "bc"].into_iter()).unwrap();
+        writer.finish().unwrap();
+        bytes
+    }
+
+    fn open(bytes: &[u8]) -> Result<Archive, ArchiveError> {
+        Archive::open(Arc::new(AlignedBytes::copy(bytes)), Checksums::Verify)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let archive = open(&sample()).unwrap();
+        let numbers = archive.column::<u32>("numbers", 3).unwrap();
+        assert_eq!(archive.get(&numbers), [1, 2, 3]);
+        let names = archive.texts("names", 3).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|row| archive.text(&names, row)), ["", "ä", "bc", ""]);
+        assert!(archive.column::<u32>("numbers", 4).is_err());
+        assert!(archive.column::<u32>("letters", 3).is_err());
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_cut_is_noticed() {
+        let bytes = sample();
+        for place in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[place] ^= 0x10;
+            let padding = open(&changed).is_ok();
+            if padding {
+                // Only what no section holds may differ: the reserved ends of head and tail, and the padding.
+                let archive = open(&changed).unwrap();
+                let inside = archive.sections.values().any(|range| range.contains(&place));
+                assert!(!inside, "byte {place}");
+            }
+            assert!(open(&bytes[..place]).is_err(), "cut at {place}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The places of what every table has: records, slugs, names, sort orders, facets.
+
+use crate::data::ArchiveError;
+use crate::data::archive::facet_column::FacetColumn;
+use crate::data::archive::{Archive, Column, Texts};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+
+pub(crate) struct TableColumns {
+    pub rows: u32,
+    pub text: std::ops::Range<usize>,
+    pub starts: Column<u64>,
+    pub ends: Column<u32>,
+    pub slugs: Texts,
+    pub by_slug: Column<u32>,
+    pub slug_rank: Column<u32>,
+    pub names: Option<NameColumns>,
+    pub orders: Vec<OrderColumns>,
+    pub facets: Vec<(Facet, FacetColumn)>,
+}
+
+pub(crate) struct NameColumns {
+    pub names: Texts,
+    pub aliases: Texts,
+    pub prominence: Column<u32>,
+}
+
+pub(crate) struct OrderColumns {
+    pub ascending: Column<u32>,
+    pub descending: Column<u32>,
+    pub ranks: Column<u32>,
+}
+
+impl TableColumns {
+    pub(crate) fn open(archive: &Archive, table: Table, rows: u32, counts: &[u32; 6]) -> Result<Self, ArchiveError> {
+        let name = table.name();
+        let n = rows as usize;
+        let names = match table {
+            Table::Rounds | Table::Reviews => None,
+            _ => Some(NameColumns {
+                names: archive.texts(&format!("{name}/name"), n)?,
+                aliases: archive.texts(&format!("{name}/aliases"), n)?,
+                prominence: archive.column(&format!("{name}/prominence"), n)?,
+            }),
+        };
+        let mut orders = Vec::new();
+        for key in table.sort_keys() {
+            let key = format!("{name}/sort/{key}");
+            let column = |sign: char| archive.column::<u32>(&format!("{key}{sign}"), n);
+            let (ascending, descending, ranks) = (column('+')?, column('-')?, column('=')?);
+            in_range(archive, &ascending, n, &key)?;
+            in_range(archive, &descending, n, &key)?;
+            orders.push(OrderColumns { ascending, descending, ranks });
+        }
+        let mut facets = Vec::new();
+        for facet in table.facets() {
+            let facet_name = format!("{name}/{}", facet.name());
+            let values = match facet {
+                Facet::Stage => Stage::ALL.len(),
+                Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
+                Facet::Country => Country::all().count(),
+                Facet::City => {
+                    let cities = archive.open_column::<u64>("firms/cities#")?;
+                    archive.get(&cities).len().saturating_sub(1)
+                }
+                Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),
+                Facet::Kind => FirmKind::ALL.len(),
+                Facet::Status if table == Table::Reviews => ReviewStatus::ALL.len(),
+                Facet::Status => StartupStatus::ALL.len(),
+                Facet::Investor | Facet::Firm => counts[Table::Firms as usize] as usize,
+                Facet::Startup => counts[Table::Startups as usize] as usize,
+                Facet::Ghosted => 2,
+                Facet::Rating => 6,
+            };
+            facets.push((*facet, FacetColumn::open(archive, &facet_name, values, rows)?));
+        }
+        let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
+        in_range(archive, &by_slug, n, name)?;
+        Ok(Self {
+            rows,
+            text: archive.range(&format!("{name}/text"))?,
+            starts: archive.column(&format!("{name}/starts"), n + 1)?,
+            ends: archive.column(&format!("{name}/ends"), n * table.fields().len())?,
+            slugs: archive.texts(&format!("{name}/slug"), n)?,
+            by_slug,
+            slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,
+            names,
+            orders,
+            facets,
+        })
+    }
+}
+
+/// Checks that a column names only rows that are there.
+pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name: &str) -> Result<(), ArchiveError> {
+    if archive.get(rows).iter().all(|row| (*row as usize) < count) {
+        Ok(())
+    } else {
+        Err(ArchiveError::Damaged(format!("section {name} names rows that are not there")))
+    }
+}

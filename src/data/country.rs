@@ -1,0 +1,321 @@
+//! Countries: ISO 3166-1, from the table of the `celes` crate.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use celes::LookupTable;
+use once_cell::sync::Lazy;
+
+use crate::data::fold::fold;
+
+/// A country of ISO 3166-1, written as its alpha-2 code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Country(u16);
+
+struct Entry {
+    alpha2: &'static str,
+    name: String,
+}
+
+struct Table {
+    entries: Vec<Entry>,
+    by_text: HashMap<String, Country>,
+    /// The texts of `by_text` that are names, in order.
+    names: Vec<(String, Country)>,
+}
+
+/// Countries whose names in the crate's table are longer than what people call them, or lost their signs there.
+const SHORT_NAMES: [(&str, &str); 33] = [
+    ("AX", "Åland Islands"),
+    ("BL", "Saint Barthélemy"),
+    ("BN", "Brunei"),
+    ("BO", "Bolivia"),
+    ("CC", "Cocos (Keeling) Islands"),
+    ("CD", "DR Congo"),
+    ("CI", "Côte d'Ivoire"),
+    ("CW", "Curaçao"),
+    ("FK", "Falkland Islands"),
+    ("FM", "Micronesia"),
+    ("GB", "United Kingdom"),
+    ("GW", "Guinea-Bissau"),
+    ("HM", "Heard Island and McDonald Islands"),
+    ("IR", "Iran"),
+    ("KP", "North Korea"),
+    ("KR", "South Korea"),
+    ("LA", "Laos"),
+    ("MD", "Moldova"),
+    ("MF", "Saint Martin"),
+    ("MK", "North Macedonia"),
+    ("PS", "Palestine"),
+    ("RE", "Réunion"),
+    ("RU", "Russia"),
+    ("SH", "Saint Helena, Ascension and Tristan da Cunha"),
+    ("ST", "São Tomé and Príncipe"),
+    ("SX", "Sint Maarten"),
+    ("SY", "Syria"),
+    ("TL", "Timor-Leste"),
+    ("TW", "Taiwan"),
+    ("TZ", "Tanzania"),
+    ("US", "United States"),
+    ("VA", "Vatican City"),
+    ("VE", "Venezuela"),
+];
+
+/// Folded English names that the crate's table lacks: those in common use, and the standard's own that put the form of
+/// the state behind a comma.
+const COMMON: [(&str, &str); 38] = [
+    ("uk", "GB"),
+    ("britain", "GB"),
+    ("england", "GB"),
+    ("america", "US"),
+    ("south korea", "KR"),
+    ("korea", "KR"),
+    ("north korea", "KP"),
+    ("russia", "RU"),
+    ("vietnam", "VN"),
+    ("czech republic", "CZ"),
+    ("czechia", "CZ"),
+    ("turkey", "TR"),
+    ("turkiye", "TR"),
+    ("ivory coast", "CI"),
+    ("uae", "AE"),
+    ("holland", "NL"),
+    ("bolivia plurinational state of", "BO"),
+    ("bonaire sint eustatius and saba", "BQ"),
+    ("congo democratic republic of the", "CD"),
+    ("congo the democratic republic of the", "CD"),
+    ("dr congo", "CD"),
+    ("iran islamic republic of", "IR"),
+    ("korea democratic peoples republic of", "KP"),
+    ("korea republic of", "KR"),
+    ("korea the republic of", "KR"),
+    ("macedonia the former yugoslav republic of", "MK"),
+    ("macedonia", "MK"),
+    ("micronesia federated states of", "FM"),
+    ("moldova republic of", "MD"),
+    ("netherlands kingdom of the", "NL"),
+    ("palestine state of", "PS"),
+    ("saint helena ascension and tristan da cunha", "SH"),
+    ("taiwan province of china", "TW"),
+    ("tanzania united republic of", "TZ"),
+    ("venezuela bolivarian republic of", "VE"),
+    ("virgin islands british", "VG"),
+    ("virgin islands us", "VI"),
+    ("virgin islands u s", "VI"),
+];
+
+static TABLE: Lazy<Table> = Lazy::new(|| {
+    let mut countries: Vec<_> = celes::Country::get_countries().into_iter().collect();
+    countries.sort_by_key(|country| country.alpha2);
+    countries.dedup_by_key(|country| country.alpha2);
+    let mut entries = Vec::with_capacity(countries.len());
+    let mut by_text = HashMap::new();
+    for (index, country) in countries.iter().enumerate() {
+        let name = short_name(country.alpha2, country.long_name);
+        for text in [country.alpha2, country.alpha3, country.long_name, plain_name(country.long_name), &name] {
+            by_text.entry(fold(text)).or_insert(Country(index as u16));
+        }
+        entries.push(Entry { alpha2: country.alpha2, name });
+    }
+    // What one country is also called may be what another is called: American Samoa, and Samoa.
+    for (index, country) in countries.iter().enumerate() {
+        for alias in country.aliases.iter() {
+            by_text.entry(fold(&spaced(alias))).or_insert(Country(index as u16));
+            by_text.entry(fold(alias)).or_insert(Country(index as u16));
+        }
+    }
+    for (text, alpha2) in COMMON {
+        if let Some(index) = countries.iter().position(|country| country.alpha2 == alpha2) {
+            by_text.entry(text.to_owned()).or_insert(Country(index as u16));
+        }
+    }
+    let is_code = |text: &str| {
+        countries.iter().any(|country| [country.alpha2, country.alpha3].iter().any(|code| fold(code) == text))
+    };
+    let mut names: Vec<(String, Country)> =
+        by_text.iter().map(|(text, country)| (text.clone(), *country)).filter(|(text, _)| !is_code(text)).collect();
+    names.sort_unstable();
+    Table { entries, by_text, names }
+});
+
+/// The name that people use, in their spelling: `The United States Of America` → `United States`.
+fn short_name(alpha2: &str, long_name: &'static str) -> String {
+    if let Some((_, name)) = SHORT_NAMES.iter().find(|(known, _)| *known == alpha2) {
+        return (*name).to_owned();
+    }
+    let name = plain_name(long_name).to_owned();
+    [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
+}
+
+/// `The United States Of America` → `United States Of America`.
+fn plain_name(name: &'static str) -> &'static str {
+    name.strip_prefix("The ").unwrap_or(name)
+}
+
+/// `UnitedKingdom` → `United Kingdom`.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::with_capacity(name.len() + 4);
+    let mut after_lower = false;
+    for char in name.chars() {
+        if after_lower && char.is_uppercase() {
+            spaced.push(' ');
+        }
+        after_lower = char.is_lowercase();
+        spaced.push(char);
+    }
+    spaced
+}
+
+impl Country {
+    /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case; `UK` is understood.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let folded = fold(text);
+        let found = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?));
+        found.copied()
+    }
+
+    /// Reads an alpha-2 code in capitals, as a dataset must write it.
+    #[must_use]
+    pub fn from_alpha2(code: &str) -> Option<Self> {
+        let index = TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok()?;
+        Some(Self(index as u16))
+    }
+
+    /// All countries, in order of their alpha-2 codes.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..TABLE.entries.len()).map(|index| Self(index as u16))
+    }
+
+    /// The country's place in [`Country::all`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The country at `index` of [`Country::all`].
+    #[must_use]
+    pub fn at(index: usize) -> Option<Self> {
+        (index < TABLE.entries.len()).then_some(Self(index as u16))
+    }
+
+    /// The alpha-2 code, such as `DE`.
+    #[must_use]
+    pub fn alpha2(self) -> &'static str {
+        TABLE.entries.get(self.index()).map_or("", |entry| entry.alpha2)
+    }
+
+    /// The English name, as short as people say it: `Germany`, `United States`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        TABLE.entries.get(self.index()).map_or("", |entry| entry.name.as_str())
+    }
+
+    /// All English names that [`Country::read`] understands, folded and in order, each with its country.
+    pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
+        TABLE.names.iter().map(|(name, country)| (name.as_str(), *country))
+    }
+}
+
+impl fmt::Display for Country {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.alpha2())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_names_and_common_names_are_read() {
+        for (text, alpha2) in [
+            ("DE", "DE"),
+            ("de", "DE"),
+            ("DEU", "DE"),
+            ("Germany", "DE"),
+            ("UK", "GB"),
+            ("United Kingdom", "GB"),
+            ("united states", "US"),
+            ("USA", "US"),
+            ("South Korea", "KR"),
+            ("Netherlands", "NL"),
+            ("the netherlands", "NL"),
+            ("Czech Republic", "CZ"),
+            ("Côte d'Ivoire", "CI"),
+            ("Russia", "RU"),
+            ("Vietnam", "VN"),
+            ("Hong Kong", "HK"),
+            ("Taiwan", "TW"),
+            ("Iran", "IR"),
+            ("Tanzania", "TZ"),
+            ("Bolivia", "BO"),
+            ("Venezuela", "VE"),
+            ("Moldova", "MD"),
+            ("Laos", "LA"),
+            ("Syria", "SY"),
+            ("Palestine", "PS"),
+            ("UAE", "AE"),
+            ("Korea, Republic of", "KR"),
+            ("Korea (the Republic of)", "KR"),
+            ("Korea, Democratic People's Republic of", "KP"),
+            ("Congo, Democratic Republic of the", "CD"),
+            ("Congo", "CG"),
+            ("Samoa", "WS"),
+            ("American Samoa", "AS"),
+            ("Iran, Islamic Republic of", "IR"),
+            ("Virgin Islands, U.S.", "VI"),
+            ("Virgin Islands, British", "VG"),
+            ("Tanzania, United Republic of", "TZ"),
+        ] {
+            assert_eq!(Country::read(text).map(Country::alpha2), Some(alpha2), "{text}");
+        }
+        assert_eq!(Country::read("Atlantis"), None);
+        assert_eq!(Country::read(""), None);
+    }
+
+    #[test]
+    fn countries_are_called_as_people_call_them() {
+        let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
+        for (code, called) in SHORT_NAMES {
+            assert_eq!(name(code), called);
+        }
+        for (code, called) in [
+            ("DE", "Germany"),
+            ("NL", "Netherlands"),
+            ("BA", "Bosnia and Herzegovina"),
+            ("VC", "Saint Vincent and the Grenadines"),
+            ("AE", "United Arab Emirates"),
+        ] {
+            assert_eq!(name(code), called);
+        }
+        for country in Country::all() {
+            let called = country.name();
+            assert_eq!(Country::read(called), Some(country), "{called} is read as it is told");
+            let small = ["Of", "And", "The", "Da"];
+            assert!(!called.split(' ').any(|word| small.contains(&word)), "{called}");
+        }
+    }
+
+    #[test]
+    fn every_name_is_read_as_its_country_and_no_code_is_one() {
+        let names: Vec<(&str, Country)> = Country::names().collect();
+        assert!(names.is_sorted() && names.len() > Country::all().count());
+        for (name, country) in &names {
+            assert_eq!(Country::read(name), Some(*country), "{name}");
+        }
+        for name in ["united states", "united kingdom", "south korea", "germany"] {
+            assert!(names.iter().any(|(known, _)| *known == name), "{name}");
+        }
+        assert!(!names.iter().any(|(name, _)| ["de", "deu", "us"].contains(name)));
+    }
+
+    #[test]
+    fn a_country_is_found_at_its_own_index() {
+        assert!(Country::all().count() >= 249);
+        for country in Country::all() {
+            assert_eq!(Country::at(country.index()), Some(country));
+            assert_eq!(Country::from_alpha2(country.alpha2()), Some(country));
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! From CSV to a checked, compiled [`Snapshot`]: the ground floor, shared with `build.rs`.
+//!
+//! A row number is the only id inside: each table is sorted into a fixed order when it is compiled, and row `n` is
+//! document `n` of its text index and bit `n` of its facet sets.
+
+pub mod archive;
+pub mod compile;
+pub mod country;
+pub mod date;
+pub mod derive;
+pub mod fold;
+pub mod import;
+pub mod names;
+pub mod schema;
+pub mod snapshot;
+pub mod version;
+pub mod vocabulary;
+
+pub use archive::record_text::RecordText;
+pub use archive::{ArchiveError, Checksums};
+pub use compile::{Compiled, check, compile};
+pub use country::Country;
+pub use date::Date;
+pub use import::diagnostics::{Diagnostic, NoProgress, Progress, Report, Severity};
+pub use names::Names;
+pub use schema::{Facet, Metric, Table};
+pub use snapshot::{Counts, Direction, Snapshot};
+pub use version::SnapshotVersion;
+pub use vocabulary::{FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus};

@@ -1,0 +1,78 @@
+//! The version of a snapshot: a date and a counter.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::data::Date;
+
+/// The id of a snapshot, `YYYY-MM-DD.N`: the date of release, then a counter from 1. Later versions compare greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SnapshotVersion {
+    /// The date of release.
+    pub date: Date,
+    /// The release's number on that date, from 1.
+    pub counter: u32,
+}
+
+impl SnapshotVersion {
+    /// The version that follows this one on the same date.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self { date: self.date, counter: self.counter.saturating_add(1) }
+    }
+}
+
+impl fmt::Display for SnapshotVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.date, self.counter)
+    }
+}
+
+/// The text is not a snapshot version of the form `YYYY-MM-DD.N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseVersionError;
+
+impl fmt::Display for ParseVersionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a snapshot version of the form YYYY-MM-DD.N")
+    }
+}
+
+impl std::error::Error for ParseVersionError {}
+
+impl FromStr for SnapshotVersion {
+    type Err = ParseVersionError;
+
+    /// Reads `YYYY-MM-DD.N`; a bare date means `.1`. A counter has no leading zero, so that each version has one name.
+    fn from_str(text: &str) -> Result<Self, ParseVersionError> {
+        let (date, counter) = text.split_once('.').unwrap_or((text, "1"));
+        let plain = counter.bytes().all(|byte| byte.is_ascii_digit()) && !counter.starts_with('0');
+        if !plain {
+            return Err(ParseVersionError);
+        }
+        let date = date.parse().map_err(|_| ParseVersionError)?;
+        let counter = counter.parse().map_err(|_| ParseVersionError)?;
+        Ok(Self { date, counter })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_date_is_the_first_release_of_its_day() {
+        assert_eq!("2026-11-20".parse::<SnapshotVersion>().unwrap().to_string(), "2026-11-20.1");
+        assert_eq!("2026-11-20.12".parse::<SnapshotVersion>().unwrap().counter, 12);
+        for text in ["", "2026-11-20.", "2026-11-20.0", "2026-11-20.01", "2026-11-20.+1", "2026-11-20.1/..", "v1"] {
+            assert_eq!(text.parse::<SnapshotVersion>(), Err(ParseVersionError), "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_compare_by_date_and_number() {
+        let read = |text: &str| text.parse::<SnapshotVersion>().unwrap();
+        assert!(read("2026-11-20.10") > read("2026-11-20.9"));
+        assert!(read("2026-11-21") > read("2026-11-20.10"));
+    }
+}

@@ -1,0 +1,335 @@
+//! Firms: their traits, which the market and the reviews use, and their rows.
+
+use std::io;
+use std::path::Path;
+
+use crate::data::import;
+use crate::data::import::csv_writer::TableWriter;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{FirmKind, Stage};
+use crate::datagen::GenConfig;
+use crate::datagen::firm_names::{SET_FIRM_COUNTRIES, firm_name};
+use crate::datagen::geography::{PLACES, draw_place, set_place};
+use crate::datagen::naming::Given;
+use crate::datagen::people::People;
+use crate::datagen::profile_text::firm_description;
+use crate::datagen::random::{Random, RandomStream};
+use crate::datagen::sectors::{BY_GROUP, GROUPS, SECTORS};
+
+/// What the generator keeps of a firm.
+#[derive(Clone, Debug)]
+pub(crate) struct Firm {
+    pub(crate) slug: String,
+    pub(crate) kind: FirmKind,
+    /// Place in `PLACES`.
+    pub(crate) place: usize,
+    /// Places in `GROUPS`, the dearest first.
+    pub(crate) groups: Vec<u8>,
+    /// Bit `n`: invests at stage `n` of `Stage::ALL`.
+    pub(crate) stages: u16,
+    pub(crate) founded: u16,
+    /// How often it joins rounds, beside others.
+    pub(crate) activity: u32,
+}
+
+impl Firm {
+    /// The firm's traits but for its slug; the same wherever they are drawn.
+    fn draw(plan: &GenConfig, row: u32) -> Self {
+        let random = &mut Random::of(plan.seed, RandomStream::Firm, u64::from(row));
+        let place = set_place(&SET_FIRM_COUNTRIES, row).unwrap_or(draw_place(random));
+        let kind = draw_kind(random, row);
+        let stages = draw_stages(random, kind);
+        let groups = draw_groups(random, kind);
+        let release = plan.release().year().clamp(1_990, 9_999) as u64;
+        let age = 1 + random.below(34).min(random.below(34));
+        let old = matches!(kind, FirmKind::Bank | FirmKind::University | FirmKind::Corporate | FirmKind::Government);
+        let age = age + if old { random.below(90) } else { 0 };
+        // 1/x of a uniform draw: a few firms are in many rounds, most in few.
+        let luck = 1 + random.below(u64::from(plan.firms).max(400));
+        let least = u64::from(plan.firms).max(400) / 150;
+        let activity = (1_000_000_000 / (luck + least)) as u32 + 1;
+        Self { slug: String::new(), kind, place, groups, stages, founded: (release - age) as u16, activity }
+    }
+
+    pub(crate) fn invests_at(&self, stage: Stage) -> bool {
+        self.stages & (1 << stage.index()) != 0
+    }
+
+    /// True where the firm takes part in all sectors.
+    pub(crate) fn is_generalist(&self) -> bool {
+        self.groups.len() >= GROUPS.len() / 2
+    }
+
+    /// The stages it invests at, in order.
+    pub(crate) fn stage_list(&self) -> Vec<Stage> {
+        Stage::ALL.iter().copied().filter(|stage| self.invests_at(*stage)).collect()
+    }
+}
+
+fn draw_kind(random: &mut Random, row: u32) -> FirmKind {
+    use FirmKind::*;
+    const KINDS: [FirmKind; 12] = [
+        Vc,
+        Corporate,
+        AngelNetwork,
+        PrivateEquity,
+        Accelerator,
+        Angel,
+        FamilyOffice,
+        Government,
+        Bank,
+        University,
+        Crowdfunding,
+        Other,
+    ];
+    match row {
+        5 => FamilyOffice,
+        0..8 => Vc,
+        // Every kind occurs, however few the firms are.
+        8..20 => KINDS[row as usize - 8],
+        _ => KINDS[random.weighted(&[560, 70, 55, 60, 60, 50, 35, 30, 25, 15, 12, 28])],
+    }
+}
+
+fn mask(stages: &[Stage]) -> u16 {
+    stages.iter().fold(0, |mask, stage| mask | 1 << stage.index())
+}
+
+fn draw_stages(random: &mut Random, kind: FirmKind) -> u16 {
+    use Stage::*;
+    let bands: &[(&[Stage], u32)] = match kind {
+        FirmKind::Angel | FirmKind::AngelNetwork => &[(&[PreSeed, Seed], 70), (&[PreSeed], 15), (&[Seed, SeriesA], 15)],
+        FirmKind::Accelerator => &[(&[PreSeed], 55), (&[PreSeed, Seed], 45)],
+        FirmKind::Crowdfunding => &[(&[PreSeed, Seed, Other], 60), (&[Seed, Debt, Other], 40)],
+        FirmKind::University => &[(&[PreSeed, Seed, Grant], 70), (&[Grant], 30)],
+        FirmKind::Government => {
+            &[(&[Grant], 40), (&[PreSeed, Seed, Grant], 40), (&[SeriesA, SeriesB, Debt, Grant], 20)]
+        }
+        FirmKind::Bank => &[(&[Debt], 35), (&[Growth, Debt, Ipo], 45), (&[SeriesC, SeriesDPlus, Debt, Ipo], 20)],
+        FirmKind::PrivateEquity => {
+            &[(&[Growth], 30), (&[SeriesDPlus, Growth, Ipo], 45), (&[SeriesC, SeriesDPlus, Growth, Debt], 25)]
+        }
+        FirmKind::Corporate => &[
+            (&[SeriesA, SeriesB, SeriesC], 50),
+            (&[SeriesB, SeriesC, SeriesDPlus, Other], 30),
+            (&[Seed, SeriesA, Other], 20),
+        ],
+        FirmKind::FamilyOffice | FirmKind::Other => {
+            &[(&[Seed, SeriesA, Other], 40), (&[SeriesA, SeriesB, Growth, Other], 40), (&[PreSeed, Seed], 20)]
+        }
+        FirmKind::Vc => &[
+            (&[PreSeed, Seed], 26),
+            (&[Seed], 10),
+            (&[Seed, SeriesA], 22),
+            (&[PreSeed, Seed, SeriesA], 6),
+            (&[SeriesA, SeriesB], 14),
+            (&[SeriesA, SeriesB, SeriesC], 8),
+            (&[SeriesB, SeriesC], 5),
+            (&[SeriesC, SeriesDPlus, Growth], 5),
+            (&[Seed, SeriesA, SeriesB, SeriesC, SeriesDPlus], 4),
+        ],
+    };
+    let weights: Vec<u32> = bands.iter().map(|band| band.1).collect();
+    mask(bands[random.weighted(&weights)].0)
+}
+
+fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
+    let weights: Vec<u32> = GROUPS.iter().map(|group| group.weight).collect();
+    let count = match kind {
+        FirmKind::Bank | FirmKind::Crowdfunding => random.between(2, 5),
+        _ if random.chance(90) => GROUPS.len() as u64,
+        _ => 1 + random.below(4).min(random.below(5)),
+    };
+    let mut groups: Vec<u8> = Vec::new();
+    while (groups.len() as u64) < count {
+        let group = random.weighted(&weights) as u8;
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Draws every firm and calls `each` with its traits, name and aliases.
+fn draw_each(
+    plan: &GenConfig,
+    mut each: impl FnMut(u32, Firm, String, Vec<String>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut given = Given::default();
+    for row in 0..plan.firms {
+        let mut firm = Firm::draw(plan, row);
+        let mut attempt = 0;
+        loop {
+            let naming = firm_name(plan.seed, u64::from(row), firm.place, firm.kind, attempt);
+            if let Some(slug) = given.claim(&naming.name) {
+                firm.slug = slug;
+                each(row, firm, naming.name, naming.aliases)?;
+                break;
+            }
+            attempt += 1;
+        }
+    }
+    Ok(())
+}
+
+/// All firms with their slugs.
+pub(crate) fn draw_all(plan: &GenConfig) -> Vec<Firm> {
+    let mut firms = Vec::with_capacity(plan.firms as usize);
+    // Nothing is written, so nothing can fail.
+    let _ = draw_each(plan, |_, firm, _, _| {
+        firms.push(firm);
+        Ok(())
+    });
+    firms
+}
+
+/// Writes `firms.csv` and the people of the firms.
+pub(crate) fn write(plan: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
+    let mut table = TableWriter::create(folder, "firms.csv", import::FIRM_COLUMNS)?;
+    let mut firms = Vec::with_capacity(plan.firms as usize);
+    draw_each(plan, |row, firm, name, aliases| {
+        table.row(&fields(plan, row, &firm, &name, &aliases))?;
+        people.of_firm(plan, row, &firm, &name)?;
+        firms.push(firm);
+        Ok(())
+    })?;
+    table.finish()?;
+    Ok(firms)
+}
+
+fn fields(plan: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[String]) -> [String; 14] {
+    let random = &mut Random::of(plan.seed, RandomStream::FirmText, u64::from(row));
+    let place = &PLACES[firm.place];
+    let (country, city) = match random.below(100) {
+        0..4 => ("", ""),
+        4..12 => (place.code, ""),
+        _ => (place.code, place.draw_city(random)),
+    };
+    let (check_min, check_max, aum) = money(random, firm);
+    let stages =
+        if random.chance(120) { String::new() } else { joined(firm.stage_list().iter().map(|stage| stage.name())) };
+    let sectors = sector_list(random, firm);
+    let website = website(random, &firm.slug, 880);
+    let description = firm_description(random, firm, name, city);
+    let kept =
+        |random: &mut Random, per_mille, text: String| if random.chance(per_mille) { text } else { String::new() };
+    [
+        firm.slug.clone(),
+        name.to_owned(),
+        aliases.join("|"),
+        kept(random, 985, firm.kind.to_string()),
+        website,
+        kept(random, 900, description),
+        country.to_owned(),
+        city.to_owned(),
+        kept(random, 850, firm.founded.to_string()),
+        stages,
+        sectors,
+        check_min,
+        check_max,
+        aum,
+    ]
+}
+
+/// `a|b|c`
+pub(crate) fn joined<'a>(items: impl Iterator<Item = &'a str>) -> String {
+    items.collect::<Vec<_>>().join("|")
+}
+
+/// A website under `.example`; empty but for `per_mille` of 1,000 cases.
+pub(crate) fn website(random: &mut Random, slug: &str, per_mille: u64) -> String {
+    let label = slug.get(..slug.len().min(60)).unwrap_or(slug).trim_end_matches('-');
+    let address = match random.below(100) {
+        0..62 => format!("https://{label}.example"),
+        62..90 => format!("https://www.{label}.example"),
+        90..95 => format!("http://{label}.example/"),
+        95..98 => format!("https://{label}.example/en?ref=home&lang=en"),
+        _ => format!("{label}.example"),
+    };
+    if random.chance(per_mille) { address } else { String::new() }
+}
+
+/// Sectors as the firm tells them: of each of its groups the top or some sectors below; 13 % tell none.
+fn sector_list(random: &mut Random, firm: &Firm) -> String {
+    if random.chance(130) || (firm.is_generalist() && random.chance(600)) {
+        return String::new();
+    }
+    let mut sectors: Vec<&str> = Vec::new();
+    for group in firm.groups.iter().take(6) {
+        let members = &BY_GROUP[usize::from(*group)];
+        if random.chance(550) {
+            sectors.push(SECTORS[members[0]].slug);
+        } else {
+            for _ in 0..random.between(1, 3) {
+                let slug = SECTORS[members[random.early(members.len())]].slug;
+                if !sectors.contains(&slug) {
+                    sectors.push(slug);
+                }
+            }
+        }
+    }
+    joined(sectors.into_iter())
+}
+
+/// Smallest and largest cheque in thousands of dollars at each stage of `Stage::ALL`.
+const CHECKS: [(u64, u64); 11] = [
+    (10, 400),
+    (50, 1_500),
+    (500, 6_000),
+    (2_000, 15_000),
+    (5_000, 40_000),
+    (10_000, 120_000),
+    (15_000, 200_000),
+    (250, 20_000),
+    (20, 1_000),
+    (20_000, 300_000),
+    (50, 5_000),
+];
+
+fn money(random: &mut Random, firm: &Firm) -> (String, String, String) {
+    let stages = firm.stage_list();
+    let low = stages.iter().map(|stage| CHECKS[stage.index()].0).min().unwrap_or(50);
+    let high = stages.iter().map(|stage| CHECKS[stage.index()].1).max().unwrap_or(5_000);
+    let min = round(low * random.between(60, 250) / 100 * 1_000);
+    let max = round(high * random.between(25, 110) / 100 * 1_000).max(min);
+    let aum = round(max * random.between(12, 140));
+    let (tell_min, tell_max) = match random.below(100) {
+        0..60 => (true, true),
+        60..68 => (true, false),
+        68..78 => (false, true),
+        _ => (false, false),
+    };
+    let told = |tell: bool, amount: u64| if tell { amount.to_string() } else { String::new() };
+    (told(tell_min, min), told(tell_max, max), told(random.chance(550), aum))
+}
+
+/// `amount` rounded down to two digits and a 0 or 5.
+pub(crate) fn round(amount: u64) -> u64 {
+    let mut step = 5;
+    while step * 200 <= amount {
+        step *= 10;
+    }
+    (amount / step).max(1) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_rounded_to_plausible_ones() {
+        for (amount, rounded) in [(1_234_567, 1_200_000), (777_000, 775_000), (50_000, 50_000), (99, 95), (0, 5)] {
+            assert_eq!(round(amount), rounded, "{amount}");
+        }
+    }
+
+    #[test]
+    fn activity_is_heavy_tailed() {
+        let plan = GenConfig::of(2_000, 0);
+        let mut activity: Vec<u64> = draw_all(&plan).iter().map(|firm| u64::from(firm.activity)).collect();
+        activity.sort_unstable_by(|a, b| b.cmp(a));
+        let sum: u64 = activity.iter().sum();
+        let top: u64 = activity[..100].iter().sum();
+        assert!(top * 100 / sum >= 35, "the busiest 5 % do {} %", top * 100 / sum);
+    }
+}

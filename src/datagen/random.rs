@@ -1,0 +1,143 @@
+//! Randomness that is the same on every platform.
+//!
+//! SplitMix64 (G. Steele, D. Lea, C. Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014; constants of
+//! S. Vigna's public-domain `splitmix64.c`). Only wrapping integer arithmetic: no float is drawn anywhere, so that no
+//! `ln` or `pow` of a platform can change a byte. Each row has a stream of its own, found from seed, table and row
+//! number: a row can be drawn again at any time without drawing those before it.
+
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What a stream of random numbers is for; each purpose has its own.
+#[derive(Clone, Copy, Debug)]
+#[repr(u64)]
+pub(crate) enum RandomStream {
+    Firm = 1,
+    FirmName,
+    FirmText,
+    Startup,
+    StartupName,
+    StartupText,
+    Rounds,
+    RoundCount,
+    Person,
+    PeopleCount,
+    Review,
+    ReviewCount,
+    Syndicate,
+    Quality,
+}
+
+/// A stream of pseudo-random numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// The stream of row `row` for `purpose`.
+    pub(crate) fn of(seed: u64, purpose: RandomStream, row: u64) -> Self {
+        let table = mix(seed.wrapping_add((purpose as u64).wrapping_mul(STEP)));
+        Self(mix(table ^ mix(row.wrapping_add(1).wrapping_mul(STEP))))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// A number from 0 to `end - 1`; 0 where `end` is 0.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    /// True in `per_mille` of 1,000 cases.
+    pub(crate) fn chance(&mut self, per_mille: u64) -> bool {
+        self.below(1000) < per_mille
+    }
+
+    /// One of `items`, all alike.
+    ///
+    /// # Panics
+    /// Where `items` is empty: the word lists of this room are constants, and never are.
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+        items[self.below(items.len() as u64) as usize]
+    }
+
+    /// One of `items`, all alike.
+    ///
+    /// # Panics
+    /// As [`Self::pick`].
+    pub(crate) fn one<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len() as u64) as usize]
+    }
+
+    /// A number below `end` that prefers small ones.
+    pub(crate) fn small(&mut self, end: u64) -> u64 {
+        let end = 1 + self.below(end);
+        self.below(end)
+    }
+
+    /// A place in `0..len` that prefers the first ones (the smaller of two draws).
+    pub(crate) fn early(&mut self, len: usize) -> usize {
+        self.below(len as u64).min(self.below(len as u64)) as usize
+    }
+
+    /// The place of one of `weights`, in proportion to them; 0 where all are zero.
+    pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
+        let mut left = self.below(weights.iter().copied().map(u64::from).sum());
+        for (place, weight) in weights.iter().copied().map(u64::from).enumerate() {
+            if left < weight {
+                return place;
+            }
+            left -= weight;
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_is_splitmix64() {
+        // The first outputs of splitmix64.c for the state 1234567.
+        let mut random = Random(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+        assert_eq!(random.next(), 9_817_491_932_198_370_423);
+    }
+
+    #[test]
+    fn draws_stay_in_bounds_and_reach_them() {
+        let mut random = Random::of(1, RandomStream::Firm, 0);
+        let drawn: std::collections::BTreeSet<_> = (0..500).map(|_| random.between(3, 7)).collect();
+        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [3, 4, 5, 6, 7]);
+        assert_eq!(random.below(0), 0);
+        assert_eq!(random.weighted(&[0, 0, 5]), 2);
+        assert_eq!(random.weighted(&[]), 0);
+    }
+
+    #[test]
+    fn rows_and_purposes_have_streams_of_their_own() {
+        let first = |seed, purpose, row| Random::of(seed, purpose, row).next();
+        let all = [
+            first(1, RandomStream::Firm, 0),
+            first(1, RandomStream::Firm, 1),
+            first(1, RandomStream::Startup, 0),
+            first(2, RandomStream::Firm, 0),
+        ];
+        for (place, value) in all.iter().enumerate() {
+            assert!(!all[..place].contains(value));
+        }
+    }
+}

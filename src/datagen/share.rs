@@ -1,0 +1,41 @@
+//! Sharing a total among rows.
+
+/// Gives each row its share of a total in proportion to its weight, one row after the other; the shares are whole and
+/// sum to the total.
+pub(crate) struct Share {
+    total: u128,
+    weights: u128,
+    seen: u128,
+    given: u128,
+}
+
+impl Share {
+    /// Shares `total` among rows whose weights sum to `weights`.
+    pub(crate) fn of(total: u32, weights: u64) -> Self {
+        Self { total: u128::from(total), weights: u128::from(weights), seen: 0, given: 0 }
+    }
+
+    /// The share of the next row, which has `weight`.
+    pub(crate) fn next(&mut self, weight: u64) -> u32 {
+        self.seen += u128::from(weight);
+        let due = (self.seen * self.total).checked_div(self.weights).unwrap_or(0);
+        let share = due - self.given;
+        self.given = due;
+        u32::try_from(share).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_follow_weights_and_sum_to_the_total() {
+        let weights = [0, 1, 2, 0, 7, 3, 0];
+        let mut share = Share::of(1_001, weights.iter().sum());
+        let shares: Vec<_> = weights.iter().map(|weight| share.next(*weight)).collect();
+        assert_eq!(shares.iter().sum::<u32>(), 1_001);
+        assert!(shares[0] == 0 && shares[3] == 0 && shares[4] == 539);
+        assert_eq!(Share::of(5, 0).next(0), 0);
+    }
+}

@@ -1,0 +1,402 @@
+//! The accept loop over real sockets.
+
+use crate::http::request_info::{BodyTimeout, Peer, RequestId, RequestIds};
+use std::time::Instant;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+use warp::filters::BoxedFilter;
+use warp::{Filter, Reply};
+
+use crate::http::server::*;
+
+/// A server on a port of its own.
+struct Running {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<io::Result<Ending>>,
+}
+
+impl Running {
+    async fn start(limits: Limits) -> (Self, Arc<Notify>, Arc<Notify>) {
+        let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let routes = routes(Arc::clone(&started), Arc::clone(&go_on));
+        let shutdown = async {
+            let _ = stopped.await;
+        };
+        let ended = tokio::spawn(run(listener, routes.into(), shutdown, limits, RequestIds::new(1)));
+        (Self { address, stop, ended }, started, go_on)
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    async fn stop(self) -> Ending {
+        let _ = self.stop.send(());
+        self.ended.await.unwrap().unwrap()
+    }
+}
+
+fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(warp::reply::Response,)> {
+    let who = warp::path("who").and(warp::ext::get::<Peer>()).and(warp::ext::get::<RequestId>());
+    let who = who.map(|peer: Peer, id: RequestId| format!("{} {id}", peer.0.ip()));
+    let panics = warp::path("panics").map(|| -> String { panic!("a fault in a route") });
+    let panics_later = warp::path("panics-later").and_then(|| async {
+        tokio::task::yield_now().await;
+        if true {
+            panic!("a fault in a route that waits");
+        }
+        Ok::<String, warp::Rejection>(String::new())
+    });
+    let waits = warp::path("waits").and_then(move || {
+        let (started, go_on) = (Arc::clone(&started), Arc::clone(&go_on));
+        async move {
+            started.notify_one();
+            go_on.notified().await;
+            Ok::<String, warp::Rejection>("done".to_owned())
+        }
+    });
+    let takes = warp::path("takes").and(warp::body::stream()).and_then(takes);
+    let large = warp::path("large").map(|| "x".repeat(32 * 1024 * 1024));
+    who.or(panics)
+        .unify()
+        .or(panics_later)
+        .unify()
+        .or(waits)
+        .unify()
+        .or(takes)
+        .unify()
+        .or(large)
+        .unify()
+        .map(Reply::into_response)
+        .boxed()
+}
+
+async fn takes<S, B>(body: S) -> Result<String, warp::Rejection>
+where
+    S: futures_util::Stream<Item = Result<B, warp::Error>> + Send,
+    B: bytes::Buf,
+{
+    let mut body = std::pin::pin!(body);
+    let mut taken = 0;
+    while let Some(part) = std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await {
+        match part {
+            Ok(part) => taken += part.remaining(),
+            Err(error) if BodyTimeout::caused(&error) => return Ok("too slow".to_owned()),
+            Err(error) => return Ok(error.to_string()),
+        }
+    }
+    Ok(format!("{taken} bytes"))
+}
+
+/// So short that a test can wait for it; each test shortens only the limit that it is about, so that a machine under load
+/// never meets another.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// Waits for what must come soon.
+async fn soon<F: Future>(future: F) -> F::Output {
+    tokio::time::timeout(Duration::from_secs(10), future).await.expect("waited too long")
+}
+
+/// Reads one answer: its head, and as many bytes as `content-length` says.
+async fn answer(socket: &mut TcpStream) -> (String, String) {
+    let mut read = Vec::new();
+    let head = loop {
+        if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end + 4;
+        }
+        assert_ne!(soon(socket.read_buf(&mut read)).await.unwrap(), 0, "ended within the head");
+    };
+    let text = String::from_utf8_lossy(&read[..head]).to_lowercase();
+    let length = text.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse::<usize>().unwrap();
+    while read.len() < head + length {
+        assert_ne!(soon(socket.read_buf(&mut read)).await.unwrap(), 0, "ended within the body");
+    }
+    (text, String::from_utf8_lossy(&read[head..]).into_owned())
+}
+
+async fn ask(socket: &mut TcpStream, path: &str) -> (String, String) {
+    socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).await.unwrap();
+    answer(socket).await
+}
+
+/// All that comes until the other end closes.
+async fn rest(socket: &mut TcpStream) -> String {
+    let mut rest = Vec::new();
+    let _ = soon(socket.read_to_end(&mut rest)).await;
+    String::from_utf8_lossy(&rest).into_owned()
+}
+
+#[tokio::test]
+async fn a_keep_alive_client_is_served_many_times_and_told_apart() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    let mut ids = std::collections::HashSet::new();
+    for _ in 0..100 {
+        let (head, body) = ask(&mut socket, "/who").await;
+        let (peer, id) = body.split_once(' ').unwrap();
+        assert_eq!(peer, "127.0.0.1");
+        assert!(head.contains(&format!("x-request-id: {id}\r\n")), "{head}");
+        ids.insert(id.to_owned());
+    }
+    assert_eq!(ids.len(), 100);
+    assert_eq!(server.stop().await, Ending { cut: 0 });
+}
+
+#[tokio::test]
+async fn requests_sent_without_waiting_are_answered_in_order() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    socket.write_all("GET /who HTTP/1.1\r\nHost: here\r\n\r\n".repeat(2).as_bytes()).await.unwrap();
+    socket.write_all(b"GET /who HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert_eq!(rest(&mut socket).await.matches("HTTP/1.1 200 OK").count(), 3);
+}
+
+#[tokio::test]
+async fn a_head_that_trickles_is_cut() {
+    // The first head on a connection is counted from the connection on; of a later one, the time begins with its first byte.
+    for first in [false, true] {
+        let head = if first { Duration::from_secs(1) } else { MOMENT };
+        let (server, ..) = Running::start(Limits { head, ..Limits::default() }).await;
+        let mut socket = server.connect().await;
+        if first {
+            ask(&mut socket, "/who").await;
+        }
+        let began = Instant::now();
+        let trickle = async {
+            for byte in b"GET /who HTTP/1.1\r\nHost: here\r\nX-Slow: ".iter().chain(std::iter::repeat(&b'a')) {
+                socket.write_all(&[*byte]).await?;
+                let mut end = [0];
+                let read = tokio::time::timeout(Duration::from_millis(20), socket.read(&mut end)).await;
+                if read.is_ok() {
+                    break;
+                }
+            }
+            io::Result::Ok(())
+        };
+        let _ = soon(trickle).await;
+        assert!(began.elapsed() >= MOMENT, "{:?}", began.elapsed());
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed() {
+    let (server, ..) = Running::start(Limits { head: MOMENT, ..Limits::default() }).await;
+    let mut silent = server.connect().await;
+    assert_eq!(rest(&mut silent).await, "");
+    let (server, ..) = Running::start(Limits { idle: MOMENT, ..Limits::default() }).await;
+    let mut idle = server.connect().await;
+    ask(&mut idle, "/who").await;
+    assert_eq!(rest(&mut idle).await, "");
+}
+
+#[tokio::test]
+async fn an_idle_connection_outlives_the_time_of_a_head() {
+    let limits = Limits { head: Duration::from_millis(50), idle: Duration::from_secs(60), ..Limits::default() };
+    let (server, ..) = Running::start(limits).await;
+    let mut socket = server.connect().await;
+    ask(&mut socket, "/who").await;
+    let mut byte = [0];
+    let waited = tokio::time::timeout(Duration::from_millis(300), socket.read(&mut byte)).await;
+    assert!(waited.is_err(), "the connection was closed");
+    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_is_given_up_with_an_answer() {
+    let (server, ..) = Running::start(Limits { body: MOMENT, ..Limits::default() }).await;
+    let mut socket = server.connect().await;
+    socket.write_all(b"POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: 3\r\n\r\nab").await.unwrap();
+    assert_eq!(answer(&mut socket).await.1, "too slow");
+    let mut socket = server.connect().await;
+    socket.write_all(b"POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: 3\r\n\r\nabc").await.unwrap();
+    assert_eq!(answer(&mut socket).await.1, "3 bytes");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answer_is_cut() {
+    let limits = Limits { write: MOMENT, connections: 1, ..Limits::default() };
+    let (server, ..) = Running::start(limits).await;
+    let mut socket = server.connect().await;
+    socket.write_all(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    // Once it is cut, its place is free for another.
+    soon(async {
+        loop {
+            let mut other = server.connect().await;
+            if ask(&mut other, "/who").await.0.starts_with("http/1.1 200") {
+                break;
+            }
+        }
+    })
+    .await;
+    let mut read = Vec::new();
+    let _ = soon(socket.read_to_end(&mut read)).await;
+    assert!(read.len() < 32 * 1024 * 1024, "the whole answer was kept for a client that did not read");
+}
+
+#[tokio::test]
+async fn a_route_that_panics_answers_500_and_the_connection_goes_on() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    for path in ["/panics", "/panics-later"] {
+        let (head, body) = ask(&mut socket, path).await;
+        assert!(head.starts_with("http/1.1 500"), "{head}");
+        assert!(head.contains("content-type: application/problem+json"), "{head}");
+        let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(problem["code"], "internal_error");
+        assert_eq!(problem["instance"], path);
+        assert!(head.contains(&format!("x-request-id: {}\r\n", problem["request_id"].as_str().unwrap())), "{head}");
+        assert!(!body.contains("fault"), "{body}");
+        is_dressed(&format!("{head}{body}"), "internal_error");
+    }
+    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+}
+
+#[tokio::test]
+async fn a_request_names_exactly_one_host() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    for (head, status) in [
+        ("GET /who HTTP/1.1\r\n\r\n", "400"),
+        ("GET /who HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+        ("GET /who HTTP/1.1\r\nHost: a\r\n\r\n", "200"),
+        ("GET /who HTTP/1.0\r\n\r\n", "200"),
+    ] {
+        let mut socket = server.connect().await;
+        socket.write_all(head.as_bytes()).await.unwrap();
+        let (answered, body) = answer(&mut socket).await;
+        assert_eq!(answered.split(' ').nth(1), Some(status), "{head} → {answered}");
+        assert_eq!(status == "400", body.contains("`Host` header"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_above_the_limit_is_refused() {
+    let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
+    let mut socket = server.connect().await;
+    let head = format!("GET /who HTTP/1.1\r\nHost: here\r\nX-Long: {}\r\n\r\n", "a".repeat(20_000));
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let refused = rest(&mut socket).await;
+    assert!(refused.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"), "{refused}");
+    is_dressed(&refused, "head_too_large");
+    assert!(refused.contains("connection: close\r\n"), "{refused}");
+}
+
+/// True to the shape of every other answer: its headers, and a body that agrees with them.
+fn is_dressed(answer: &str, code: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let header = |name: &str| {
+        let line =
+            head.lines().find_map(|line| line.to_lowercase().strip_prefix(&format!("{name}: ")).map(str::to_owned));
+        line.unwrap_or_else(|| panic!("no {name}: {head}"))
+    };
+    assert_eq!(header("content-type"), "application/problem+json");
+    assert_eq!(header("content-length"), body.len().to_string());
+    assert_eq!((header("x-ratelimit-limit"), header("x-ratelimit-remaining")), ("0".into(), "0".into()));
+    assert!(header("x-ratelimit-reset").parse::<i64>().unwrap() % 86_400 == 0);
+    assert_eq!(header("access-control-allow-origin"), "*");
+    let problem: serde_json::Value = serde_json::from_str(body).unwrap();
+    assert_eq!(
+        (problem["code"].as_str(), problem["request_id"].as_str()),
+        (Some(code), Some(&*header("x-request-id")))
+    );
+    assert_eq!(head.split(' ').nth(1).unwrap(), problem["status"].to_string());
+}
+
+#[tokio::test]
+async fn a_client_that_sends_on_after_a_refusal_still_reads_it() {
+    let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
+    let mut socket = server.connect().await;
+    let head = format!("GET /{} HTTP/1.1\r\nHost: here\r\n\r\n", "a".repeat(400_000));
+    let _ = socket.write_all(head.as_bytes()).await;
+    is_dressed(&rest(&mut socket).await, "url_too_long");
+}
+
+#[tokio::test]
+async fn an_address_that_leaves_no_place_for_headers_is_refused_however_it_comes() {
+    let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
+    for length in [6_500, 7_000, 20_000] {
+        let mut socket = server.connect().await;
+        let head = format!("GET /who HTTP/1.1\r\nHost: here\r\n\r\nGET /{} HTTP/1.1\r\n", "a".repeat(length));
+        let (first, rest_of_it) = head.split_at(3_000);
+        socket.write_all(first.as_bytes()).await.unwrap();
+        // Who has the first answer knows that the first part was read alone.
+        let (answered, _) = answer(&mut socket).await;
+        assert!(answered.starts_with("http/1.1 200 ok\r\n"), "{answered}");
+        socket.write_all(rest_of_it.as_bytes()).await.unwrap();
+        let _ = socket.write_all(b"Host: here\r\nConnection: close\r\n\r\n").await;
+        let answers = rest(&mut socket).await;
+        assert!(answers.contains("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {answers}");
+        assert!(answers.contains("\"url_too_long\""), "{length}: {answers}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_request_are_told_so() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    for bytes in ["CONNECT here:1 HTTP/1.1\r\nHost: here\r\n\r\n", "GET here:80 HTTP/1.1\r\nHost: here\r\n\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        let (answered, body) = answer(&mut socket).await;
+        assert_eq!(answered.split(' ').nth(1), Some("400"), "{bytes} → {answered}");
+        assert!(body.contains("invalid_request"), "{body}");
+    }
+    for bytes in ["hello\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", "GET / HTTP/1.1\r\nHost here\r\n\r\n"] {
+        let mut socket = server.connect().await;
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        let refused = rest(&mut socket).await;
+        assert!(refused.starts_with("HTTP/1.1 400"), "{bytes}: {refused}");
+        is_dressed(&refused, "invalid_request");
+    }
+    // After a good request on the same connection too.
+    let mut socket = server.connect().await;
+    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+    socket.write_all(b"hello\r\n\r\n").await.unwrap();
+    is_dressed(&rest(&mut socket).await, "invalid_request");
+}
+
+#[tokio::test]
+async fn a_connection_above_the_cap_is_told_to_come_back() {
+    let (server, started, go_on) = Running::start(Limits { connections: 1, ..Limits::default() }).await;
+    let mut first = server.connect().await;
+    first.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").await.unwrap();
+    soon(started.notified()).await;
+    let mut second = server.connect().await;
+    let (head, body) = ask(&mut second, "/who").await;
+    assert!(head.starts_with("http/1.1 503") && head.contains("retry-after: 1\r\n"), "{head}");
+    is_dressed(&format!("{head}{body}"), "overloaded");
+    go_on.notify_one();
+    assert!(rest(&mut first).await.ends_with("done"));
+    let mut third = server.connect().await;
+    assert!(ask(&mut third, "/who").await.0.starts_with("http/1.1 200"));
+}
+
+#[tokio::test]
+async fn the_end_finishes_what_runs_and_refuses_what_comes() {
+    let (server, started, go_on) = Running::start(Limits::default()).await;
+    let address = server.address;
+    let mut idle = server.connect().await;
+    ask(&mut idle, "/who").await;
+    let mut busy = server.connect().await;
+    busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    soon(started.notified()).await;
+    let ending = tokio::spawn(server.stop());
+    assert_eq!(rest(&mut idle).await, "", "an idle connection is closed at once");
+    assert!(TcpStream::connect(address).await.is_err(), "a new connection was accepted");
+    go_on.notify_one();
+    assert!(rest(&mut busy).await.ends_with("done"));
+    assert_eq!(soon(ending).await.unwrap(), Ending { cut: 0 });
+}
+
+#[tokio::test]
+async fn the_end_does_not_wait_for_ever() {
+    let (server, started, _go_on) = Running::start(Limits { drain: MOMENT, ..Limits::default() }).await;
+    let mut busy = server.connect().await;
+    busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    soon(started.notified()).await;
+    assert_eq!(soon(server.stop()).await, Ending { cut: 1 });
+}

@@ -1,0 +1,56 @@
+//! What all routes share.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use http::HeaderMap;
+
+use crate::auth::AuthService;
+use crate::catalog::Catalog;
+use crate::data::Date;
+use crate::quota::ip_net::{IpNet, client};
+use crate::release::ActiveRelease;
+
+use crate::http::ResponseCache;
+use crate::http::{Peer, RequestIds};
+
+/// What all routes share: the releases, the callers, and the settings that answers depend on.
+pub struct State {
+    /// The releases that are served.
+    pub live: Arc<ActiveRelease<Catalog>>,
+    /// Accounts, keys and quotas.
+    pub access: Arc<AuthService>,
+    /// The address of the service in links, without a slash at the end.
+    pub public_url: String,
+    /// Ids for requests that come without one (under test).
+    pub ids: RequestIds,
+    /// Answers that were made before.
+    pub kept: ResponseCache,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// The time, in Unix seconds.
+    pub clock: fn() -> i64,
+}
+
+impl State {
+    /// The address of the client that sent a request, as far as trusted proxies tell it.
+    #[must_use]
+    pub fn client(&self, peer: Option<Peer>, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+        let forwarded: Vec<&str> =
+            headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        client(peer, forwarded.into_iter(), &self.trusted_proxies)
+    }
+
+    /// Unix seconds now.
+    #[must_use]
+    pub fn now(&self) -> i64 {
+        (self.clock)()
+    }
+
+    /// The UTC date now.
+    #[must_use]
+    pub fn today(&self) -> Date {
+        Date::from_unix(self.now())
+    }
+}

@@ -1,0 +1,183 @@
+//! `manifest.json`: what a release consists of.
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::data::Counts;
+use crate::data::{Snapshot, SnapshotVersion};
+use crate::release::ReleaseError;
+use crate::release::checksum::Checksum;
+use crate::release::error::At;
+
+/// The format of the release folder. A server opens its own format only.
+pub const FORMAT: u32 = 1;
+
+/// The manifest's name in the release folder.
+pub const FILE: &str = "manifest.json";
+
+/// The archive's name in the release folder.
+pub const TABLES: &str = "tables.bin";
+
+/// The text indexes' folder in the release folder.
+pub const TEXT: &str = "text";
+
+/// A manifest is a few kilobytes; what is larger is none.
+const LARGEST: u64 = 1 << 20;
+
+/// One file of a release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    /// Its path in the release folder, with `/` between the parts.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its checksum.
+    pub xxh3: Checksum,
+}
+
+/// What a release consists of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The release's version.
+    #[serde(serialize_with = "write_version", deserialize_with = "read_version")]
+    pub version: SnapshotVersion,
+    /// The format of the folder; see [`FORMAT`].
+    pub format: u32,
+    /// The program that built it.
+    pub program: String,
+    /// When it was built, RFC 3339 UTC.
+    pub built_at: String,
+    /// The snapshot's date of release.
+    pub released_on: String,
+    /// What the data is.
+    pub title: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Under which terms it may be used.
+    pub license: String,
+    /// Rows of each table.
+    pub counts: Counts,
+    /// All files but the manifest, in order of their paths.
+    pub files: Vec<File>,
+    /// The checksum of the manifest itself, written as JSON without this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xxh3: Option<Checksum>,
+}
+
+/// The one field that is read before the format is known.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+}
+
+impl Manifest {
+    /// The manifest of a snapshot whose files are on disk.
+    pub(crate) fn of(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut manifest = Self {
+            version: snapshot.version(),
+            format: FORMAT,
+            program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+            built_at,
+            released_on: snapshot.released_on().to_string(),
+            title: snapshot.title().to_owned(),
+            source: snapshot.source().to_owned(),
+            license: snapshot.license().to_owned(),
+            counts: snapshot.counts(),
+            files,
+            xxh3: None,
+        };
+        manifest.sign();
+        manifest
+    }
+
+    /// Writes the manifest's own checksum into it.
+    pub(crate) fn sign(&mut self) {
+        self.xxh3 = Some(self.own_checksum());
+    }
+
+    /// The manifest's JSON.
+    pub(crate) fn json(&self) -> Vec<u8> {
+        // Texts and numbers always have a JSON; should they ever have none, the empty file is refused when it is read.
+        let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
+        json.push(b'\n');
+        json
+    }
+
+    fn own_checksum(&self) -> Checksum {
+        Checksum::of(&Self { xxh3: None, ..self.clone() }.json())
+    }
+
+    /// Reads and checks the manifest of the release `version` in `folder`.
+    pub(crate) fn read(folder: &Path, version: SnapshotVersion) -> Result<Self, ReleaseError> {
+        let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
+        let path = folder.join(FILE);
+        let size = match std::fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => metadata.len(),
+            Ok(_) => return Err(damaged("is not a file".into())),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(damaged("is missing".into())),
+            Err(error) => return Err(error).at(&path),
+        };
+        if size > LARGEST {
+            return Err(damaged(format!("has {size} bytes")));
+        }
+        let json = std::fs::read(&path).at(&path)?;
+        let head: Head = serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+        if head.format != FORMAT {
+            let reason =
+                format!("{FILE} is {}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
+            return Err(ReleaseError::OtherFormat { version, reason });
+        }
+        let manifest: Self =
+            serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+        if manifest.xxh3 != Some(manifest.own_checksum()) {
+            return Err(damaged("was changed: its checksum does not agree".into()));
+        }
+        if manifest.version != version {
+            return Err(damaged(format!("is that of release {}", manifest.version)));
+        }
+        if let Some(file) = manifest.files.iter().find(|file| !is_inside(&file.path)) {
+            return Err(damaged(format!("names {:?}, a path outside of the release", file.path)));
+        }
+        Ok(manifest)
+    }
+
+    /// The file at `path`.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Size of the files whose paths begin with `prefix`, bytes; of all files where it is empty.
+    #[must_use]
+    pub fn bytes(&self, prefix: &str) -> u64 {
+        self.files.iter().filter(|file| file.path.starts_with(prefix)).map(|file| file.bytes).sum()
+    }
+}
+
+fn write_version<S: Serializer>(version: &SnapshotVersion, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(version)
+}
+
+fn read_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SnapshotVersion, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+}
+
+/// True where a path leads downwards only.
+fn is_inside(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_downwards_only() {
+        assert!(is_inside("tables.bin") && is_inside("text/firms/meta.json"));
+        for path in ["", "/etc/passwd", "../other", "text/../../x", "./x"] {
+            assert!(!is_inside(path), "{path}");
+        }
+    }
+}

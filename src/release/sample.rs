@@ -1,0 +1,118 @@
+//! Small datasets and their releases, for the tests of this room.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use tempfile::TempDir;
+use time::OffsetDateTime;
+
+use crate::data;
+use crate::data::{Compiled, NoProgress, SnapshotVersion};
+use crate::release::file_system::{Fs, OsFs};
+use crate::release::{Publication, Publisher};
+use crate::release::{ReleaseError, ReleaseStore, files};
+
+const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/small");
+
+pub(crate) fn version(text: &str) -> SnapshotVersion {
+    text.parse().unwrap()
+}
+
+/// Compiles the small dataset as another version, with `from` replaced by `to` in all its files.
+pub(crate) fn compiled(version: &str, from: &str, to: &str) -> Compiled {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(SMALL).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap().replace("2026-11-20.1", version).replace(from, to);
+        fs::write(folder.path().join(path.file_name().unwrap()), text).unwrap();
+    }
+    match data::compile(folder.path(), &NoProgress) {
+        Ok(compiled) => compiled,
+        Err(report) => panic!("{:?}", report.problems),
+    }
+}
+
+/// The small dataset as another version.
+pub(crate) fn small(version: &str) -> Compiled {
+    compiled(version, "\0", "\0")
+}
+
+/// A disk that leaves out what only matters when the power goes.
+pub(crate) struct Unsynced;
+
+impl Fs for Unsynced {
+    fn create_folder(&self, path: &Path) -> io::Result<()> {
+        OsFs.create_folder(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        OsFs.create(path)
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        // It must be there all the same.
+        fs::metadata(path).map(|_| ())
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        fs::metadata(path).map(|_| ())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        OsFs.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        OsFs.remove(path)
+    }
+}
+
+/// An index folder with the small dataset as these versions, the last of them current.
+pub(crate) fn index(versions: &[&str]) -> (TempDir, ReleaseStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let releases = ReleaseStore::at(folder.path().join("index"));
+    for version in versions {
+        publish(&releases, small(version)).unwrap();
+    }
+    (folder, releases)
+}
+
+pub(crate) fn publish(releases: &ReleaseStore, compiled: Compiled) -> Result<Publication, ReleaseError> {
+    finish(&Publisher::begin(releases.clone(), &Unsynced)?, compiled)
+}
+
+pub(crate) fn finish(building: &Publisher<'_>, compiled: Compiled) -> Result<Publication, ReleaseError> {
+    building.publish(compiled, OffsetDateTime::UNIX_EPOCH, &NoProgress)
+}
+
+/// Copies of an index folder that was made once.
+pub(crate) struct Copies {
+    pub made: ReleaseStore,
+    folder: TempDir,
+}
+
+impl Copies {
+    pub(crate) fn of((folder, made): (TempDir, ReleaseStore)) -> Self {
+        Self { made, folder }
+    }
+
+    pub(crate) fn next(&self) -> (TempDir, ReleaseStore) {
+        let folder = tempfile::tempdir_in(self.folder.path()).unwrap();
+        for file in files(self.made.folder()).unwrap() {
+            let place = folder.path().join(&file);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::copy(self.made.folder().join(&file), place).unwrap();
+        }
+        let releases = ReleaseStore::at(folder.path());
+        (folder, releases)
+    }
+}
+
+/// What lies in a folder, but for locks.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = entries.filter(|name| !name.ends_with(".lock")).collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,251 @@
+//! Publishing, opening, switching and pruning, over real folders.
+
+use std::fs;
+use std::path::Path;
+
+use crate::data::Table;
+use crate::release::Manifest;
+use crate::release::Outcome;
+use crate::release::diff::Changes;
+use crate::release::sample::{Copies, compiled, index, names, publish, small, version};
+use crate::release::{ReleaseError, files};
+
+const FIRST: &str = "2026-11-20.1";
+const SECOND: &str = "2026-11-27.1";
+
+#[test]
+fn a_published_release_is_current_and_answers() {
+    let (_folder, releases) = index(&[FIRST]);
+    assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
+    let release = releases.open(version(FIRST)).unwrap();
+    release.trial().unwrap();
+    let found = release.catalog.search(Table::Firms, "zoe angls", &|_| true);
+    assert_eq!(release.catalog.snapshot().slug(Table::Firms, found.hits[0].row), "zoe-angels");
+    let manifest = release.manifest;
+    assert_eq!((manifest.counts.firms, manifest.counts.reviews), (3, 4));
+    assert_eq!(manifest.built_at, "1970-01-01T00:00:00Z");
+    let listed: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
+    let mut found: Vec<String> =
+        files(&releases.place(version(FIRST))).unwrap().iter().map(|path| path.display().to_string()).collect();
+    found.retain(|path| path != "manifest.json");
+    assert_eq!(listed, found);
+}
+
+#[test]
+fn the_same_version_again_ends_well_with_the_same_content_and_is_refused_with_other() {
+    let (_folder, releases) = index(&[FIRST, "2026-11-20.2"]);
+    let again = publish(&releases, small("2026-11-20.2")).unwrap();
+    assert_eq!((again.outcome, again.current), (Outcome::Unchanged, Some(version("2026-11-20.2"))));
+    let refused = publish(&releases, compiled(FIRST, "Mossworks", "Mossworks BV")).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "release 2026-11-20.1 is published already with other content: set version = \"2026-11-20.3\" in snapshot.toml"
+    );
+    assert_eq!(releases.current().unwrap(), Some(version("2026-11-20.2")));
+}
+
+#[test]
+fn a_damaged_release_is_replaced_by_the_same_content() {
+    for file in ["tables.bin", "manifest.json", "text/people/meta.json"] {
+        let (_folder, releases) = index(&[FIRST]);
+        let path = releases.place(version(FIRST)).join(file);
+        fs::write(&path, "torn").unwrap();
+        assert!(releases.open(version(FIRST)).is_err(), "{file}");
+        let repaired = publish(&releases, small(FIRST)).unwrap();
+        assert_eq!(repaired.outcome, Outcome::Repaired, "{file}");
+        releases.open(version(FIRST)).unwrap().trial().unwrap();
+        assert_eq!(names(releases.folder()), [FIRST, "current"], "{file}");
+    }
+}
+
+/// Opens a copy of the release after `damage` was done to it, which must be refused; answers the words.
+fn refusal_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
+    let (_folder, releases) = copies.next();
+    damage(&releases.place(version(FIRST)));
+    match releases.open(version(FIRST)) {
+        Ok(_) => panic!("opened"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn refusal(damage: impl FnOnce(&Path)) -> String {
+    refusal_of(&Copies::of(index(&[FIRST])), damage)
+}
+
+#[test]
+fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
+    let copies = Copies::of(index(&[FIRST]));
+    for path in files(&copies.made.place(version(FIRST))).unwrap() {
+        let name = path.display();
+        let bytes = fs::read(copies.made.place(version(FIRST)).join(&path)).unwrap();
+        let rewritten = |bytes: &[u8]| refusal_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
+        // A table without words has empty files, which can neither change nor be cut.
+        let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
+        for at in places.iter().copied() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            let words = rewritten(&changed);
+            assert!(words.contains("is damaged") || words.contains("of another format"), "{name}: {words}");
+        }
+        if !bytes.is_empty() {
+            let words = rewritten(&bytes[..bytes.len() / 2]);
+            assert!(words.contains("is damaged"), "{name}: {words}");
+        }
+        let words = rewritten(&[&bytes[..], b"x"].concat());
+        assert!(words.contains("is damaged"), "{name}: {words}");
+        let words = refusal_of(&copies, |place| fs::remove_file(place.join(&path)).unwrap());
+        assert!(words.ends_with("is missing"), "{name}: {words}");
+    }
+}
+
+#[test]
+fn another_format_is_told_from_damage() {
+    let words = refusal(|place| {
+        let path = place.join("manifest.json");
+        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 1", "\"format\": 2");
+        fs::write(path, json).unwrap();
+    });
+    assert_eq!(
+        words,
+        "release 2026-11-20.1 is of another format: manifest.json is 2, this program reads 1: \
+         publish the dataset with its indexer"
+    );
+}
+
+/// Writes a manifest that agrees with itself.
+fn forge(place: &Path, change: impl FnOnce(&mut Manifest)) {
+    let mut manifest = Manifest::read(place, version(FIRST)).unwrap();
+    change(&mut manifest);
+    manifest.sign();
+    fs::write(place.join("manifest.json"), manifest.json()).unwrap();
+}
+
+#[test]
+fn a_manifest_that_names_other_places_versions_or_counts_is_refused() {
+    let outside = refusal(|place| forge(place, |manifest| manifest.files[0].path = "../../current".into()));
+    assert!(outside.contains("a path outside of the release"), "{outside}");
+    let other = refusal(|place| forge(place, |manifest| manifest.version = version(SECOND)));
+    assert!(other.contains("manifest.json is that of release 2026-11-27.1"), "{other}");
+    let counts = refusal(|place| forge(place, |manifest| manifest.counts.firms = 4));
+    assert!(counts.contains("the manifest counts"), "{counts}");
+    let without = refusal(|place| forge(place, |manifest| manifest.files.retain(|file| file.path != "tables.bin")));
+    assert!(without.contains("tables.bin is not in the manifest"), "{without}");
+}
+
+#[test]
+fn a_release_under_the_name_of_another_is_refused() {
+    let (_folder, releases) = index(&[FIRST]);
+    fs::rename(releases.place(version(FIRST)), releases.place(version(SECOND))).unwrap();
+    assert!(matches!(releases.open(version(SECOND)), Err(ReleaseError::Damaged { .. })));
+    assert!(matches!(releases.open(version(FIRST)), Err(ReleaseError::Missing { .. })));
+}
+
+#[test]
+fn current_names_a_version_and_nothing_else() {
+    let (_folder, releases) = index(&[FIRST]);
+    let current = releases.folder().join("current");
+    for good in ["2026-11-20.1", " 2026-11-20.1\r\n", "2026-11-20"] {
+        fs::write(&current, good).unwrap();
+        assert_eq!(releases.current().unwrap(), Some(version(FIRST)), "{good:?}");
+    }
+    for bad in ["", "../2026-11-20.1", "2026-11-20.1/../../x", "2026-11-20.1\n2026-11-27.1", "\u{ff}", "latest"] {
+        fs::write(&current, bad).unwrap();
+        assert!(matches!(releases.current(), Err(ReleaseError::BadCurrent { .. })), "{bad:?}");
+    }
+    fs::write(&current, vec![b' '; 1 << 20]).unwrap();
+    assert!(matches!(releases.current(), Err(ReleaseError::BadCurrent { .. })));
+    fs::remove_file(&current).unwrap();
+    assert_eq!(releases.current().unwrap(), None);
+    fs::create_dir(&current).unwrap();
+    assert!(matches!(releases.current(), Err(ReleaseError::BadCurrent { .. })));
+}
+
+#[test]
+fn releases_are_listed_newest_first_and_nothing_else_is() {
+    let (_folder, releases) = index(&["2026-11-20.2", SECOND, "2026-11-20.10"]);
+    fs::create_dir(releases.folder().join("2026-11-28")).unwrap();
+    fs::create_dir(releases.folder().join("backup")).unwrap();
+    fs::write(releases.folder().join("2026-11-29.1"), "").unwrap();
+    let listed: Vec<String> = releases.versions().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(listed, [SECOND, "2026-11-20.10", "2026-11-20.2"]);
+    assert_eq!(crate::release::ReleaseStore::at("/nonexistent/index").versions().unwrap(), []);
+}
+
+#[test]
+fn only_what_can_be_served_is_made_current() {
+    let (_folder, releases) = index(&[FIRST, SECOND]);
+    assert!(releases.activate(version(FIRST)).unwrap());
+    assert!(!releases.activate(version(FIRST)).unwrap());
+    assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
+    assert!(matches!(releases.activate(version("2026-12-04.1")), Err(ReleaseError::Missing { .. })));
+    fs::write(releases.place(version(SECOND)).join("tables.bin"), "torn").unwrap();
+    assert!(matches!(releases.activate(version(SECOND)), Err(ReleaseError::Damaged { .. })));
+    assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
+    assert_eq!(names(releases.folder()), [FIRST, SECOND, "current"]);
+}
+
+#[test]
+fn pruning_keeps_the_newest_and_the_current_and_what_is_open_stays_readable() {
+    let (_folder, releases) = index(&["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1"]);
+    let open = releases.open(version("2026-11-02.1")).unwrap();
+    releases.activate(version("2026-11-01.1")).unwrap();
+    let removed = releases.prune(1).unwrap();
+    let versions: Vec<String> = removed.iter().map(|removed| removed.version.to_string()).collect();
+    assert_eq!(versions, ["2026-11-03.1", "2026-11-02.1"]);
+    assert!(removed.iter().all(|removed| removed.bytes > open.manifest.bytes("")));
+    assert_eq!(names(releases.folder()), ["2026-11-01.1", "2026-11-04.1", "current"]);
+    open.trial().unwrap();
+    fs::write(releases.folder().join("current"), "?").unwrap();
+    assert!(releases.prune(0).is_err(), "nothing goes while it is not known what is served");
+    assert_eq!(releases.versions().unwrap().len(), 2);
+}
+
+#[test]
+fn two_builds_do_not_collide_and_a_switch_back_does_not_wait_for_a_build() {
+    let (_folder, releases) = index(&[FIRST, SECOND]);
+    let building = releases.begin().unwrap();
+    assert!(matches!(releases.begin(), Err(ReleaseError::Busy { .. })));
+    assert!(matches!(releases.prune(1), Err(ReleaseError::Busy { .. })));
+    assert!(releases.activate(version(FIRST)).unwrap());
+    drop(building);
+    releases.begin().unwrap();
+}
+
+#[test]
+fn the_difference_counts_rows_by_their_slug() {
+    let (_folder, releases) = index(&[FIRST]);
+    let before = publish(&releases, compiled(SECOND, "li-na-moss,Li Na Moss,Founder", "li-moss,Li Moss,Founder"));
+    assert_eq!(before.unwrap().before, Some(version(FIRST)));
+    let difference = releases.difference(version(FIRST), version(SECOND)).unwrap();
+    let of = |table| difference.iter().find(|(changed, _)| *changed == table).unwrap().1;
+    assert_eq!(of(Table::People), Changes { added: 1, removed: 1, changed: 0 });
+    assert_eq!(of(Table::Firms), Changes::default());
+    publish(&releases, compiled("2026-12-04.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
+    let difference = releases.difference(version(FIRST), version("2026-12-04.1")).unwrap();
+    let changed: Vec<(&str, u64)> = difference.iter().map(|(table, changes)| (table.name(), changes.changed)).collect();
+    // The startup's name stands in its rounds and its people too.
+    assert_eq!(
+        changed,
+        [("firms", 0), ("startups", 1), ("funding_rounds", 1), ("people", 1), ("reviews", 0), ("sectors", 0)]
+    );
+}
+
+#[test]
+fn the_stamp_changes_with_current_and_with_any_file_of_the_release() {
+    let (_folder, releases) = index(&[FIRST]);
+    let stamp = || releases.stamp(Some(version(FIRST)));
+    let before = stamp();
+    assert_eq!(stamp(), before);
+    releases.open(version(FIRST)).unwrap();
+    assert_eq!(stamp(), before, "opening a release changes nothing in it");
+    for file in ["manifest.json", "tables.bin", "text/firms/meta.json"] {
+        let before = stamp();
+        let path = releases.place(version(FIRST)).join(file);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, [&bytes[..], b" "].concat()).unwrap();
+        assert_ne!(stamp(), before, "{file}");
+    }
+    let before = stamp();
+    fs::write(releases.folder().join("current"), "2026-11-20").unwrap();
+    assert_ne!(stamp(), before);
+}

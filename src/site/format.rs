@@ -1,0 +1,254 @@
+//! How values are put on a page: amounts, days, places, the words of vocabularies.
+
+use crate::data::{Country, Date};
+
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// A whole number, or a reference to one: templates hand over fields by reference.
+pub(crate) trait Whole: Copy {
+    /// The number.
+    fn whole(self) -> u64;
+}
+
+macro_rules! whole {
+    ($($type:ty),+) => {$(
+        impl Whole for $type {
+            fn whole(self) -> u64 {
+                self as u64
+            }
+        }
+    )+};
+}
+
+whole!(u8, u16, u32, u64, usize);
+
+impl<W: Whole> Whole for &W {
+    fn whole(self) -> u64 {
+        (*self).whole()
+    }
+}
+
+/// A whole number with commas: `12,345`.
+pub(crate) fn number(number: impl Whole) -> String {
+    let digits = number.whole().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// So many of something: `1 review`, `3 reviews`.
+pub(crate) fn counted(count: impl Whole, one: &str, many: &str) -> String {
+    let count = count.whole();
+    format!("{} {}", number(count), if count == 1 { one } else { many })
+}
+
+/// An amount of US dollars in three digits: `$1.2M`, `$350K`.
+pub(crate) fn usd(amount: impl Whole) -> String {
+    let amount = amount.whole();
+    const SCALES: [(u64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
+    // A number that would be rounded up to a thousand belongs to the next scale.
+    let scale = SCALES.into_iter().find(|(unit, _)| amount >= unit - unit / 2_000);
+    let Some((unit, letter)) = scale else { return format!("${amount}") };
+    let scaled = amount as f64 / unit as f64;
+    let text = if scaled >= 99.95 { format!("{scaled:.0}") } else { format!("{scaled:.1}") };
+    format!("${}{letter}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A range of US dollars, either end of which may be open.
+pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) if min == max => usd(min),
+        (Some(min), Some(max)) => format!("{} – {}", usd(min), usd(max)),
+        (Some(min), None) => format!("from {}", usd(min)),
+        (None, Some(max)) => format!("up to {}", usd(max)),
+        (None, None) => String::new(),
+    }
+}
+
+/// A date, `2026-11-03`, as `3 Nov 2026`.
+pub(crate) fn day(date: &str) -> String {
+    let mut parts = date.splitn(3, '-');
+    let (year, month, day) = (parts.next(), parts.next(), parts.next());
+    let month = month.and_then(|month| month.parse::<usize>().ok()).and_then(|month| MONTHS.get(month.checked_sub(1)?));
+    match (year, month, day.and_then(|day| day.parse::<u8>().ok())) {
+        (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
+        _ => date.to_owned(),
+    }
+}
+
+/// The day of Unix seconds.
+pub(crate) fn day_of(unix: i64) -> String {
+    day(&Date::from_unix(unix).to_string())
+}
+
+/// The minute of Unix seconds: `22 Nov 2026, 13:05 UTC`.
+pub(crate) fn instant(unix: i64) -> String {
+    let second = unix.rem_euclid(86_400);
+    format!("{}, {:02}:{:02} UTC", day_of(unix), second / 3_600, second / 60 % 60)
+}
+
+/// A date without its year, for charts: `22 Nov`.
+pub(crate) fn short_day(date: &str) -> String {
+    let whole = day(date);
+    whole.rsplit_once(' ').map_or(whole.clone(), |(short, _)| short.to_owned())
+}
+
+/// The name of a country's code.
+pub(crate) fn country(code: &str) -> &str {
+    Country::from_alpha2(code).map_or(code, |country| country.name())
+}
+
+/// City and country, as far as they are known.
+pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
+    let country = code.as_deref().map(country);
+    match (city.as_deref(), country) {
+        (Some(city), Some(country)) if city == country => country.to_owned(),
+        (Some(city), Some(country)) => format!("{city}, {country}"),
+        (city, country) => city.or(country).unwrap_or_default().to_owned(),
+    }
+}
+
+/// A word of a vocabulary as people write it.
+pub(crate) fn word(name: &str) -> String {
+    match name {
+        "vc" => "Venture capital".to_owned(),
+        "ipo" => "IPO".to_owned(),
+        "pre-seed" => "Pre-seed".to_owned(),
+        "series-d-plus" => "Series D+".to_owned(),
+        _ => match name.strip_prefix("series-") {
+            Some(letter) => format!("Series {}", letter.to_uppercase()),
+            None => capitalized(&name.replace(['-', '_'], " ")),
+        },
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A website without what every address has: `alder.example`.
+pub(crate) fn bare(website: &str) -> &str {
+    let bare = website.split_once("://").map_or(website, |(_, rest)| rest);
+    bare.strip_prefix("www.").unwrap_or(bare).trim_end_matches('/')
+}
+
+/// The address of a website that may be linked to: one of the web, whatever the data says.
+pub(crate) fn web_address(website: &str) -> Option<String> {
+    let lower = website.to_ascii_lowercase();
+    if lower.starts_with("https://") || lower.starts_with("http://") {
+        return Some(website.to_owned());
+    }
+    let host = website.split('/').next().unwrap_or_default();
+    let is_host = host.contains('.') && host.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-'));
+    is_host.then(|| format!("https://{website}"))
+}
+
+/// Stars for a rating, of five.
+pub(crate) fn stars(rating: impl Whole) -> String {
+    let full = rating.whole().min(5) as usize;
+    "★".repeat(full) + &"☆".repeat(5 - full)
+}
+
+/// A message whose values stand in backquotes, with the quotes that people read.
+pub(crate) fn quoted(message: &str) -> String {
+    let mut opened = false;
+    let quote = |char| match char {
+        '`' => {
+            opened = !opened;
+            if opened { '“' } else { '”' }
+        }
+        char => char,
+    };
+    message.chars().map(quote).collect()
+}
+
+/// Whether people were ghosted, in words.
+pub(crate) fn ghosted(ghosted: &Option<bool>) -> &'static str {
+    match ghosted {
+        Some(true) => "never got an answer",
+        Some(false) => "got an answer",
+        None => "",
+    }
+}
+
+/// A rate or a mean with one decimal.
+pub(crate) fn tenths(value: &f64) -> String {
+    format!("{value:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_three_digits_at_most() {
+        for (amount, text) in [
+            (0_u64, "$0"),
+            (999, "$999"),
+            (1_000, "$1K"),
+            (350_400, "$350K"),
+            (999_499, "$999K"),
+            (999_500, "$1M"),
+            (1_240_000, "$1.2M"),
+            (99_940_000, "$99.9M"),
+            (99_960_000, "$100M"),
+            (12_000_000_000, "$12B"),
+            (3_400_000_000_000, "$3.4T"),
+        ] {
+            assert_eq!(usd(amount), text, "{amount}");
+        }
+        assert_eq!(usd_range(&Some(100_000), &None), "from $100K");
+    }
+
+    #[test]
+    fn numbers_and_days_read_well() {
+        assert_eq!(number(1_234_567_u64), "1,234,567");
+        assert_eq!(number(123_u32), "123");
+        assert_eq!(counted(1_u32, "review", "reviews"), "1 review");
+        assert_eq!(day("2026-11-03"), "3 Nov 2026");
+        assert_eq!(day("2026-13-03"), "2026-13-03");
+        assert_eq!(instant(1_795_305_600 + 47_130), "22 Nov 2026, 13:05 UTC");
+        assert_eq!(short_day("2026-11-03"), "3 Nov");
+    }
+
+    #[test]
+    fn places_are_told_once() {
+        assert_eq!((country("US"), country("XX")), ("United States", "XX"));
+        assert_eq!(place(&Some("Lyon".into()), &Some("FR".into())), "Lyon, France");
+        assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
+    }
+
+    #[test]
+    fn messages_are_quoted_as_people_quote() {
+        assert_eq!(quoted("`a` is not `b`"), "“a” is not “b”");
+    }
+
+    #[test]
+    fn words_are_written_as_people_write_them() {
+        for (name, text) in [
+            ("series-a", "Series A"),
+            ("series-d-plus", "Series D+"),
+            ("angel-network", "Angel network"),
+            ("value_add", "Value add"),
+            ("ipo", "IPO"),
+        ] {
+            assert_eq!(word(name), text);
+        }
+    }
+
+    #[test]
+    fn only_addresses_of_the_web_are_linked() {
+        assert_eq!(web_address("https://a.example/x").as_deref(), Some("https://a.example/x"));
+        assert_eq!(web_address("www.a.example").as_deref(), Some("https://www.a.example"));
+        for text in ["javascript:alert(1)", "data:text/html,x", "//a.example", "mailto:a@b.example", "n/a"] {
+            assert_eq!(web_address(text), None, "{text}");
+        }
+        assert_eq!(bare("https://www.a.example/"), "a.example");
+    }
+}

@@ -1,0 +1,89 @@
+//! Addresses of pages and of the API for the same query.
+
+use form_urlencoded::Serializer;
+
+/// A path with named values; each change gives another address.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    path: String,
+    pairs: Vec<(String, String)>,
+}
+
+impl Link {
+    /// The address of a path under named values.
+    pub(crate) fn new(path: &str, pairs: Vec<(String, String)>) -> Self {
+        Self { path: path.to_owned(), pairs }
+    }
+
+    /// The values of a name, which lists separate by commas.
+    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
+        value.split(',').filter(|value| !value.is_empty())
+    }
+
+    /// The whole text of a name.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
+    }
+
+    /// All pairs but those of some names: what a form must carry along.
+    pub(crate) fn others(&self, but: &[&str]) -> Vec<(String, String)> {
+        self.pairs.iter().filter(|(name, _)| !but.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// The same query with another text for a name; an empty one takes it out.
+    #[must_use]
+    pub(crate) fn with(&self, name: &str, text: &str) -> Self {
+        let mut changed = self.clone();
+        changed.pairs.retain(|(known, _)| known != name);
+        if !text.is_empty() {
+            changed.pairs.push((name.to_owned(), text.to_owned()));
+        }
+        changed
+    }
+
+    /// The same query with a value put into a name's list, or taken out of it where it is there.
+    #[must_use]
+    pub(crate) fn toggled(&self, name: &str, value: &str) -> Self {
+        let mut values: Vec<&str> = self.values(name).filter(|known| *known != value).collect();
+        if values.len() == self.values(name).count() {
+            values.push(value);
+        }
+        self.with(name, &values.join(","))
+    }
+
+    /// The same query on another path.
+    #[must_use]
+    pub(crate) fn at(&self, path: &str) -> Self {
+        Self { path: path.to_owned(), pairs: self.pairs.clone() }
+    }
+
+    /// The address: path and query.
+    pub(crate) fn href(&self) -> String {
+        if self.pairs.is_empty() {
+            return self.path.clone();
+        }
+        let mut query = Serializer::new(String::new());
+        self.pairs.iter().for_each(|(name, value)| {
+            query.append_pair(name, value);
+        });
+        // Commas are plain in a query, and read better.
+        format!("{}?{}", self.path, query.finish().replace("%2C", ","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_put_in_and_taken_out() {
+        let link = Link::new("/vcs", vec![("q".into(), "a b".into()), ("stage".into(), "seed,series-a".into())]);
+        assert_eq!(link.href(), "/vcs?q=a+b&stage=seed,series-a");
+        assert_eq!(link.toggled("stage", "seed").href(), "/vcs?q=a+b&stage=series-a");
+        assert_eq!(link.toggled("country", "DE").href(), "/vcs?q=a+b&stage=seed,series-a&country=DE");
+        assert_eq!(link.with("stage", "").with("q", "").href(), "/vcs");
+        assert_eq!(link.others(&["q"]), [("stage".to_owned(), "seed,series-a".to_owned())]);
+        assert_eq!(link.with("q", "\"<&>").href(), "/vcs?stage=seed,series-a&q=%22%3C%26%3E");
+    }
+}

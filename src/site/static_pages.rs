@@ -1,0 +1,97 @@
+//! Everything that is the same for all callers: the docs, the documents of the API, the files beside the pages.
+//!
+//! Each is made when it is first asked for, and once; the docs twice at most, with and without the word that the data
+//! served is made up.
+
+use askama::Template;
+use http::{HeaderMap, Method, Response};
+use once_cell::sync::OnceCell;
+
+use crate::http::headers::{set, write_cors};
+use crate::http::static_asset::StaticAsset;
+use crate::site::assets;
+use crate::site::docs;
+use crate::site::layout::{CSP, HTML, PageLayout};
+
+/// How something on the shelf is made for a service at an address, such as `https://example.org`.
+pub(crate) enum StaticEntry {
+    /// A whole body.
+    File(fn(&str) -> StaticAsset),
+    /// A page of the docs.
+    Page {
+        /// Its name.
+        title: &'static str,
+        /// What it tells, in a sentence.
+        description: &'static str,
+        /// What stands in it, as HTML.
+        body: fn(&str) -> String,
+    },
+}
+
+/// A page of the docs in its frame.
+#[derive(Template)]
+#[template(path = "docs.html")]
+struct DocsPage<'a> {
+    frame: PageLayout,
+    ways: &'a [(&'static str, &'static str)],
+    body: &'a str,
+}
+
+/// Everything that is the same for all callers, each made when it is first asked for.
+pub struct StaticPages {
+    base: String,
+    made: Vec<[OnceCell<StaticAsset>; 2]>,
+}
+
+fn shelf() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+    docs::PAGES.iter().chain(assets::FILES)
+}
+
+impl StaticPages {
+    /// The library of a service at an address, such as `https://example.org`.
+    #[must_use]
+    pub fn new(base: &str) -> Self {
+        Self { base: base.to_owned(), made: shelf().map(|_| Default::default()).collect() }
+    }
+
+    /// The paths that it answers.
+    pub fn paths() -> impl Iterator<Item = &'static str> {
+        shelf().map(|(path, _)| *path)
+    }
+
+    /// The body at a path; `invented`: where the data served is made up.
+    #[must_use]
+    pub fn find(&self, path: &str, invented: bool) -> Option<&StaticAsset> {
+        let (place, (path, shelved)) = shelf().enumerate().find(|(_, (known, _))| *known == path)?;
+        let made = self.made.get(place)?.get(usize::from(invented))?;
+        Some(made.get_or_init(|| self.make(path, shelved, invented)))
+    }
+
+    fn make(&self, path: &str, shelved: &StaticEntry, invented: bool) -> StaticAsset {
+        match shelved {
+            StaticEntry::File(make) => make(&self.base),
+            StaticEntry::Page { title, description, body } => {
+                let frame = PageLayout::plain(title, description, path, invented);
+                // What can be scrolled must be within reach of the keyboard.
+                let body = body(&self.base).replace("<pre", "<pre tabindex=\"0\"");
+                let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
+                let page = DocsPage { frame, ways: docs::NAV_ITEMS, body: &body };
+                // Writing to a string does not fail.
+                StaticAsset::new(HTML, page.render().unwrap_or_default())
+            }
+        }
+    }
+
+    /// Answers a request; `None` where nothing is at the path, or the method does not read.
+    #[must_use]
+    pub fn answer(&self, method: &Method, path: &str, asked: &HeaderMap, invented: bool) -> Option<Response<Vec<u8>>> {
+        let mut response = self.find(path, invented)?.answer(method, asked)?;
+        let headers = response.headers_mut();
+        set(headers, "content-security-policy", CSP);
+        set(headers, "referrer-policy", "same-origin");
+        if path.starts_with("/openapi/") {
+            write_cors(headers);
+        }
+        Some(response)
+    }
+}

@@ -1,0 +1,267 @@
+//! What tests are played on: catalogs made from folders, servers on free ports, and a client.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use venturedex::app::routes;
+use venturedex::auth::AuthService;
+use venturedex::catalog::{Catalog, Texts};
+use venturedex::data::archive::AlignedBytes;
+use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
+use venturedex::http::RequestIds;
+use venturedex::http::State;
+use venturedex::http::server::Limits;
+use venturedex::mcp;
+use venturedex::mcp::McpQuota;
+use venturedex::quota::{RateLimitConfig, Tier};
+use venturedex::release::ActiveRelease;
+
+/// The real data's folder, where it is there; `None` skips a test, and fails it where all tests must run.
+pub fn real_data() -> Option<PathBuf> {
+    let folder = std::env::var_os("VENTUREDEX_REAL_DATA").map(PathBuf::from).filter(|folder| folder.is_dir());
+    if folder.is_none() {
+        assert!(!wants_all(), "VENTUREDEX_REAL_DATA names no folder, and VENTUREDEX_TEST_ALL=1 wants it");
+        eprintln!("skipped: VENTUREDEX_REAL_DATA names no folder of real data");
+    }
+    folder
+}
+
+/// Whether a piece that is missing fails its test.
+pub fn wants_all() -> bool {
+    std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1")
+}
+
+/// The folder of the bundled dataset.
+pub fn bundled_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset")
+}
+
+/// Compiles a dataset and opens it in memory.
+pub fn catalog_of(folder: &Path) -> Catalog {
+    let compiled = match compile(folder, &NoProgress) {
+        Ok(compiled) => compiled,
+        Err(report) => panic!("{}", report.errors().map(ToString::to_string).collect::<Vec<_>>().join("\n")),
+    };
+    let mut bytes = Vec::new();
+    compiled.write(&mut bytes).unwrap();
+    let snapshot = Snapshot::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
+    let texts = Texts::in_memory(&snapshot).unwrap();
+    Catalog::new(snapshot, texts)
+}
+
+/// Copies a dataset to a temporary folder with another version.
+pub fn copy_as(folder: &Path, version: &str) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    let place = copy.path().join("snapshot.toml");
+    let text = fs::read_to_string(&place).unwrap();
+    let changed: Vec<String> = text
+        .lines()
+        .map(|line| if line.starts_with("version") { format!("version = \"{version}\"") } else { line.to_owned() })
+        .collect();
+    fs::write(place, changed.join("\n")).unwrap();
+    copy
+}
+
+/// All tests come from one address.
+const PLENTY: RateLimitConfig = RateLimitConfig { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
+
+/// A running server; it ends when this is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    pub state: Arc<State>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    data: TempDir,
+}
+
+impl Server {
+    /// Serves a catalog on a free port.
+    pub fn of(catalog: Catalog) -> Self {
+        Self::serving(catalog, None, PLENTY)
+    }
+
+    /// Serves the bundled snapshot as the service at an address.
+    pub fn named(public_url: &str) -> Self {
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), PLENTY)
+    }
+
+    /// The folder of accounts and keys.
+    pub fn data(&self) -> &Path {
+        self.data.path()
+    }
+
+    /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
+    pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
+        let allowances = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
+        Self::serving(venturedex::catalog::bundled().unwrap(), None, allowances)
+    }
+
+    fn serving(catalog: Catalog, public_url: Option<&str>, allowances: RateLimitConfig) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::new(State {
+            live: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
+            access,
+            public_url: public_url.map_or_else(|| format!("http://{address}"), str::to_owned),
+            ids: RequestIds::new(1),
+            kept: Default::default(),
+            trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
+            clock: noon,
+        });
+        let callers = McpQuota {
+            state: Arc::clone(&state),
+            daily_limit: 100,
+            pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
+        };
+        let settings = mcp::Settings::new(state.public_url.clone());
+        let routes = routes(&state, callers, &settings).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let ended = async {
+                let _ = stopped.await;
+            };
+            runtime
+                .block_on(venturedex::http::server::run(listener, routes, ended, Limits::default(), RequestIds::new(2)))
+                .unwrap();
+        });
+        Self { address, state, stop: Some(stop), thread: Some(thread), data }
+    }
+
+    /// Serves the bundled snapshot.
+    pub fn bundled() -> Self {
+        Self::of(venturedex::catalog::bundled().unwrap())
+    }
+
+    /// A client with a fresh key of `tier`.
+    pub fn client(&self, tier: Tier) -> Client {
+        let key = self.state.access.add_demo_key(tier).unwrap().reveal().to_owned();
+        Client { base: format!("http://{}", self.address), key: Some(key), agent: agent() }
+    }
+
+    /// A client without a key.
+    pub fn anonymous(&self) -> Client {
+        Client { base: format!("http://{}", self.address), key: None, agent: agent() }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Unix seconds of 2026-11-21T12:00:00Z: the clock of every server that a test runs in its own process, so that no result
+/// depends on the day, and no quota resets during a test.
+pub const NOON: i64 = 1_795_262_400;
+
+fn noon() -> i64 {
+    NOON
+}
+
+fn unpacked(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes), &mut text).unwrap();
+    text
+}
+
+pub fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder().http_status_as_error(false).build().new_agent()
+}
+
+/// Asks a server as its users do.
+#[derive(Clone)]
+pub struct Client {
+    pub base: String,
+    pub key: Option<String>,
+    pub agent: ureq::Agent,
+}
+
+/// What came back.
+pub struct Reply {
+    pub status: u16,
+    pub headers: http::HeaderMap,
+    pub text: String,
+}
+
+/// The status and the code of an error; an empty code where it is none.
+pub fn code(reply: &Reply) -> (u16, String) {
+    (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
+}
+
+impl Reply {
+    /// The body as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// A header's text; empty where it is not there.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The slugs (or ids) of a list.
+    pub fn slugs(&self) -> Vec<String> {
+        let json = self.json();
+        let rows = json["data"].as_array().unwrap_or_else(|| panic!("no list: {}", self.text)).clone();
+        let key = |row: &serde_json::Value| row.get("slug").or(row.get("id")).unwrap().as_str().unwrap().to_owned();
+        rows.iter().map(key).collect()
+    }
+}
+
+impl Client {
+    /// `GET`s a path with its query.
+    pub fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[])
+    }
+
+    /// Sends a request without a body.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+        let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(()).unwrap();
+        let mut response = self.agent.run(request).unwrap();
+        let bytes = response.body_mut().read_to_vec().unwrap();
+        let packed = response.headers().get("content-encoding").is_some_and(|coding| coding == "gzip");
+        let text = if packed { unpacked(&bytes) } else { String::from_utf8(bytes).unwrap() };
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    /// `POST`s JSON.
+    pub fn post(&self, path: &str, json: &str) -> Reply {
+        let mut request = self.agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(json).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    /// `GET`s a list with parameters that need encoding.
+    pub fn list(&self, path: &str, parameters: &[(&str, &str)]) -> Reply {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(parameters);
+        self.get(&format!("{path}?{}", query.finish()))
+    }
+}
