@@ -127,11 +127,11 @@ fn open(releases: &ReleaseStore) -> Release {
     let version = releases.current().expect("a readable index").expect("a release");
     let steps = Steps::default();
     let began = Instant::now();
-    let release = releases.open_telling(version, &steps).expect("a good release");
+    let release = releases.open_with_progress(version, &steps).expect("a good release");
     let verified = began.elapsed();
     let trusted = verified.saturating_sub(steps.of("checksums"));
     let began = Instant::now();
-    let text = releases.place(version).join("text");
+    let text = releases.release_folder(version).join("text");
     for table in Texts::TABLES {
         let names = release.catalog.snapshot().names(table);
         TextIndex::open(&text.join(table.name()), &names).expect("a good text index");

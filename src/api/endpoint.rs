@@ -3,7 +3,7 @@
 use crate::catalog::Resource;
 use crate::data::Table;
 use crate::http::url::decoded;
-use crate::search::nearness;
+use crate::search::similarity;
 
 use crate::api::Route;
 use crate::api::Version;
@@ -86,7 +86,7 @@ pub(crate) fn meant(version: Version, path: &str) -> Option<String> {
             segments.push(if is_slug { *given } else { own });
             if own != "{slug}" {
                 fixed += 1;
-                nearest = nearest.min(nearness(given, own).unwrap_or(0.0));
+                nearest = nearest.min(similarity(given, own).unwrap_or(0.0));
             }
         }
         // Of equally near ones, that which says more itself.

@@ -38,7 +38,7 @@ impl DecodedCursor {
             let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
             Problem::of_parameter(Code::InvalidCursor, "cursor", detail)
         })?;
-        let held = call.state.live.held(cursor.snapshot);
+        let held = call.state.live.loaded(cursor.snapshot);
         let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
             let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
             Problem::of_parameter(Code::CursorExpired, "cursor", detail)

@@ -82,11 +82,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let stop = stop_signal().map_err(ServeError::System)?;
 
     let index = settings.index.clone();
-    let started =
-        off_runtime(move || release::start(ReleaseStore::at(index), active::KEEP, |event| eprintln!("{event}")))
-            .await?;
+    let started = off_runtime(move || {
+        release::start(ReleaseStore::at(index), active::DEFAULT_KEEP, |event| eprintln!("{event}"))
+    })
+    .await?;
     let watcher = started.map_err(ServeError::Release)?;
-    let live = watcher.live();
+    let live = watcher.active();
     let data = settings.data.clone();
     let allowances = settings.allowances();
     let access = off_runtime(move || AuthService::open_with(&data, allowances, now()))
@@ -127,7 +128,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     println!("{}", greeting(&live, &public_url, demo_key.as_ref().map(crate::auth::ApiKey::reveal)));
 
     let beside = [
-        tokio::spawn(watcher.run(release::POLL)),
+        tokio::spawn(watcher.run(release::POLL_INTERVAL)),
         every(REFRESH, "keys were not looked for", &access, |access| access.refresh().map(|_| ())),
         every(FLUSH, "usage was not written", &access, |access| access.flush(now()).map(|_| ())),
     ];

@@ -1,6 +1,6 @@
 //! Listing: one page of the rows that a query asks for, in its order.
 
-use crate::search::Found;
+use crate::search::SearchResults;
 
 use crate::catalog::Catalog;
 use crate::catalog::RowFilter;
@@ -33,7 +33,7 @@ impl Catalog {
         Page { rows, total, next, ..Page::default() }
     }
 
-    fn page_of_matches(&self, query: &Query, found: Found, place: ListPosition, limit: usize) -> Page {
+    fn page_of_matches(&self, query: &Query, found: SearchResults, place: ListPosition, limit: usize) -> Page {
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         match &query.order {
             Order::Relevance => {}

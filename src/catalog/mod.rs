@@ -42,7 +42,7 @@ use once_cell::sync::OnceCell;
 
 use crate::data::fold::fold;
 use crate::data::{Snapshot, SnapshotVersion, Table};
-use crate::search::{Found, SearchError, TextIndex};
+use crate::search::{SearchError, SearchResults, TextIndex};
 
 /// Counts, and sums, that are remembered before the memory is cleared.
 const REMEMBERED: usize = 4_096;
@@ -141,10 +141,10 @@ impl Catalog {
 
     /// All rows whose names match `text` and that `passes`, best first.
     #[must_use]
-    pub fn search(&self, table: Table, text: &str, passes: &dyn Fn(u32) -> bool) -> Found {
+    pub fn search(&self, table: Table, text: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
         match self.texts.of(table) {
             Some(index) => index.search(&self.snapshot.names(table), text, passes),
-            None => Found::default(),
+            None => SearchResults::default(),
         }
     }
 

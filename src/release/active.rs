@@ -12,7 +12,7 @@ use arc_swap::{ArcSwap, Guard};
 use crate::data::SnapshotVersion;
 
 /// How many releases are kept beside the one that is served, unless the settings say otherwise.
-pub const KEEP: usize = 3;
+pub const DEFAULT_KEEP: usize = 3;
 
 /// What has a snapshot's version.
 pub trait HasVersion {
@@ -84,7 +84,7 @@ impl<T: HasVersion> ActiveRelease<T> {
 
     /// The release of this version, where it is served or kept.
     #[must_use]
-    pub fn held(&self, version: SnapshotVersion) -> Option<Arc<T>> {
+    pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<T>> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.held);
         all.find(|held| held.item.version() == version).map(|held| Arc::clone(&held.item))
@@ -154,12 +154,14 @@ mod tests {
 
     #[test]
     fn the_last_three_stay_for_their_cursors() {
-        let live = ActiveRelease::new(Arc::new(GenerationId(1)), KEEP);
+        let live = ActiveRelease::new(Arc::new(GenerationId(1)), DEFAULT_KEEP);
         for counter in 2..=5 {
             live.replace(Arc::new(GenerationId(counter)));
         }
         assert_eq!(numbers(&live), [5, 4, 3, 2]);
-        assert!(live.held(version(1)).is_none() && live.held(version(2)).is_some() && live.held(version(5)).is_some());
+        assert!(
+            live.loaded(version(1)).is_none() && live.loaded(version(2)).is_some() && live.loaded(version(5)).is_some()
+        );
         assert_eq!(live.swaps(), 4);
     }
 
@@ -178,7 +180,7 @@ mod tests {
         let taken = live.current();
         live.replace(Arc::new(GenerationId(2)));
         assert_eq!((taken.0, live.current().0), (1, 2));
-        assert!(live.held(version(1)).is_none());
+        assert!(live.loaded(version(1)).is_none());
     }
 
     #[test]
@@ -188,7 +190,7 @@ mod tests {
             let reader = scope.spawn(|| {
                 for _ in 0..20_000 {
                     // Two releases take turns, and one is kept: both can always be asked.
-                    assert!(live.held(version(1)).is_some());
+                    assert!(live.loaded(version(1)).is_some());
                     let all = live.all();
                     assert!(all.len() == 1 || all[0].0 != all[1].0);
                 }

@@ -139,7 +139,7 @@ fn recovers(releases: &ReleaseStore, place: &str) {
     let current = releases.current().unwrap().unwrap();
     assert!([version(OLD), version(NEW)].contains(&current), "{place}: {current}");
     let release = releases.open(current).unwrap_or_else(|error| panic!("{place}: {error}"));
-    release.trial().unwrap_or_else(|error| panic!("{place}: {error}"));
+    release.smoke_test().unwrap_or_else(|error| panic!("{place}: {error}"));
     drop(release);
     let publication = publish(releases, small(NEW)).unwrap_or_else(|error| panic!("{place}: {error}"));
     assert_eq!(publication.current, Some(version(NEW)), "{place}");
@@ -189,7 +189,7 @@ fn a_first_build_killed_anywhere_leaves_no_release_or_the_whole() {
         let (_folder, releases) = empty.next();
         publish_on(&FaultyFs::after(last), &releases);
         if let Some(current) = releases.current().unwrap() {
-            releases.open(current).unwrap().trial().unwrap();
+            releases.open(current).unwrap().smoke_test().unwrap();
         }
         assert_eq!(publish(&releases, small(NEW)).unwrap().current, Some(version(NEW)));
         assert_eq!(names(releases.folder()), [NEW, "current"], "{last}");
@@ -200,7 +200,7 @@ fn a_first_build_killed_anywhere_leaves_no_release_or_the_whole() {
 fn the_repair_of_a_damaged_release_may_be_killed_too() {
     let copies = Copies::of(index(&[OLD, NEW]));
     copies.made.activate(version(OLD)).unwrap();
-    fs::write(copies.made.place(version(NEW)).join("tables.bin"), "torn").unwrap();
+    fs::write(copies.made.release_folder(version(NEW)).join("tables.bin"), "torn").unwrap();
     for last in instants(&copies) {
         let (_folder, releases) = copies.next();
         let disk = FaultyFs::after(last);
@@ -218,7 +218,7 @@ fn every_file_and_folder_is_synced_before_the_release_gets_its_name_and_that_bef
     let renames: Vec<usize> = (0..acts.len()).filter(|at| matches!(acts[*at], Act::Rename(..))).collect();
     let [named, switched] = renames[..] else { panic!("{renames:?}") };
     let Act::Rename(draft, place, _) = &acts[named] else { unreachable!() };
-    assert_eq!(*place, releases.place(version(NEW)));
+    assert_eq!(*place, releases.release_folder(version(NEW)));
     for file in files(place).unwrap() {
         let synced = acts[..named].iter().position(|act| *act == Act::SyncFile(draft.join(&file)));
         assert!(synced.is_some(), "{}", file.display());

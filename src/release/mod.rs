@@ -30,7 +30,7 @@ pub use event::Event;
 pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Outcome, Publication, Publisher};
-pub use watch::{POLL, ReleaseSource, Watcher, start};
+pub use watch::{POLL_INTERVAL, ReleaseSource, Watcher, start};
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,7 +83,7 @@ impl ReleaseStore {
 
     /// Where the release of this version lies.
     #[must_use]
-    pub fn place(&self, version: SnapshotVersion) -> PathBuf {
+    pub fn release_folder(&self, version: SnapshotVersion) -> PathBuf {
         self.index.join(version.to_string())
     }
 
@@ -110,7 +110,7 @@ impl ReleaseStore {
             let version = name.to_str().and_then(|name| name.parse::<SnapshotVersion>().ok());
             // A bare date reads as a version too, but no release is called so.
             if let Some(version) = version.filter(|version| name == *version.to_string())
-                && self.place(version).is_dir()
+                && self.release_folder(version).is_dir()
             {
                 versions.push(version);
             }
@@ -124,7 +124,7 @@ impl ReleaseStore {
     /// # Errors
     /// [`ReleaseError`] where there is no such release, or its manifest is of another format or damaged.
     pub fn manifest(&self, version: SnapshotVersion) -> Result<Manifest, ReleaseError> {
-        let place = self.place(version);
+        let place = self.release_folder(version);
         if !place.is_dir() {
             return Err(ReleaseError::Missing { version, index: self.index.clone() });
         }
@@ -139,7 +139,7 @@ impl ReleaseStore {
         let mut stamp = DefaultHasher::new();
         look_at(&self.index.join(CURRENT), 0, &mut stamp);
         if let Some(version) = version {
-            look_at(&self.place(version), 3, &mut stamp);
+            look_at(&self.release_folder(version), 3, &mut stamp);
         }
         stamp.finish()
     }
@@ -181,7 +181,7 @@ impl ReleaseStore {
             let _lock = lock::switch(&self.index)?;
             let current = self.current()?;
             for version in self.versions()?.into_iter().skip(keep).filter(|version| Some(*version) != current) {
-                let place = self.place(version);
+                let place = self.release_folder(version);
                 let bytes = size(&place).at(&place)?;
                 let aside = self.index.join(format!("{REMOVING}{version}"));
                 OsFs.rename(&place, &aside).at(&place)?;
@@ -197,7 +197,7 @@ impl ReleaseStore {
     #[must_use]
     pub fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
         let mut free = version.next();
-        while self.place(free).symlink_metadata().is_ok() && free != free.next() {
+        while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
             free = free.next();
         }
         free

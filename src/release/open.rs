@@ -25,16 +25,20 @@ impl ReleaseStore {
     /// # Errors
     /// [`ReleaseError`] where there is no such release, or it is of another format or damaged.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
-        self.open_telling(version, &NoProgress)
+        self.open_with_progress(version, &NoProgress)
     }
 
     /// Opens a release as [`ReleaseStore::open`] does, and tells `progress` of the bytes read.
     ///
     /// # Errors
     /// As [`ReleaseStore::open`].
-    pub fn open_telling(&self, version: SnapshotVersion, progress: &dyn Progress) -> Result<Release, ReleaseError> {
+    pub fn open_with_progress(
+        &self,
+        version: SnapshotVersion,
+        progress: &dyn Progress,
+    ) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
-        let place = self.place(version);
+        let place = self.release_folder(version);
         verify(&place, version, &manifest, progress)?;
         open_trusted(&place, version, manifest)
     }
@@ -42,7 +46,7 @@ impl ReleaseStore {
     /// Opens the tables of a release without reading them through, for a comparison.
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
         self.manifest(version)?;
-        tables(&self.place(version), version, Checksums::Trust)
+        tables(&self.release_folder(version), version, Checksums::Trust)
     }
 }
 
@@ -120,7 +124,7 @@ impl Release {
     ///
     /// # Errors
     /// What went wrong first.
-    pub fn trial(&self) -> Result<(), String> {
+    pub fn smoke_test(&self) -> Result<(), String> {
         const SAMPLE: u32 = 40;
         for table in Table::ALL {
             let rows = self.catalog.snapshot().rows(table);

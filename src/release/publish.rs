@@ -145,7 +145,7 @@ impl<'d> Publisher<'d> {
         drop(snapshot);
         progress.step("trial", 0);
         let release = open::open_trusted(draft, version, manifest)?;
-        release.trial().map_err(|reason| ReleaseError::Damaged { version, reason })?;
+        release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason })?;
         progress.done();
         progress.step("publish", 0);
         let manifest = release.manifest.clone();
@@ -239,7 +239,7 @@ impl<'d> Publisher<'d> {
     /// Gives the draft its name and makes `current` name it; answers what `current` named before.
     fn make_public(&self, draft: &Path, version: SnapshotVersion) -> Result<Option<SnapshotVersion>, ReleaseError> {
         let index = self.releases.folder();
-        let place = self.releases.place(version);
+        let place = self.releases.release_folder(version);
         let _lock = lock::switch(index)?;
         let before = self.releases.current().ok().flatten();
         self.releases.prepare(self.disk, version)?;

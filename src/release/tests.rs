@@ -18,15 +18,18 @@ fn a_published_release_is_current_and_answers() {
     let (_folder, releases) = index(&[FIRST]);
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     let release = releases.open(version(FIRST)).unwrap();
-    release.trial().unwrap();
+    release.smoke_test().unwrap();
     let found = release.catalog.search(Table::Firms, "zoe angls", &|_| true);
     assert_eq!(release.catalog.snapshot().slug(Table::Firms, found.hits[0].row), "zoe-angels");
     let manifest = release.manifest;
     assert_eq!((manifest.counts.firms, manifest.counts.reviews), (3, 4));
     assert_eq!(manifest.built_at, "1970-01-01T00:00:00Z");
     let listed: Vec<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
-    let mut found: Vec<String> =
-        files(&releases.place(version(FIRST))).unwrap().iter().map(|path| path.display().to_string()).collect();
+    let mut found: Vec<String> = files(&releases.release_folder(version(FIRST)))
+        .unwrap()
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     found.retain(|path| path != "manifest.json");
     assert_eq!(listed, found);
 }
@@ -48,12 +51,12 @@ fn the_same_version_again_ends_well_with_the_same_content_and_is_refused_with_ot
 fn a_damaged_release_is_replaced_by_the_same_content() {
     for file in ["tables.bin", "manifest.json", "text/people/meta.json"] {
         let (_folder, releases) = index(&[FIRST]);
-        let path = releases.place(version(FIRST)).join(file);
+        let path = releases.release_folder(version(FIRST)).join(file);
         fs::write(&path, "torn").unwrap();
         assert!(releases.open(version(FIRST)).is_err(), "{file}");
         let repaired = publish(&releases, small(FIRST)).unwrap();
         assert_eq!(repaired.outcome, Outcome::Repaired, "{file}");
-        releases.open(version(FIRST)).unwrap().trial().unwrap();
+        releases.open(version(FIRST)).unwrap().smoke_test().unwrap();
         assert_eq!(names(releases.folder()), [FIRST, "current"], "{file}");
     }
 }
@@ -61,7 +64,7 @@ fn a_damaged_release_is_replaced_by_the_same_content() {
 /// Opens a copy of the release after `damage` was done to it, which must be refused; answers the words.
 fn refusal_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
     let (_folder, releases) = copies.next();
-    damage(&releases.place(version(FIRST)));
+    damage(&releases.release_folder(version(FIRST)));
     match releases.open(version(FIRST)) {
         Ok(_) => panic!("opened"),
         Err(error) => error.to_string(),
@@ -75,9 +78,9 @@ fn refusal(damage: impl FnOnce(&Path)) -> String {
 #[test]
 fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
     let copies = Copies::of(index(&[FIRST]));
-    for path in files(&copies.made.place(version(FIRST))).unwrap() {
+    for path in files(&copies.made.release_folder(version(FIRST))).unwrap() {
         let name = path.display();
-        let bytes = fs::read(copies.made.place(version(FIRST)).join(&path)).unwrap();
+        let bytes = fs::read(copies.made.release_folder(version(FIRST)).join(&path)).unwrap();
         let rewritten = |bytes: &[u8]| refusal_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
         // A table without words has empty files, which can neither change nor be cut.
         let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
@@ -135,7 +138,7 @@ fn a_manifest_that_names_other_places_versions_or_counts_is_refused() {
 #[test]
 fn a_release_under_the_name_of_another_is_refused() {
     let (_folder, releases) = index(&[FIRST]);
-    fs::rename(releases.place(version(FIRST)), releases.place(version(SECOND))).unwrap();
+    fs::rename(releases.release_folder(version(FIRST)), releases.release_folder(version(SECOND))).unwrap();
     assert!(matches!(releases.open(version(SECOND)), Err(ReleaseError::Damaged { .. })));
     assert!(matches!(releases.open(version(FIRST)), Err(ReleaseError::Missing { .. })));
 }
@@ -178,7 +181,7 @@ fn only_what_can_be_served_is_made_current() {
     assert!(!releases.activate(version(FIRST)).unwrap());
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     assert!(matches!(releases.activate(version("2026-12-04.1")), Err(ReleaseError::Missing { .. })));
-    fs::write(releases.place(version(SECOND)).join("tables.bin"), "torn").unwrap();
+    fs::write(releases.release_folder(version(SECOND)).join("tables.bin"), "torn").unwrap();
     assert!(matches!(releases.activate(version(SECOND)), Err(ReleaseError::Damaged { .. })));
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     assert_eq!(names(releases.folder()), [FIRST, SECOND, "current"]);
@@ -194,7 +197,7 @@ fn pruning_keeps_the_newest_and_the_current_and_what_is_open_stays_readable() {
     assert_eq!(versions, ["2026-11-03.1", "2026-11-02.1"]);
     assert!(removed.iter().all(|removed| removed.bytes > open.manifest.bytes("")));
     assert_eq!(names(releases.folder()), ["2026-11-01.1", "2026-11-04.1", "current"]);
-    open.trial().unwrap();
+    open.smoke_test().unwrap();
     fs::write(releases.folder().join("current"), "?").unwrap();
     assert!(releases.prune(0).is_err(), "nothing goes while it is not known what is served");
     assert_eq!(releases.versions().unwrap().len(), 2);
@@ -240,7 +243,7 @@ fn the_stamp_changes_with_current_and_with_any_file_of_the_release() {
     assert_eq!(stamp(), before, "opening a release changes nothing in it");
     for file in ["manifest.json", "tables.bin", "text/firms/meta.json"] {
         let before = stamp();
-        let path = releases.place(version(FIRST)).join(file);
+        let path = releases.release_folder(version(FIRST)).join(file);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, [&bytes[..], b" "].concat()).unwrap();
         assert_ne!(stamp(), before, "{file}");

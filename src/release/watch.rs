@@ -18,7 +18,7 @@ use crate::release::active::{HasVersion, LoadedRelease};
 use crate::release::{ActiveRelease, Event};
 
 /// How often `current` is read.
-pub const POLL: Duration = Duration::from_millis(200);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Where releases come from.
 pub trait ReleaseSource: Send + Sync + 'static {
@@ -174,7 +174,7 @@ fn others<S: ReleaseSource>(
 impl<S: ReleaseSource> Watcher<S> {
     /// What is served, for those who answer from it.
     #[must_use]
-    pub fn live(&self) -> Arc<ActiveRelease<S::Item>> {
+    pub fn active(&self) -> Arc<ActiveRelease<S::Item>> {
         Arc::clone(&self.live)
     }
 
@@ -199,14 +199,14 @@ impl<S: ReleaseSource> Watcher<S> {
             };
             let looking = Arc::clone(&watcher);
             // A look that fails to run at all means that the runtime is ending.
-            if tokio::task::spawn_blocking(move || looking.look(asked)).await.is_err() {
+            if tokio::task::spawn_blocking(move || looking.poll(asked)).await.is_err() {
                 return;
             }
         }
     }
 
     /// Looks once; blocks while a release is opened. `asked`: also at what was refused before.
-    pub fn look(&self, asked: bool) {
+    pub fn poll(&self, asked: bool) {
         let named = self.source.named();
         let sight = named.as_ref().map_or(None, |named| *named);
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +228,7 @@ impl<S: ReleaseSource> Watcher<S> {
         *passed = Some(SeenRefusal { named: sight, stamp, last: stamp });
         match named {
             Ok(Some(version)) => {
-                if self.take_up(version) {
+                if self.try_activate(version) {
                     *passed = None;
                 }
             }
@@ -237,7 +237,7 @@ impl<S: ReleaseSource> Watcher<S> {
         }
     }
 
-    fn take_up(&self, version: SnapshotVersion) -> bool {
+    fn try_activate(&self, version: SnapshotVersion) -> bool {
         // One that is kept is opened anew too: its files may have been damaged since.
         match open(&self.source, version) {
             Ok(item) => {

@@ -23,7 +23,7 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 /// How near `candidate` comes to `text`, 0–1, where that is near enough to suggest it; compared as [`nearest`] does.
 #[must_use]
-pub fn nearness(text: &str, candidate: &str) -> Option<f64> {
+pub fn similarity(text: &str, candidate: &str) -> Option<f64> {
     compare(&fold(text), &fold(candidate))
 }
 

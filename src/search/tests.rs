@@ -1,7 +1,7 @@
 //! What a search promises, over small tables.
 
 use crate::data::Names;
-use crate::search::{MATCH, MOST_HITS, TextIndex};
+use crate::search::{MATCH_SCORE, MAX_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);
@@ -135,7 +135,7 @@ fn an_explanation_agrees_with_the_search() {
                 explanation.matches && (explanation.score - hit.score).abs() < 1e-5,
                 "{query}: {explanation:?} {hit:?}"
             );
-            assert!(hit.score >= MATCH);
+            assert!(hit.score >= MATCH_SCORE);
         }
     }
 }
@@ -157,7 +157,7 @@ fn a_crowd_of_matches_is_cut_to_the_best_and_says_so() {
     for query in ["a", "al", "alder", "capital", "alder capital", "capital alder"] {
         let found = index.search(&table, query, &|_| true);
         assert!(found.capped, "{query}");
-        assert!((400..=MOST_HITS).contains(&found.hits.len()), "{query}: {}", found.hits.len());
+        assert!((400..=MAX_HITS).contains(&found.hits.len()), "{query}: {}", found.hits.len());
         let begins = |row: u32| table.name(row).to_lowercase().contains(query.split(' ').next().unwrap());
         assert!(found.hits.iter().all(|hit| begins(hit.row)), "{query}");
     }

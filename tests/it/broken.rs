@@ -253,5 +253,5 @@ fn the_release_before_is_still_served_after_every_fault() {
         assert!(index_files(index.path()) == before, "{} left something behind", fault.what);
     }
     let open = releases.open(served.unwrap()).unwrap();
-    assert_eq!(open.trial(), Ok(()));
+    assert_eq!(open.smoke_test(), Ok(()));
 }

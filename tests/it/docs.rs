@@ -14,7 +14,7 @@ use venturedex::catalog::param_schema::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALU
 use venturedex::http::problem::Code;
 use venturedex::http::server::Limits;
 use venturedex::quota::Tier;
-use venturedex::search::MOST_HITS;
+use venturedex::search::MAX_HITS;
 use venturedex::site::CLIENTS;
 use venturedex::site::static_pages::StaticPages;
 
@@ -50,7 +50,7 @@ fn the_limits_that_are_told_are_those_that_hold() {
     ] {
         assert_eq!(told.get(what), Some(&most), "{what}: {told:?}");
     }
-    assert_eq!(MOST_HITS, 1_000);
+    assert_eq!(MAX_HITS, 1_000);
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn releases_are_listed_switched_verified_and_pruned() {
     assert_eq!(listed["releases"][2]["counts"]["firms"], 3);
 
     index.run(&["verify"]).code(0);
-    let tables = index.releases().place(version("2026-11-21.1")).join("tables.bin");
+    let tables = index.releases().release_folder(version("2026-11-21.1")).join("tables.bin");
     let mut bytes = fs::read(&tables).unwrap();
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
@@ -302,7 +302,7 @@ fn a_kill_at_any_moment_leaves_the_old_release_or_the_new() {
         let current = releases.current().unwrap().unwrap();
         served_old += u32::from(current == version("2026-11-20.1"));
         let release = releases.open(current).unwrap_or_else(|error| panic!("moment {moment}: {error}"));
-        release.trial().unwrap();
+        release.smoke_test().unwrap();
         let began = Instant::now();
         let next = index.build_json(new.path());
         // What else the machine does comes and goes: the moments are spread over the shortest build.

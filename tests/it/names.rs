@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use venturedex::catalog::Catalog;
 use venturedex::data::fold::fold;
 use venturedex::data::{Facet, Table};
-use venturedex::search::CLOSE;
+use venturedex::search::CLOSE_SCORE;
 
 use crate::harness::{bundled_folder, catalog_of, real_data};
 
@@ -99,7 +99,7 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
         let passes = |row: u32| number % 2 == 0 || row % 11 == 3;
         let rows = (0..snapshot.rows(table)).filter(|row| passes(*row));
         let best = rows.map(|row| index.explain(&names, &query, row).score).fold(0.0, f32::max);
-        if best >= CLOSE {
+        if best >= CLOSE_SCORE {
             close += 1.0;
             let hits = catalog.search(table, &query, &passes).hits;
             let is_found = hits.first().is_some_and(|hit| hit.score > best - 0.03);

@@ -211,7 +211,7 @@ fn a_damaged_release_is_refused_once_and_taken_up_when_it_is_mended() {
     let damaged = "2026-11-25.1".parse().unwrap();
     let elsewhere = House::new();
     elsewhere.publish("2026-11-25.1");
-    let from = ReleaseStore::at(elsewhere.index()).place(damaged);
+    let from = ReleaseStore::at(elsewhere.index()).release_folder(damaged);
     fs::remove_file(from.join("text/people/format")).unwrap();
     let copied = Command::new("cp").arg("-r").arg(&from).arg(house.index()).status().unwrap();
     assert!(copied.success());

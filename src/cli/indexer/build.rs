@@ -57,7 +57,7 @@ pub(crate) fn run(
     let publication = building.publish(compiled, now, &steps)?;
     drop(building);
     let difference = compare(releases, &publication, &steps);
-    let place = releases.place(publication.manifest.version);
+    let place = releases.release_folder(publication.manifest.version);
     let summary = Summary {
         publication: &publication,
         report: &report,

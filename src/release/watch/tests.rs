@@ -9,9 +9,9 @@ use tokio::sync::Notify;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
-use crate::release::active::{HasVersion, KEEP};
+use crate::release::active::{DEFAULT_KEEP, HasVersion};
 use crate::release::sample::{compiled, index, publish, small, version};
-use crate::release::{Event, POLL};
+use crate::release::{Event, POLL_INTERVAL};
 use crate::release::{ReleaseError, ReleaseStore};
 use crate::release::{ReleaseSource, Watcher, start};
 
@@ -124,7 +124,7 @@ fn watch<S: ReleaseSource>(source: S) -> Watched<S> {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
     let report = move |event: Event| lines.lock().unwrap().push(event.to_string());
-    Watched { watcher: start(source, KEEP, report).unwrap(), log }
+    Watched { watcher: start(source, DEFAULT_KEEP, report).unwrap(), log }
 }
 
 impl<S: ReleaseSource> Watched<S> {
@@ -133,11 +133,11 @@ impl<S: ReleaseSource> Watched<S> {
     }
 
     fn all(&self) -> Vec<String> {
-        self.watcher.live().all().iter().map(|item| item.version().to_string()).collect()
+        self.watcher.active().all().iter().map(|item| item.version().to_string()).collect()
     }
 
     fn looks(&self, times: usize) {
-        (0..times).for_each(|_| self.watcher.look(false));
+        (0..times).for_each(|_| self.watcher.poll(false));
     }
 }
 
@@ -149,7 +149,7 @@ fn without_current_the_bundled_snapshot_is_served_and_that_is_said_once() {
     watched.looks(3);
     assert_eq!(watched.lines(), ["serving the bundled snapshot 2026-01-01.1"]);
     assert_eq!(watched.all(), [BUNDLED]);
-    assert_eq!(watched.watcher.live().refusals(), 0);
+    assert_eq!(watched.watcher.active().refusals(), 0);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_damaged_release_at_start_is_passed_over_for_the_newest_good_one_before_it()
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1", BUNDLED]);
-    assert_eq!(watched.watcher.live().refusals(), 2);
+    assert_eq!(watched.watcher.active().refusals(), 2);
     // Mended, it is taken up as soon as its files have come to rest.
     fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
     watched.looks(2);
@@ -220,15 +220,15 @@ fn a_kept_release_that_was_damaged_meanwhile_is_refused() {
         folder.releases.insert("2026-11-01.1", Refuses);
     });
     watched.looks(3);
-    assert_eq!(watched.watcher.live().current().version(), version("2026-11-02.1"));
-    assert_eq!(watched.watcher.live().refusals(), 1);
+    assert_eq!(watched.watcher.active().current().version(), version("2026-11-02.1"));
+    assert_eq!(watched.watcher.active().refusals(), 1);
 }
 
 #[test]
 fn a_new_release_is_taken_up_at_the_next_look_and_an_older_one_again() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
-    let live = watched.watcher.live();
+    let live = watched.watcher.active();
     let before = live.current();
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
     watched.looks(1);
@@ -255,7 +255,7 @@ fn a_refused_release_is_said_once_and_tried_again_when_its_files_have_changed_an
         fake.change(|folder| folder.current = Some("2026-11-02.1"));
         watched.looks(10);
         assert_eq!(watched.lines().len(), 1);
-        assert_eq!((fake.openings() - kept, watched.watcher.live().refusals()), (1, 1));
+        assert_eq!((fake.openings() - kept, watched.watcher.active().refusals()), (1, 1));
         // While it is being copied, each look sees another state.
         for _ in 0..5 {
             fake.change(|_| ());
@@ -278,13 +278,13 @@ fn an_operator_who_asks_is_answered_each_time() {
     watched.lines();
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
     watched.looks(3);
-    watched.watcher.look(true);
-    watched.watcher.look(true);
+    watched.watcher.poll(true);
+    watched.watcher.poll(true);
     watched.looks(3);
     let missing = "refused: index holds no release 2026-11-02.1: `indexer list` names those there are; \
                    still serving 2026-11-01.1";
     assert_eq!(watched.lines(), [missing, missing, missing]);
-    assert_eq!(watched.watcher.live().refusals(), 3);
+    assert_eq!(watched.watcher.active().refusals(), 3);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_lost_or_garbled_current_changes_nothing_that_is_served() {
              still serving 2026-11-01.1"
         ]
     );
-    assert_eq!(watched.watcher.live().swaps(), 0);
+    assert_eq!(watched.watcher.active().swaps(), 0);
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn a_release_with_the_version_of_the_bundled_snapshot_is_taken_up() {
     let watched = watch(fake.clone());
     fake.change(|folder| folder.current = Some(BUNDLED));
     watched.looks(2);
-    let live = watched.watcher.live();
+    let live = watched.watcher.active();
     assert_eq!((live.current().opening, watched.all().len(), live.swaps()), (1, 1, 1));
 }
 
@@ -329,15 +329,15 @@ fn name(catalog: &Catalog) -> String {
 async fn a_running_watcher_takes_up_a_real_release_within_a_second_and_refuses_a_damaged_one() {
     let (_folder, releases) = index(&["2026-11-20.1"]);
     let watched = watch(releases.clone());
-    let live = watched.watcher.live();
+    let live = watched.watcher.active();
     let log = Arc::clone(&watched.log);
-    let running = tokio::spawn(watched.watcher.run(POLL));
+    let running = tokio::spawn(watched.watcher.run(POLL_INTERVAL));
     let begun = live.current();
 
     publish(&releases, compiled("2026-11-27.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
     wait(|| live.current().version() == version("2026-11-27.1")).await;
     assert_eq!((name(&begun), name(&live.current())), ("Mossworks".into(), "Mossworks BV".into()));
-    assert!(live.held(version("2026-11-20.1")).is_some());
+    assert!(live.loaded(version("2026-11-20.1")).is_some());
 
     publish_damaged(&releases, "2026-11-28.1");
     wait(|| live.refusals() == 1).await;
@@ -358,24 +358,24 @@ fn a_damaged_release_is_refused_once_however_often_it_is_seen_and_left_as_it_is(
     let (_folder, releases) = index(&["2026-11-20.1"]);
     let watched = watch(releases.clone());
     publish_damaged(&releases, "2026-11-28.1");
-    let tables = releases.place(version("2026-11-28.1")).join("tables.bin");
+    let tables = releases.release_folder(version("2026-11-28.1")).join("tables.bin");
     let damaged = fs::read(&tables).unwrap();
     watched.looks(5);
-    assert_eq!(watched.watcher.live().refusals(), 1);
+    assert_eq!(watched.watcher.active().refusals(), 1);
     assert!(fs::read(&tables).unwrap() == damaged);
 }
 
 /// Publishes a release whose tables have one flipped bit, as a bad copy would.
 fn publish_damaged(releases: &ReleaseStore, name: &str) {
     let (_elsewhere, others) = index(&[name]);
-    let (from, to) = (others.place(version(name)), releases.folder().join(".copy"));
+    let (from, to) = (others.release_folder(version(name)), releases.folder().join(".copy"));
     copy(&from, &to);
     let tables = to.join("tables.bin");
     let mut bytes = fs::read(&tables).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&tables, bytes).unwrap();
-    fs::rename(&to, releases.place(version(name))).unwrap();
+    fs::rename(&to, releases.release_folder(version(name))).unwrap();
     fs::write(releases.folder().join("current"), name).unwrap();
 }
 
@@ -403,7 +403,7 @@ async fn wait(so: impl Fn() -> bool) {
 async fn a_watcher_that_is_asked_looks_at_once() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
-    let live = watched.watcher.live();
+    let live = watched.watcher.active();
     let asked = Arc::new(Notify::new());
     let bell = Arc::clone(&asked);
     let started = fake.looks();

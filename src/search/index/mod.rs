@@ -26,7 +26,7 @@ use crate::search::rank::candidates::{CandidateLimits, Candidates};
 use crate::search::rank::explain::Parts;
 use crate::search::rank::search_buffers::{BEGINS, HINTED, KEEP, Pool, SCORED, SURELY, SearchBuffers};
 use crate::search::rank::{Best, score_text, whisper};
-use crate::search::{CLOSE, FORMAT, MATCH, MOST_HITS, SURE, SearchError};
+use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError};
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
 pub struct TextIndex {
@@ -38,10 +38,10 @@ pub struct TextIndex {
 
 /// What a search found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
-    /// All matches, best first, each once; at most [`MOST_HITS`].
+pub struct SearchResults {
+    /// All matches, best first, each once; at most [`MAX_HITS`].
     pub hits: Vec<Hit>,
-    /// True where there were more matches than [`MOST_HITS`].
+    /// True where there were more matches than [`MAX_HITS`].
     pub capped: bool,
     /// Rows whose names may have been meant, best first, where no close match was found.
     pub did_you_mean: Vec<u32>,
@@ -52,7 +52,7 @@ pub struct Found {
 pub struct Hit {
     /// The row.
     pub row: u32,
-    /// Its score, from [`MATCH`] to 1 and a whisper more.
+    /// Its score, from [`MATCH_SCORE`] to 1 and a whisper more.
     pub score: f32,
 }
 
@@ -112,20 +112,20 @@ impl TextIndex {
         Ok(Self { lexicon, weights, rows, pool: Pool::default() })
     }
 
-    /// All matches that `passes`, best first, at most [`MOST_HITS`]; the same for the same index and query.
+    /// All matches that `passes`, best first, at most [`MAX_HITS`]; the same for the same index and query.
     ///
     /// An empty query finds nothing.
-    pub fn search(&self, names: &dyn Names, query: &str, passes: &dyn Fn(u32) -> bool) -> Found {
+    pub fn search(&self, names: &dyn Names, query: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
         let mut query = Query::read(query, &self.weights);
         self.pool.with(self.rows, |scratch| {
             let mut candidates = Candidates::new(&self.lexicon, passes);
             let mut scored = Vec::new();
             let mut capped = false;
             // A long query takes longer to compare, and fewer names hold all of it.
-            let near = MOST_HITS / query.words.len().max(1);
+            let near = MAX_HITS / query.words.len().max(1);
             for (reach, enough, most) in [
-                (CandidateLimits::Near, SURE, near),
-                (CandidateLimits::Wide, CLOSE, 300),
+                (CandidateLimits::Near, SURE_SCORE, near),
+                (CandidateLimits::Wide, CLOSE_SCORE, 300),
                 (CandidateLimits::Far, 0.0, 300),
             ] {
                 if !candidates.gather(&mut query, &self.weights, reach, scratch) {
@@ -133,20 +133,20 @@ impl TextIndex {
                 }
                 capped |= self.score_all(names, &query, &candidates, most, scratch, &mut scored);
                 let is_enough = |best: &Hit| {
-                    best.score >= enough || (best.score >= CLOSE && candidates.is_meant(scratch.marks(best.row)))
+                    best.score >= enough || (best.score >= CLOSE_SCORE && candidates.is_meant(scratch.marks(best.row)))
                 };
                 if scored.first().is_some_and(is_enough) || query.joined.is_empty() {
                     break;
                 }
             }
-            let close = scored.first().is_some_and(|best| best.score >= CLOSE);
+            let close = scored.first().is_some_and(|best| best.score >= CLOSE_SCORE);
             let did_you_mean = if close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
             let compared = scored.len();
-            scored.retain(|hit| hit.score >= MATCH);
+            scored.retain(|hit| hit.score >= MATCH_SCORE);
             // Where some that were compared do not match, the less likely ones that were not would not either.
-            capped = (capped && scored.len() == compared) || scored.len() > MOST_HITS;
-            scored.truncate(MOST_HITS);
-            Found { hits: scored, capped, did_you_mean }
+            capped = (capped && scored.len() == compared) || scored.len() > MAX_HITS;
+            scored.truncate(MAX_HITS);
+            SearchResults { hits: scored, capped, did_you_mean }
         })
     }
 
@@ -178,7 +178,7 @@ impl TextIndex {
         let score = points + prominence;
         Explanation {
             score,
-            matches: points > 0.0 && score >= MATCH,
+            matches: points > 0.0 && score >= MATCH_SCORE,
             text: text.to_owned(),
             way: parts.first().map_or("nothing", |part| part.way),
             parts,

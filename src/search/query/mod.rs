@@ -9,7 +9,7 @@ use crate::data::fold::fold;
 use crate::search::index::weights::{GENERIC, Weights};
 use crate::search::query::edit_distance::Pattern;
 use crate::search::query::phonetic::sound;
-use crate::search::{LONGEST_QUERY, MOST_WORDS};
+use crate::search::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 
 /// What was asked.
 #[derive(Debug)]
@@ -50,22 +50,22 @@ pub(crate) struct Word {
 }
 
 impl Query {
-    /// Reads a query; only its first [`LONGEST_QUERY`] bytes and [`MOST_WORDS`] words count.
+    /// Reads a query; only its first [`MAX_QUERY_BYTES`] bytes and [`MAX_QUERY_WORDS`] words count.
     pub fn read(text: &str, weights: &Weights) -> Self {
-        let mut end = text.len().min(LONGEST_QUERY);
+        let mut end = text.len().min(MAX_QUERY_BYTES);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let text = text.get(..end).unwrap_or_default();
         let mut folded = fold(text);
         // A letter of another script may fold to several, so that the bound is kept here too.
-        folded.truncate(LONGEST_QUERY);
+        folded.truncate(MAX_QUERY_BYTES);
         folded.truncate(folded.trim_end().len());
         let joined = folded.replace(' ', "");
         let words: Vec<Word> = folded
             .split(' ')
             .filter(|word| !word.is_empty())
-            .take(MOST_WORDS)
+            .take(MAX_QUERY_WORDS)
             .map(|word| Word::new(word, weights))
             .collect();
         let sorted = (words.len() > 1).then(|| {

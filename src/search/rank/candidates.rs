@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::search::MOST_HITS;
+use crate::search::MAX_HITS;
 use crate::search::index::build::raw_term;
 use crate::search::index::term_index::TermIndex;
 use crate::search::index::weights::Weights;
@@ -41,7 +41,7 @@ const MANY: u32 = 2_000;
 /// From so many rows on, those that stand highest are chosen before any is touched.
 const CROWD: u32 = 8_000;
 /// The most rows that are touched for a query of one word, about.
-const MOST_SINGLE: usize = 4 * MOST_HITS;
+const MOST_SINGLE: usize = 4 * MAX_HITS;
 /// The most rows that are touched for a step of a query of several words.
 const MOST_TOUCHED: usize = 8_000;
 /// The same where the words that tell most are unknown.
@@ -247,7 +247,7 @@ impl<'a> Candidates<'a> {
                 later.sort_unstable();
                 &later
             };
-            let are_many = new.len() > MOST_HITS;
+            let are_many = new.len() > MAX_HITS;
             for (_, expansion) in order {
                 let mark = expansion.mark;
                 if expansion.optional && are_many {
@@ -284,7 +284,7 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        if scratch.touched.len() >= MOST_HITS {
+        if scratch.touched.len() >= MAX_HITS {
             return;
         }
         for range in &expansion.fresh_ranges {
@@ -324,7 +324,7 @@ impl<'a> Candidates<'a> {
         let mut higher = 0;
         let least = (0..=u8::MAX).rev().find(|standing| {
             higher += standings.get(usize::from(*standing)).copied().unwrap_or(0);
-            higher >= MOST_HITS
+            higher >= MAX_HITS
         });
         let least = least.unwrap_or(0);
         let mut left = MOST_SINGLE;

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// The query words found in a row: a bit each.
-pub(crate) const WORDS: u16 = (1 << crate::search::MOST_WORDS) - 1;
+pub(crate) const WORDS: u16 = (1 << crate::search::MAX_QUERY_WORDS) - 1;
 /// The row may have a word that a word of the query begins.
 pub(crate) const HINTED: u16 = 1 << 10;
 /// A word was found as it was asked.
