@@ -1,88 +1,61 @@
-//! Cultures: from which sounds and words the names of people and organizations are made.
+//! Cultures: the sounds and words from which names of people and organizations are built.
 //!
-//! Names are put together from parts (given name; stem and ending of a family name), so that a few hundred words give
-//! millions of names and none is taken from a real person. A part of a culture that writes another script is given as
-//! `Latin:native`, so that each name can be written both ways.
+//! Names are composed from parts (given name; stem and ending of a family name), so that a few hundred words give
+//! millions of names and none is taken from a real person. A part in another script is written as `Latin:native`, so
+//! that each name can be written both ways.
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::culture_east::EAST;
-use crate::datagen::culture_west::WEST;
+use crate::datagen::lists::Lists;
+use crate::datagen::words::{Syllables, syllables};
 
-/// Which syllables a culture's invented words are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sound {
-    Neutral,
-    Romance,
-    Germanic,
-    Slavic,
-    Eastern,
-    Southern,
-}
-
-/// The words of one culture, as its tables write them: separated by spaces, `_` for a space within a word.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) tag: &'static str,
-    pub(crate) sound: Sound,
-    /// Given names of women.
-    pub(crate) women: &'static str,
-    /// Given names of men.
-    pub(crate) men: &'static str,
-    /// Second parts of given names; empty where a given name has one part.
-    pub(crate) second: &'static str,
-    /// First parts of family names.
-    pub(crate) stems: &'static str,
-    /// Last parts of family names of women.
-    pub(crate) ends_women: &'static str,
-    /// Last parts of family names of men, each beside that of women.
-    pub(crate) ends_men: &'static str,
-    /// Words that organizations are named after.
-    pub(crate) roots: &'static str,
-    /// Generic words of investors.
-    pub(crate) firm_words: &'static str,
-    /// Generic words of startups.
-    pub(crate) startup_words: &'static str,
-    /// The family name comes first in the native script.
-    pub(crate) family_first: bool,
-}
-
-/// A word in Latin letters and in its own script (the same where that is Latin).
+/// A word in Latin letters and in its native script (identical if that is Latin).
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
     pub(crate) latin: String,
     pub(crate) native: String,
 }
 
-/// A culture, ready for drawing.
 #[derive(Debug)]
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
-    pub(crate) sound: Sound,
+    /// For invented words.
+    pub(crate) syllables: &'static Syllables,
+    /// Given names of women.
     pub(crate) women: Vec<Word>,
+    /// Given names of men.
     pub(crate) men: Vec<Word>,
+    /// Second parts of given names; empty if given names have one part.
     pub(crate) second: Vec<Word>,
+    /// First parts of family names.
     pub(crate) stems: Vec<Word>,
+    /// Last parts of women's family names.
     pub(crate) ends_women: Vec<Word>,
+    /// Last parts of men's family names, in the order of `ends_women`.
     pub(crate) ends_men: Vec<Word>,
+    /// Words that organizations are named after.
     pub(crate) roots: Vec<Word>,
+    /// Generic words of investors.
     pub(crate) firm_words: Vec<Word>,
+    /// Generic words of startups.
     pub(crate) startup_words: Vec<Word>,
+    /// The native script writes the family name first.
     pub(crate) family_first: bool,
 }
 
 impl Culture {
-    /// True where names are also written in another script than Latin.
+    /// True if names are also written in a script other than Latin.
     pub(crate) fn has_script(&self) -> bool {
         self.stems.iter().any(|stem| stem.latin != stem.native)
     }
 
-    /// True where the native script writes names without a space.
+    /// True if the native script writes names without a space.
     pub(crate) fn is_unspaced(&self) -> bool {
         matches!(self.tag, "zh" | "ja" | "ko")
     }
 }
 
+/// Words are separated by spaces, with `_` for a space within a word and `-` for an empty word.
 fn words(text: &str) -> Vec<Word> {
     let plain = |part: &str| if part == "-" { String::new() } else { part.replace('_', " ") };
     text.split_whitespace()
@@ -93,30 +66,32 @@ fn words(text: &str) -> Vec<Word> {
         .collect()
 }
 
-/// All cultures.
 pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
-    WEST.iter()
-        .chain(EAST)
-        .map(|source| Culture {
-            tag: source.tag,
-            sound: source.sound,
-            women: words(source.women),
-            men: words(source.men),
-            second: words(source.second),
-            stems: words(source.stems),
-            ends_women: words(source.ends_women),
-            ends_men: words(source.ends_men),
-            roots: words(source.roots),
-            firm_words: words(source.firm_words),
-            startup_words: words(source.startup_words),
-            family_first: source.family_first,
-        })
-        .collect()
+    let lists = Lists::parse(include_str!("words/cultures.txt"));
+    let culture = |tag: &&'static str| {
+        let value = |key| lists.value(tag, key);
+        let list = |key| value(key).map_or_else(Vec::new, words);
+        Culture {
+            tag,
+            syllables: syllables(value("sound").expect("a culture has a sound")),
+            women: list("women"),
+            men: list("men"),
+            second: list("second"),
+            stems: list("stems"),
+            ends_women: list("ends_women"),
+            ends_men: list("ends_men"),
+            roots: list("roots"),
+            firm_words: list("firm_words"),
+            startup_words: list("startup_words"),
+            family_first: value("family_first") == Some("true"),
+        }
+    };
+    lists.names.iter().map(culture).collect()
 });
 
-/// Place in [`CULTURES`] of the culture `tag`; the first one where there is none.
+/// Index in [`CULTURES`] of the culture `tag`.
 pub(crate) fn culture(tag: &str) -> usize {
-    CULTURES.iter().position(|culture| culture.tag == tag).unwrap_or(0)
+    CULTURES.iter().position(|culture| culture.tag == tag).expect("a culture of cultures.txt")
 }
 
 #[cfg(test)]
@@ -125,9 +100,9 @@ mod tests {
 
     #[test]
     fn every_culture_has_words_for_every_name() {
-        for (place, culture) in CULTURES.iter().enumerate() {
+        for (index, culture) in CULTURES.iter().enumerate() {
             let tag = culture.tag;
-            assert!(CULTURES[..place].iter().all(|other| other.tag != tag), "{tag} twice");
+            assert!(CULTURES[..index].iter().all(|other| other.tag != tag), "{tag} twice");
             for list in [&culture.women, &culture.men, &culture.stems, &culture.roots] {
                 assert!(list.len() >= 8, "{tag}: {list:?}");
             }

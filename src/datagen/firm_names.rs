@@ -1,39 +1,48 @@
 //! Names of firms.
 
+use once_cell::sync::Lazy;
+
 use crate::data::FirmKind;
 use crate::data::fold::fold;
+use crate::data::vocabulary::Vocabulary;
 use crate::datagen::culture::{CULTURES, Culture, Word};
-use crate::datagen::geography::{PLACES, draw_place};
+use crate::datagen::geography::{HOMES, draw_home, home_index};
+use crate::datagen::lists::Lists;
 use crate::datagen::naming::{Naming, core, person_name, tidy};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::words::coined;
 
-/// Firms whose names are set in every dataset of their size: look-alikes and the dirt of the real world.
-const SET_FIRMS: [(&str, &str); 8] = [
-    ("Alder Capital", "ACAP"),
-    ("Alder Capital Partners", "ACP"),
-    ("Aldern Ventures", ""),
-    ("Karst | Venture Studio", "Karst"),
-    ("\"Fernlicht\" Beteiligungen GmbH & Co. KG", "Fernlicht"),
-    ("Holmqvist, Brandauer & Sønner", "HBS"),
-    ("q7k", "Quarter Seven Kite"),
-    ("¡Adelante! Capital", "Adelante"),
+/// Name, alias and country of firms that occur in every dataset: look-alikes, and punctuation as in real data.
+const FIXED_FIRMS: [(&str, &str, &str); 8] = [
+    ("Alder Capital", "ACAP", "US"),
+    ("Alder Capital Partners", "ACP", "GB"),
+    ("Aldern Ventures", "", "US"),
+    ("Karst | Venture Studio", "Karst", "AT"),
+    ("\"Fernlicht\" Beteiligungen GmbH & Co. KG", "Fernlicht", "DE"),
+    ("Holmqvist, Brandauer & Sønner", "HBS", "DK"),
+    ("q7k", "Quarter Seven Kite", "EE"),
+    ("¡Adelante! Capital", "Adelante", "ES"),
 ];
 
-/// Where those firms are at home.
-pub(crate) const SET_FIRM_COUNTRIES: [&str; 8] = ["US", "GB", "US", "AT", "DE", "DK", "EE", "ES"];
+/// Index in `HOMES` of the country of `row`, if that firm is a fixed one.
+pub(crate) fn fixed_home(row: u32) -> Option<usize> {
+    FIXED_FIRMS.get(row as usize).map(|(_, _, country)| home_index(country))
+}
 
-/// Draws the name of firm `row`; `attempt` rises while names are refused.
-pub(crate) fn firm_name(seed: u64, row: u64, place: usize, kind: FirmKind, attempt: usize) -> Naming {
-    if let Some((name, alias)) = SET_FIRMS.get(row as usize).filter(|_| attempt == 0) {
+/// Words of organization names and titles of people.
+pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
+
+/// Draws the name of firm `row`; `attempt` rises while names are already used.
+pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attempt: usize) -> Naming {
+    if let Some((name, alias, _)) = FIXED_FIRMS.get(row as usize).filter(|_| attempt == 0) {
         let aliases = if alias.is_empty() { Vec::new() } else { vec![(*alias).to_owned()] };
         return Naming { name: (*name).to_owned(), aliases };
     }
     let mut random = Random::of(seed.wrapping_add(attempt as u64), RandomStream::FirmName, row);
-    let place = &PLACES[place];
-    let culture = &CULTURES[place.culture];
+    let home = &HOMES[home];
+    let culture = &CULTURES[home.culture];
     if kind == FirmKind::Angel {
-        return Naming { name: person_name(&mut random, place.culture, attempt), aliases: Vec::new() };
+        return Naming { name: person_name(&mut random, home.culture, attempt), aliases: Vec::new() };
     }
     let mut word = core(&mut random, culture, attempt);
     let look_alike = row > 20 && attempt < 3 && random.chance(75);
@@ -72,7 +81,7 @@ fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: Strin
         140..220 => aliases.push(fold(name).replace(' ', "")),
         220..320 => aliases.push(format!(
             "{} {}",
-            coined(random, culture.sound, 0),
+            coined(random, culture.syllables, 0),
             random.pick(&["Capital", "Fund", "Ventures"])
         )),
         320..360 => {
@@ -87,107 +96,29 @@ fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: Strin
     tidy(aliases, name)
 }
 
-/// A word like that of an earlier firm: the same one, or a letter away.
+/// A word similar to that of an earlier firm: the same, or one letter different.
 fn look_alike_of(random: &mut Random, seed: u64, row: u64) -> String {
     let earlier = random.below(row);
-    let mut word = if earlier < SET_FIRMS.len() as u64 {
+    let mut word = if earlier < FIXED_FIRMS.len() as u64 {
         "Alder".to_owned()
     } else {
         let mut theirs = Random::of(seed, RandomStream::FirmName, earlier);
-        let place = draw_place(&mut Random::of(seed, RandomStream::Firm, earlier));
-        core(&mut theirs, &CULTURES[PLACES[place].culture], 0).latin
+        let home = draw_home(&mut Random::of(seed, RandomStream::Firm, earlier));
+        core(&mut theirs, &CULTURES[HOMES[home].culture], 0).latin
     };
     match random.below(5) {
-        0 => word.push(random.pick(&["a", "e", "n", "s", "o"]).chars().next().unwrap_or('a')),
-        1 => {
-            word.pop();
-        }
+        0 => word.push_str(random.pick(&["a", "e", "n", "s", "o"])),
+        1 => drop(word.pop()),
         2 => word.push_str(random.pick(&["gate", "field", "point", "stone"])),
         _ => {}
     }
     word
 }
 
-/// Puts the words of a kind of firm around its own word.
+/// Adds the words of a kind of firm to its own word.
 fn dress(random: &mut Random, kind: FirmKind, word: &str) -> String {
-    let pick = |random: &mut Random, forms: &[&str]| random.pick(forms).replace('~', word);
-    match kind {
-        FirmKind::Vc => {
-            let forms = [
-                "~ Capital",
-                "~ Ventures",
-                "~ Partners",
-                "~ Capital Partners",
-                "~ Venture Partners",
-                "~ Fund",
-                "~ VC",
-                "~",
-                "~ Growth",
-                "~ Seed Fund",
-                "~ Investments",
-                "~ & Company",
-                "~ Venture Capital",
-                "The ~ Fund",
-                "~ Early Stage Fund II",
-                "~ Equity",
-                "~ Growth Capital Management",
-            ];
-            let weights = [26, 26, 18, 9, 6, 7, 3, 8, 2, 3, 3, 1, 3, 1, 1, 2, 1];
-            forms[random.weighted(&weights)].replace('~', word)
-        }
-        FirmKind::AngelNetwork => pick(
-            random,
-            &["~ Angels", "~ Angel Network", "~ Business Angels", "Band of ~", "~ Angel Club", "~ Syndicate"],
-        ),
-        FirmKind::Accelerator => {
-            pick(random, &["~ Accelerator", "~ Launchpad", "~ Foundry", "Start ~", "~ Incubator", "~ Lab", "~ Camp"])
-        }
-        FirmKind::Corporate => pick(
-            random,
-            &[
-                "~ Corporate Ventures",
-                "~ Industries",
-                "~ Group",
-                "~ Next",
-                "~ Holding Ventures",
-                "~ Strategic Investments",
-            ],
-        ),
-        FirmKind::PrivateEquity => pick(
-            random,
-            &["~ Equity Partners", "~ Private Equity", "~ Buyout Partners", "~ Capital Management", "~ Growth Equity"],
-        ),
-        FirmKind::FamilyOffice => {
-            pick(random, &["~ Family Office", "~ Holdings", "~ & Sons", "~ Family Holding", "House of ~"])
-        }
-        FirmKind::Bank => {
-            pick(random, &["Bank of ~", "~ Bank", "Banque ~", "Banco ~", "~ Savings Bank", "~ Securities"])
-        }
-        FirmKind::University => pick(
-            random,
-            &[
-                "University of ~",
-                "~ University",
-                "~ Institute of Technology",
-                "~ University Endowment",
-                "~ Polytechnic Fund",
-            ],
-        ),
-        FirmKind::Government => pick(
-            random,
-            &[
-                "~ Innovation Agency",
-                "~ Development Fund",
-                "Invest in ~",
-                "~ Regional Growth Fund",
-                "Office for ~ Enterprise",
-            ],
-        ),
-        FirmKind::Crowdfunding => pick(random, &["~crowd", "Crowd~", "~ Crowdfunding", "~ Backers", "Back ~"]),
-        FirmKind::Other | FirmKind::Angel => {
-            pick(random, &["~", "~ Foundation", "~ Trust", "~ Advisors", "~ Associates", "~ International"])
-        }
-    }
+    let kind = if kind == FirmKind::Angel { FirmKind::Other } else { kind };
+    random.pick(&NAME_LISTS[kind.name()]).replace('~', word)
 }
 
 #[cfg(test)]
@@ -196,9 +127,9 @@ mod tests {
 
     #[test]
     fn a_firm_finds_a_name_at_every_attempt() {
-        for (row, place) in (100..).zip(0..PLACES.len()) {
+        for (row, home) in (100..).zip(0..HOMES.len()) {
             for attempt in 0..14 {
-                let name = firm_name(1, row, place, FirmKind::Vc, attempt).name;
+                let name = firm_name(1, row, home, FirmKind::Vc, attempt).name;
                 assert!(!name.contains(['_', ':', '~']) && !name.contains("  ") && name.trim() == name, "{name:?}");
             }
         }

@@ -1,4 +1,4 @@
-//! Firms: their traits, which the market and the reviews use, and their rows.
+//! Firms: the traits that the market and the reviews use, and the rows of `firms.csv`.
 
 use std::io;
 use std::path::Path;
@@ -8,59 +8,58 @@ use crate::data::import::csv_writer::TableWriter;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{FirmKind, Stage};
 use crate::datagen::GenConfig;
-use crate::datagen::firm_names::{SET_FIRM_COUNTRIES, firm_name};
-use crate::datagen::geography::{PLACES, draw_place, set_place};
-use crate::datagen::naming::Given;
+use crate::datagen::firm_names::{firm_name, fixed_home};
+use crate::datagen::geography::{HOMES, draw_home};
+use crate::datagen::naming::UsedNames;
 use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
-use crate::datagen::sectors::{BY_GROUP, GROUPS, SECTORS};
+use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, GROUPS, SECTORS};
 
-/// What the generator keeps of a firm.
+/// The traits of a firm.
 #[derive(Clone, Debug)]
 pub(crate) struct Firm {
     pub(crate) slug: String,
     pub(crate) kind: FirmKind,
-    /// Place in `PLACES`.
-    pub(crate) place: usize,
-    /// Places in `GROUPS`, the dearest first.
+    /// Index in `HOMES`.
+    pub(crate) home: usize,
+    /// Indexes in `GROUPS`, the preferred one first.
     pub(crate) groups: Vec<u8>,
     /// Bit `n`: invests at stage `n` of `Stage::ALL`.
     pub(crate) stages: u16,
     pub(crate) founded: u16,
-    /// How often it joins rounds, beside others.
+    /// Relative number of rounds it joins.
     pub(crate) activity: u32,
 }
 
 impl Firm {
-    /// The firm's traits but for its slug; the same wherever they are drawn.
-    fn draw(plan: &GenConfig, row: u32) -> Self {
-        let random = &mut Random::of(plan.seed, RandomStream::Firm, u64::from(row));
-        let place = set_place(&SET_FIRM_COUNTRIES, row).unwrap_or(draw_place(random));
+    /// The firm's traits except its slug; the same whenever they are drawn.
+    fn draw(config: &GenConfig, row: u32) -> Self {
+        let random = &mut Random::of(config.seed, RandomStream::Firm, u64::from(row));
+        let home = fixed_home(row).unwrap_or(draw_home(random));
         let kind = draw_kind(random, row);
         let stages = draw_stages(random, kind);
         let groups = draw_groups(random, kind);
-        let release = plan.release().year().clamp(1_990, 9_999) as u64;
+        let release = config.release().year().clamp(1_990, 9_999) as u64;
         let age = 1 + random.below(34).min(random.below(34));
         let old = matches!(kind, FirmKind::Bank | FirmKind::University | FirmKind::Corporate | FirmKind::Government);
         let age = age + if old { random.below(90) } else { 0 };
-        // 1/x of a uniform draw: a few firms are in many rounds, most in few.
-        let luck = 1 + random.below(u64::from(plan.firms).max(400));
-        let least = u64::from(plan.firms).max(400) / 150;
-        let activity = (1_000_000_000 / (luck + least)) as u32 + 1;
-        Self { slug: String::new(), kind, place, groups, stages, founded: (release - age) as u16, activity }
+        // 1/x of a uniform draw: a few firms join many rounds, most join few.
+        let draw = 1 + random.below(u64::from(config.firms).max(400));
+        let offset = u64::from(config.firms).max(400) / 150;
+        let activity = (1_000_000_000 / (draw + offset)) as u32 + 1;
+        Self { slug: String::new(), kind, home, groups, stages, founded: (release - age) as u16, activity }
     }
 
     pub(crate) fn invests_at(&self, stage: Stage) -> bool {
         self.stages & (1 << stage.index()) != 0
     }
 
-    /// True where the firm takes part in all sectors.
+    /// True if the firm invests in all sectors.
     pub(crate) fn is_generalist(&self) -> bool {
         self.groups.len() >= GROUPS.len() / 2
     }
 
-    /// The stages it invests at, in order.
     pub(crate) fn stage_list(&self) -> Vec<Stage> {
         Stage::ALL.iter().copied().filter(|stage| self.invests_at(*stage)).collect()
     }
@@ -85,7 +84,7 @@ fn draw_kind(random: &mut Random, row: u32) -> FirmKind {
     match row {
         5 => FamilyOffice,
         0..8 => Vc,
-        // Every kind occurs, however few the firms are.
+        // Every kind occurs, even with few firms.
         8..20 => KINDS[row as usize - 8],
         _ => KINDS[random.weighted(&[560, 70, 55, 60, 60, 50, 35, 30, 25, 15, 12, 28])],
     }
@@ -134,7 +133,6 @@ fn draw_stages(random: &mut Random, kind: FirmKind) -> u16 {
 }
 
 fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
-    let weights: Vec<u32> = GROUPS.iter().map(|group| group.weight).collect();
     let count = match kind {
         FirmKind::Bank | FirmKind::Crowdfunding => random.between(2, 5),
         _ if random.chance(90) => GROUPS.len() as u64,
@@ -142,7 +140,7 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
     };
     let mut groups: Vec<u8> = Vec::new();
     while (groups.len() as u64) < count {
-        let group = random.weighted(&weights) as u8;
+        let group = random.weighted(&GROUP_WEIGHTS) as u8;
         if !groups.contains(&group) {
             groups.push(group);
         }
@@ -152,16 +150,16 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
 
 /// Draws every firm and calls `each` with its traits, name and aliases.
 fn draw_each(
-    plan: &GenConfig,
+    config: &GenConfig,
     mut each: impl FnMut(u32, Firm, String, Vec<String>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut given = Given::default();
-    for row in 0..plan.firms {
-        let mut firm = Firm::draw(plan, row);
+    let mut used_names = UsedNames::default();
+    for row in 0..config.firms {
+        let mut firm = Firm::draw(config, row);
         let mut attempt = 0;
         loop {
-            let naming = firm_name(plan.seed, u64::from(row), firm.place, firm.kind, attempt);
-            if let Some(slug) = given.claim(&naming.name) {
+            let naming = firm_name(config.seed, u64::from(row), firm.home, firm.kind, attempt);
+            if let Some(slug) = used_names.claim(&naming.name) {
                 firm.slug = slug;
                 each(row, firm, naming.name, naming.aliases)?;
                 break;
@@ -172,24 +170,24 @@ fn draw_each(
     Ok(())
 }
 
-/// All firms with their slugs.
-pub(crate) fn draw_all(plan: &GenConfig) -> Vec<Firm> {
-    let mut firms = Vec::with_capacity(plan.firms as usize);
-    // Nothing is written, so nothing can fail.
-    let _ = draw_each(plan, |_, firm, _, _| {
+#[cfg(test)]
+pub(crate) fn draw_all(config: &GenConfig) -> Vec<Firm> {
+    let mut firms = Vec::with_capacity(config.firms as usize);
+    draw_each(config, |_, firm, _, _| {
         firms.push(firm);
         Ok(())
-    });
+    })
+    .expect("nothing is written");
     firms
 }
 
 /// Writes `firms.csv` and the people of the firms.
-pub(crate) fn write(plan: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
+pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
     let mut table = TableWriter::create(folder, "firms.csv", import::FIRM_COLUMNS)?;
-    let mut firms = Vec::with_capacity(plan.firms as usize);
-    draw_each(plan, |row, firm, name, aliases| {
-        table.row(&fields(plan, row, &firm, &name, &aliases))?;
-        people.of_firm(plan, row, &firm, &name)?;
+    let mut firms = Vec::with_capacity(config.firms as usize);
+    draw_each(config, |row, firm, name, aliases| {
+        table.row(&fields(config, row, &firm, &name, &aliases))?;
+        people.of_firm(config, row, &firm, &name)?;
         firms.push(firm);
         Ok(())
     })?;
@@ -197,13 +195,13 @@ pub(crate) fn write(plan: &GenConfig, folder: &Path, people: &mut People) -> io:
     Ok(firms)
 }
 
-fn fields(plan: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[String]) -> [String; 14] {
-    let random = &mut Random::of(plan.seed, RandomStream::FirmText, u64::from(row));
-    let place = &PLACES[firm.place];
+fn fields(config: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[String]) -> [String; 14] {
+    let random = &mut Random::of(config.seed, RandomStream::FirmText, u64::from(row));
+    let home = &HOMES[firm.home];
     let (country, city) = match random.below(100) {
         0..4 => ("", ""),
-        4..12 => (place.code, ""),
-        _ => (place.code, place.draw_city(random)),
+        4..12 => (home.code, ""),
+        _ => (home.code, home.draw_city(random)),
     };
     let (check_min, check_max, aum) = money(random, firm);
     let stages =
@@ -211,18 +209,16 @@ fn fields(plan: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[String
     let sectors = sector_list(random, firm);
     let website = website(random, &firm.slug, 880);
     let description = firm_description(random, firm, name, city);
-    let kept =
-        |random: &mut Random, per_mille, text: String| if random.chance(per_mille) { text } else { String::new() };
     [
         firm.slug.clone(),
         name.to_owned(),
         aliases.join("|"),
-        kept(random, 985, firm.kind.to_string()),
+        random.keep(985, firm.kind.to_string()),
         website,
-        kept(random, 900, description),
+        random.keep(900, description),
         country.to_owned(),
         city.to_owned(),
-        kept(random, 850, firm.founded.to_string()),
+        random.keep(850, firm.founded.to_string()),
         stages,
         sectors,
         check_min,
@@ -236,7 +232,7 @@ pub(crate) fn joined<'a>(items: impl Iterator<Item = &'a str>) -> String {
     items.collect::<Vec<_>>().join("|")
 }
 
-/// A website under `.example`; empty but for `per_mille` of 1,000 cases.
+/// A website under `.example` in `per_mille` of 1,000 cases, otherwise empty.
 pub(crate) fn website(random: &mut Random, slug: &str, per_mille: u64) -> String {
     let label = slug.get(..slug.len().min(60)).unwrap_or(slug).trim_end_matches('-');
     let address = match random.below(100) {
@@ -246,10 +242,10 @@ pub(crate) fn website(random: &mut Random, slug: &str, per_mille: u64) -> String
         95..98 => format!("https://{label}.example/en?ref=home&lang=en"),
         _ => format!("{label}.example"),
     };
-    if random.chance(per_mille) { address } else { String::new() }
+    random.keep(per_mille, address)
 }
 
-/// Sectors as the firm tells them: of each of its groups the top or some sectors below; 13 % tell none.
+/// Sectors as published by the firm: for each of its groups the top or some sectors below; 13 % publish none.
 fn sector_list(random: &mut Random, firm: &Firm) -> String {
     if random.chance(130) || (firm.is_generalist() && random.chance(600)) {
         return String::new();
@@ -271,7 +267,7 @@ fn sector_list(random: &mut Random, firm: &Firm) -> String {
     joined(sectors.into_iter())
 }
 
-/// Smallest and largest cheque in thousands of dollars at each stage of `Stage::ALL`.
+/// Minimum and maximum check size in thousands of dollars at each stage of `Stage::ALL`.
 const CHECKS: [(u64, u64); 11] = [
     (10, 400),
     (50, 1_500),
@@ -293,14 +289,14 @@ fn money(random: &mut Random, firm: &Firm) -> (String, String, String) {
     let min = round(low * random.between(60, 250) / 100 * 1_000);
     let max = round(high * random.between(25, 110) / 100 * 1_000).max(min);
     let aum = round(max * random.between(12, 140));
-    let (tell_min, tell_max) = match random.below(100) {
+    let (has_min, has_max) = match random.below(100) {
         0..60 => (true, true),
         60..68 => (true, false),
         68..78 => (false, true),
         _ => (false, false),
     };
-    let told = |tell: bool, amount: u64| if tell { amount.to_string() } else { String::new() };
-    (told(tell_min, min), told(tell_max, max), told(random.chance(550), aum))
+    let known = |known: bool, amount: u64| if known { amount.to_string() } else { String::new() };
+    (known(has_min, min), known(has_max, max), known(random.chance(550), aum))
 }
 
 /// `amount` rounded down to two digits and a 0 or 5.
@@ -317,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_rounded_to_plausible_ones() {
+    fn amounts_are_rounded_to_plausible_values() {
         for (amount, rounded) in [(1_234_567, 1_200_000), (777_000, 775_000), (50_000, 50_000), (99, 95), (0, 5)] {
             assert_eq!(round(amount), rounded, "{amount}");
         }
@@ -325,11 +321,11 @@ mod tests {
 
     #[test]
     fn activity_is_heavy_tailed() {
-        let plan = GenConfig::of(2_000, 0);
-        let mut activity: Vec<u64> = draw_all(&plan).iter().map(|firm| u64::from(firm.activity)).collect();
+        let config = GenConfig::of(2_000, 0);
+        let mut activity: Vec<u64> = draw_all(&config).iter().map(|firm| u64::from(firm.activity)).collect();
         activity.sort_unstable_by(|a, b| b.cmp(a));
         let sum: u64 = activity.iter().sum();
         let top: u64 = activity[..100].iter().sum();
-        assert!(top * 100 / sum >= 35, "the busiest 5 % do {} %", top * 100 / sum);
+        assert!(top * 100 / sum >= 35, "the most active 5 % do {} %", top * 100 / sum);
     }
 }

@@ -1,16 +1,16 @@
-//! The market: which firms join a round.
+//! Which firms join a round.
 
 use crate::data::Stage;
 use crate::data::vocabulary::Vocabulary;
 use crate::datagen::firms::Firm;
-use crate::datagen::geography::{PLACES, REGIONS};
+use crate::datagen::geography::{HOMES, REGIONS};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 
-/// A list of firms from which one can be drawn in proportion to its activity.
+/// Firms, drawn in proportion to their activity.
 #[derive(Default)]
 struct Pool {
-    /// Row of a firm, and the sum of activities up to and with it.
+    /// Row of a firm, and the sum of activities up to and including it.
     firms: Vec<(u32, u64)>,
 }
 
@@ -27,7 +27,7 @@ impl Pool {
     }
 }
 
-/// All firms, by the region and group of sectors where they invest.
+/// All firms, by the region and sector group in which they invest.
 pub(crate) struct Market<'a> {
     seed: u64,
     firms: &'a [Firm],
@@ -37,9 +37,9 @@ pub(crate) struct Market<'a> {
     world: Vec<Pool>,
 }
 
-/// What a round looks for.
+/// What a firm must match to join a round.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RoundProfile {
     pub(crate) region: usize,
     pub(crate) group: usize,
     pub(crate) stage: Stage,
@@ -52,7 +52,7 @@ impl<'a> Market<'a> {
         let world = (0..GROUPS.len()).map(|_| Pool::default()).collect();
         let mut market = Self { seed, firms, pools, world };
         for (row, firm) in (0..).zip(firms) {
-            let region = PLACES[firm.place].region;
+            let region = HOMES[firm.home].region;
             for (order, group) in firm.groups.iter().map(|group| usize::from(*group)).enumerate() {
                 // A firm is busiest in its first group.
                 let activity = firm.activity / (order as u32 + 1).min(6) + 1;
@@ -64,58 +64,57 @@ impl<'a> Market<'a> {
     }
 
     pub(crate) fn slug(&self, row: u32) -> &'a str {
-        self.firms.get(row as usize).map_or("", |firm| &firm.slug)
+        &self.firms[row as usize].slug
     }
 
-    fn fits(&self, row: u32, wanted: &Wanted) -> bool {
-        self.firms
-            .get(row as usize)
-            .is_some_and(|firm| firm.invests_at(wanted.stage) && i32::from(firm.founded) <= wanted.year)
+    fn fits(&self, row: u32, round: &RoundProfile) -> bool {
+        let firm = &self.firms[row as usize];
+        firm.invests_at(round.stage) && i32::from(firm.founded) <= round.year
     }
 
-    /// As [`Self::fits`], but the stage may be a step away.
-    fn nearly_fits(&self, row: u32, wanted: &Wanted) -> bool {
+    /// As [`Self::fits`], but the stage may differ by one.
+    fn nearly_fits(&self, row: u32, round: &RoundProfile) -> bool {
         let near = |step: isize| {
-            wanted
+            round
                 .stage
                 .index()
                 .checked_add_signed(step)
                 .and_then(Stage::at)
-                .is_some_and(|stage| self.fits(row, &Wanted { stage, ..*wanted }))
+                .is_some_and(|stage| self.fits(row, &RoundProfile { stage, ..*round }))
         };
         near(0) || near(1) || near(-1)
     }
 
-    /// A firm for `wanted`, in its region mostly; `None` where none was found.
-    fn stranger(&self, random: &mut Random, wanted: &Wanted) -> Option<u32> {
+    /// A firm for `round`, mostly from its region; `None` if none was found.
+    fn stranger(&self, random: &mut Random, round: &RoundProfile) -> Option<u32> {
         for attempt in 0..24 {
             let near = random.chance(850) && attempt < 14;
             let pool =
-                if near { &self.pools[wanted.region * GROUPS.len() + wanted.group] } else { &self.world[wanted.group] };
+                if near { &self.pools[round.region * GROUPS.len() + round.group] } else { &self.world[round.group] };
             let Some(row) = pool.draw(random) else { continue };
-            if self.fits(row, wanted) || (attempt > 20 && self.nearly_fits(row, wanted)) {
+            if self.fits(row, round) || (attempt > 20 && self.nearly_fits(row, round)) {
                 return Some(row);
             }
         }
         None
     }
 
-    /// The companion number `place` of a firm: always the same one, from its own region and first group.
-    fn companion(&self, row: u32, place: u64) -> Option<u32> {
-        let firm = self.firms.get(row as usize)?;
+    /// Companion number `number` of a firm: always the same firm, from its own region and first group.
+    fn companion(&self, row: u32, number: u64) -> Option<u32> {
+        let firm = &self.firms[row as usize];
         let group = usize::from(*firm.groups.first()?);
-        let pool = &self.pools[PLACES[firm.place].region * GROUPS.len() + group];
-        let random = &mut Random::of(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + place);
-        (0..8).filter_map(|_| pool.draw(random)).find(|other| {
-            *other != row && self.firms.get(*other as usize).is_some_and(|other| other.stages & firm.stages != 0)
-        })
+        let pool = &self.pools[HOMES[firm.home].region * GROUPS.len() + group];
+        let random = &mut Random::of(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + number);
+        (0..8)
+            .filter_map(|_| pool.draw(random))
+            .find(|other| *other != row && self.firms[*other as usize].stages & firm.stages != 0)
     }
 
-    /// True where an investor of an earlier round takes part in this one, be it beyond its stages.
-    pub(crate) fn follows(&self, random: &mut Random, row: u32, wanted: &Wanted) -> bool {
-        let per_mille = if self.fits(row, wanted) {
+    /// True if an investor of an earlier round joins this one, even if it does not invest at this stage.
+    pub(crate) fn follows(&self, random: &mut Random, row: u32, round: &RoundProfile) -> bool {
+        let per_mille = if self.fits(row, round) {
             450
-        } else if self.nearly_fits(row, wanted) {
+        } else if self.nearly_fits(row, round) {
             160
         } else {
             40
@@ -123,22 +122,28 @@ impl<'a> Market<'a> {
         random.chance(per_mille)
     }
 
-    /// The investors of a round, up to `count`, the lead first. `earlier` are those of the rounds before.
-    pub(crate) fn investors(&self, random: &mut Random, wanted: &Wanted, earlier: &[u32], count: usize) -> Vec<u32> {
+    /// At most `count` investors of a round, the lead first. `earlier` invested in the previous rounds.
+    pub(crate) fn investors(
+        &self,
+        random: &mut Random,
+        round: &RoundProfile,
+        earlier: &[u32],
+        count: usize,
+    ) -> Vec<u32> {
         let mut investors: Vec<u32> = Vec::with_capacity(count);
         let mut tries = 0;
         while investors.len() < count && tries < count * 4 + 8 {
             tries += 1;
             let found = match (investors.first(), random.below(100)) {
                 (Some(lead), 0..50) => {
-                    let place = [0, 0, 0, 0, 1, 1, 1, 2, 2, 3][random.below(10) as usize];
-                    self.companion(*lead, place).filter(|row| self.fits(*row, wanted) || random.chance(60))
+                    let number = [0, 0, 0, 0, 1, 1, 1, 2, 2, 3][random.below(10) as usize];
+                    self.companion(*lead, number).filter(|row| self.fits(*row, round) || random.chance(60))
                 }
                 (_, 50..80) if !earlier.is_empty() => {
                     let row = earlier[random.below(earlier.len() as u64) as usize];
-                    Some(row).filter(|row| self.follows(random, *row, wanted))
+                    Some(row).filter(|row| self.follows(random, *row, round))
                 }
-                _ => self.stranger(random, wanted),
+                _ => self.stranger(random, round),
             };
             if let Some(row) = found.filter(|row| !investors.contains(row)) {
                 investors.push(row);

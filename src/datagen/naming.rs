@@ -1,18 +1,19 @@
-//! What names are made of, who has been given one, and the names of people.
+//! Parts of names, the names already used, and the names of people.
 
 use std::collections::HashSet;
 
 use crate::data::fold::fold;
 use crate::datagen::culture::{CULTURES, Culture, Word};
+use crate::datagen::lists::capital;
 use crate::datagen::random::Random;
-use crate::datagen::words::{capital, coined, compound, is_fit, plain};
+use crate::datagen::words::{coined, compound, is_fit, plain};
 
-/// The names given so far in one table. Only hashes are held: 8 bytes a name.
+/// The names used so far in one table, as hashes: 8 bytes each.
 #[derive(Default)]
-pub(crate) struct Given(HashSet<u64>);
+pub(crate) struct UsedNames(HashSet<u64>);
 
-impl Given {
-    /// Gives `name` away and answers its slug; `None` where its folded form is taken, or has no letter or digit.
+impl UsedNames {
+    /// Marks `name` as used and returns its slug; `None` if its folded form is used already or has no letter or digit.
     pub(crate) fn claim(&mut self, name: &str) -> Option<String> {
         let folded = fold(name);
         if folded.is_empty() || folded == "facets" || !self.0.insert(fnv(&folded)) {
@@ -27,34 +28,37 @@ fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-/// A name with what else the thing is called, separated by `|`.
 #[derive(Clone, Debug)]
 pub(crate) struct Naming {
     pub(crate) name: String,
     pub(crate) aliases: Vec<String>,
 }
 
-/// The word that tells one organization from another, in Latin letters and in the culture's own.
+/// The distinctive word of an organization's name, in Latin letters and in the native script.
 pub(crate) fn core(random: &mut Random, culture: &Culture, attempt: usize) -> Word {
     let same = |latin: String| Word { native: latin.clone(), latin };
     if attempt > 6 {
-        return same(format!("{} {}", coined(random, culture.sound, 0), coined(random, culture.sound, attempt / 12)));
+        return same(format!(
+            "{} {}",
+            coined(random, culture.syllables, 0),
+            coined(random, culture.syllables, attempt / 12)
+        ));
     }
     if attempt > 2 {
-        return same(coined(random, culture.sound, 1));
+        return same(coined(random, culture.syllables, 1));
     }
     match random.below(100) {
-        0..44 => same(coined(random, culture.sound, 0)),
+        0..44 => same(coined(random, culture.syllables, 0)),
         44..66 => same(compound(random)),
         66..86 => root(random, culture, attempt),
         _ => {
             let family = family(random, culture, attempt % 2 == 1);
-            if is_fit(&family.latin) { family } else { same(coined(random, culture.sound, 0)) }
+            if is_fit(&family.latin) { family } else { same(coined(random, culture.syllables, 0)) }
         }
     }
 }
 
-/// A word of the culture, more and more often with another one beside it, so that a large table finds enough.
+/// A word of the culture, with each attempt more often followed by a second one, so that a large table finds enough.
 fn root(random: &mut Random, culture: &Culture, attempt: usize) -> Word {
     let first = random.one(&culture.roots);
     if attempt == 0 && random.chance(600) {
@@ -84,7 +88,7 @@ fn family(random: &mut Random, culture: &Culture, woman: bool) -> Word {
     Word { latin, native: format!("{}{}", stem.native, end.native) }
 }
 
-/// Aliases without `|`, without the name itself, each once.
+/// Aliases without `|`, without the name itself, without duplicates.
 pub(crate) fn tidy(aliases: Vec<String>, name: &str) -> Vec<String> {
     let mut tidied: Vec<String> = Vec::new();
     for alias in aliases {
@@ -96,7 +100,7 @@ pub(crate) fn tidy(aliases: Vec<String>, name: &str) -> Vec<String> {
     tidied
 }
 
-/// Draws a person's name of a culture (a place in `CULTURES`); `attempt` rises while names are refused.
+/// Draws a person's name of a culture (an index in `CULTURES`); `attempt` rises while names are already used.
 pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -> String {
     let culture = &CULTURES[culture];
     let woman = random.chance(430);
@@ -143,12 +147,12 @@ mod tests {
     use crate::datagen::random::RandomStream;
 
     #[test]
-    fn a_name_is_given_once_whatever_its_spelling() {
-        let mut given = Given::default();
-        assert_eq!(given.claim("Ørneflukt & Söhne").as_deref(), Some("orneflukt-and-sohne"));
-        assert_eq!(given.claim("ORNEFLUKT and Sohne"), None);
-        assert_eq!(given.claim("★"), None);
-        assert_eq!(given.claim("Facets"), None);
+    fn a_name_is_used_once_regardless_of_spelling() {
+        let mut used_names = UsedNames::default();
+        assert_eq!(used_names.claim("Ørneflukt & Söhne").as_deref(), Some("orneflukt-and-sohne"));
+        assert_eq!(used_names.claim("ORNEFLUKT and Sohne"), None);
+        assert_eq!(used_names.claim("★"), None);
+        assert_eq!(used_names.claim("Facets"), None);
     }
 
     #[test]

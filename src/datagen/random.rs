@@ -2,8 +2,8 @@
 //!
 //! SplitMix64 (G. Steele, D. Lea, C. Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014; constants of
 //! S. Vigna's public-domain `splitmix64.c`). Only wrapping integer arithmetic: no float is drawn anywhere, so that no
-//! `ln` or `pow` of a platform can change a byte. Each row has a stream of its own, found from seed, table and row
-//! number: a row can be drawn again at any time without drawing those before it.
+//! `ln` or `pow` of a platform can change a byte. Each row has its own stream, derived from seed, table and row
+//! number: a row can be drawn again at any time without drawing the rows before it.
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -13,7 +13,7 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What a stream of random numbers is for; each purpose has its own.
+/// The purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum RandomStream {
@@ -33,7 +33,6 @@ pub(crate) enum RandomStream {
     Quality,
 }
 
-/// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -49,7 +48,7 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number from 0 to `end - 1`; 0 where `end` is 0.
+    /// A number from 0 to `end - 1`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
@@ -64,39 +63,38 @@ impl Random {
         self.below(1000) < per_mille
     }
 
-    /// One of `items`, all alike.
-    ///
-    /// # Panics
-    /// Where `items` is empty: the word lists of this room are constants, and never are.
+    /// `text` in `per_mille` of 1,000 cases, otherwise empty.
+    pub(crate) fn keep(&mut self, per_mille: u64, text: String) -> String {
+        if self.chance(per_mille) { text } else { String::new() }
+    }
+
+    /// One of `items` with equal probability; panics if there are none.
     pub(crate) fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
         items[self.below(items.len() as u64) as usize]
     }
 
-    /// One of `items`, all alike.
-    ///
-    /// # Panics
-    /// As [`Self::pick`].
+    /// One of `items` with equal probability; panics if there are none.
     pub(crate) fn one<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len() as u64) as usize]
     }
 
-    /// A number below `end` that prefers small ones.
+    /// A number below `end`, small ones more often.
     pub(crate) fn small(&mut self, end: u64) -> u64 {
         let end = 1 + self.below(end);
         self.below(end)
     }
 
-    /// A place in `0..len` that prefers the first ones (the smaller of two draws).
+    /// An index in `0..len`, the first ones more often (the smaller of two draws).
     pub(crate) fn early(&mut self, len: usize) -> usize {
         self.below(len as u64).min(self.below(len as u64)) as usize
     }
 
-    /// The place of one of `weights`, in proportion to them; 0 where all are zero.
+    /// The index of one of `weights`, in proportion to them; 0 if all are zero.
     pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut left = self.below(weights.iter().copied().map(u64::from).sum());
-        for (place, weight) in weights.iter().copied().map(u64::from).enumerate() {
+        for (index, weight) in weights.iter().copied().map(u64::from).enumerate() {
             if left < weight {
-                return place;
+                return index;
             }
             left -= weight;
         }
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_purposes_have_streams_of_their_own() {
+    fn each_row_and_purpose_has_its_own_stream() {
         let first = |seed, purpose, row| Random::of(seed, purpose, row).next();
         let all = [
             first(1, RandomStream::Firm, 0),
@@ -136,8 +134,8 @@ mod tests {
             first(1, RandomStream::Startup, 0),
             first(2, RandomStream::Firm, 0),
         ];
-        for (place, value) in all.iter().enumerate() {
-            assert!(!all[..place].contains(value));
+        for (index, value) in all.iter().enumerate() {
+            assert!(!all[..index].contains(value));
         }
     }
 }

@@ -1,169 +1,150 @@
-//! The words of reviews, put together from sentences that follow the ratings.
+//! Titles and bodies of reviews, composed of sentences that follow the ratings.
+
+use once_cell::sync::Lazy;
 
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{FirmKind, Stage};
+use crate::datagen::lists::{Lists, capital, fill};
 use crate::datagen::quality::Experience;
 use crate::datagen::random::Random;
-use crate::datagen::review_words as words;
-use crate::datagen::review_words_abroad::FOREIGN;
 
-/// What a review has to tell.
+/// Sentences and the values of their slots.
+static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews.txt")));
+
+/// Sentences in other languages than English: `<culture> <tone>`.
+static ABROAD: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews_abroad.txt")));
+
+/// What the texts of a review follow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    pub(crate) met: Experience,
+pub(crate) struct ReviewFacts {
+    pub(crate) experience: Experience,
     pub(crate) stage: Option<Stage>,
     pub(crate) kind: FirmKind,
     /// Tag of the firm's culture.
     pub(crate) language: &'static str,
-    /// Moderation refused it.
-    pub(crate) refused: bool,
+    /// Rejected by moderation.
+    pub(crate) rejected: bool,
 }
 
-/// Good, mixed or bad.
-fn tone(rating: u8) -> usize {
+fn tone(rating: u8) -> &'static str {
     match rating {
-        4.. => 0,
-        3 => 1,
-        _ => 2,
+        4.. => "good",
+        3 => "mixed",
+        _ => "bad",
     }
 }
 
-/// The tone of a title or a verdict: nobody who was ghosted is full of praise.
-fn last_tone(met: Experience) -> usize {
-    tone(met.rating).max(usize::from(met.ghosted))
+/// The tone of a title or a verdict: a reviewer who was ghosted gives no praise.
+fn last_tone(experience: Experience) -> &'static str {
+    tone(if experience.ghosted { experience.rating.min(3) } else { experience.rating })
 }
 
-/// The sentences of a review in another language than English, if it is one.
-fn foreign(random: &mut Random, told: &Told) -> Option<&'static [&'static [&'static str]; 3]> {
-    let found = FOREIGN.iter().find(|(tag, _)| *tag == told.language)?;
-    random.chance(130).then_some(&found.1)
+/// A sentence of the list `name` in the given tone.
+fn pick(random: &mut Random, name: &str, tone: &str) -> &'static str {
+    random.pick(&REVIEWS[&format!("{name} {tone}")])
 }
 
 /// A title of a few words.
-pub(crate) fn title(random: &mut Random, told: &Told) -> String {
-    let text = if told.refused && random.chance(350) {
-        random.pick(words::REFUSED_TITLES)
-    } else if told.met.ghosted && random.chance(600) {
-        random.pick(words::GHOSTED_TITLES)
+pub(crate) fn title(random: &mut Random, facts: &ReviewFacts) -> String {
+    let text = if facts.rejected && random.chance(350) {
+        pick(random, "title", "rejected")
+    } else if facts.experience.ghosted && random.chance(600) {
+        pick(random, "title", "ghosted")
     } else {
-        random.pick(words::TITLES[last_tone(told.met)])
+        pick(random, "title", last_tone(facts.experience))
     };
-    fill(random, text, told)
+    fill_slots(random, text, facts)
 }
 
-/// A body of two to seven sentences.
-pub(crate) fn body(random: &mut Random, told: &Told) -> String {
-    if told.refused && random.chance(350) {
-        let text = random.pick(words::REFUSED);
-        return fill(random, text, told);
+/// A body of one to eight sentences.
+pub(crate) fn body(random: &mut Random, facts: &ReviewFacts) -> String {
+    let Experience { rating, responsiveness, fairness, value_add, ghosted } = facts.experience;
+    if facts.rejected && random.chance(350) {
+        let text = random.pick(&REVIEWS["rejected"]);
+        return fill_slots(random, text, facts);
     }
-    if let Some(tones) = foreign(random, told) {
-        let tone = tones[tone(told.met.rating)];
-        let first = random.below(tone.len() as u64) as usize;
-        let second = (first + 1 + random.below(tone.len() as u64 - 1) as usize) % tone.len();
-        return fill(random, &format!("{} {}", tone[first], tone[second]), told);
+    let abroad = ABROAD.get(&format!("{} {}", facts.language, tone(rating)));
+    if let Some(sentences) = abroad.filter(|_| random.chance(130)) {
+        let first = random.below(sentences.len() as u64) as usize;
+        let second = (first + 1 + random.below(sentences.len() as u64 - 1) as usize) % sentences.len();
+        return fill_slots(random, &format!("{} {}", sentences[first], sentences[second]), facts);
     }
-    let tone_of = tone(told.met.rating);
     let mut sentences: Vec<&str> = Vec::with_capacity(8);
     if random.chance(800) {
-        sentences.push(random.pick(words::OPENINGS));
+        sentences.push(random.pick(&REVIEWS["opening"]));
     }
-    sentences.push(random.pick(words::MEETINGS[tone_of]));
+    sentences.push(pick(random, "meeting", tone(rating)));
     if random.chance(450) {
-        sentences.push(random.pick(words::MEETINGS_MORE[tone_of]));
+        sentences.push(pick(random, "meeting more", tone(rating)));
     }
-    if told.met.ghosted {
-        sentences.push(random.pick(words::GHOSTED));
+    if ghosted {
+        sentences.push(random.pick(&REVIEWS["ghosted"]));
     } else if random.chance(700) {
-        sentences.push(random.pick(words::FOLLOW_UPS[tone(told.met.responsiveness)]));
+        sentences.push(pick(random, "follow-up", tone(responsiveness)));
     }
     match random.below(100) {
-        _ if told.met.ghosted => {}
+        _ if ghosted => {}
         0..50 => {
-            sentences.push(random.pick(words::TERMS[tone(told.met.fairness)]));
-            // Who tells of the time after the round has closed it.
+            sentences.push(pick(random, "terms", tone(fairness)));
+            // Only reviewers whose round closed write about the time after it.
             if random.chance(600) {
-                sentences.push(random.pick(words::HELP[tone(told.met.value_add)]));
+                sentences.push(pick(random, "help", tone(value_add)));
             }
         }
-        50..80 => sentences.push(random.pick(words::NOES[tone(told.met.fairness)])),
+        50..80 => sentences.push(pick(random, "rejection", tone(fairness))),
         _ => {}
     }
     if random.chance(300) {
-        sentences.push(random.pick(words::REFERENCES[tone_of]));
+        sentences.push(pick(random, "references", tone(rating)));
     }
     if random.chance(550) {
-        sentences.push(random.pick(words::VERDICTS[last_tone(told.met)]));
+        sentences.push(pick(random, "verdict", last_tone(facts.experience)));
     }
     let breaks = sentences.len() > 4 && random.chance(300);
-    let gap = if breaks { sentences.len() / 2 } else { usize::MAX };
+    let middle = if breaks { sentences.len() / 2 } else { usize::MAX };
     let mut text = String::with_capacity(400);
-    for (place, sentence) in sentences.iter().enumerate() {
-        if place > 0 {
-            text.push_str(if place == gap { "\n\n" } else { " " });
+    for (index, sentence) in sentences.iter().enumerate() {
+        if index > 0 {
+            text.push_str(if index == middle { "\n\n" } else { " " });
         }
-        text.push_str(&fill(random, sentence, told));
+        text.push_str(&fill_slots(random, sentence, facts));
     }
     text
 }
 
-fn stage_words(stage: Option<Stage>) -> String {
+fn stage_words(stage: Option<Stage>) -> &'static str {
     match stage {
-        Some(Stage::PreSeed) => "pre-seed".to_owned(),
-        Some(Stage::SeriesDPlus) => "late-stage".to_owned(),
-        Some(stage @ (Stage::Seed | Stage::Growth | Stage::Debt | Stage::Grant)) => stage.name().to_owned(),
-        Some(Stage::SeriesA) => "Series A".to_owned(),
-        Some(Stage::SeriesB) => "Series B".to_owned(),
-        Some(Stage::SeriesC) => "Series C".to_owned(),
-        Some(Stage::Ipo) => "pre-IPO".to_owned(),
-        Some(Stage::Other) | None => "current".to_owned(),
+        Some(Stage::SeriesDPlus) => "late-stage",
+        Some(Stage::SeriesA) => "Series A",
+        Some(Stage::SeriesB) => "Series B",
+        Some(Stage::SeriesC) => "Series C",
+        Some(Stage::Ipo) => "pre-IPO",
+        Some(Stage::Other) | None => "current",
+        Some(stage) => stage.name(),
     }
 }
 
-/// Who sits across the table.
+/// The firm's representative.
 fn who(random: &mut Random, kind: FirmKind) -> &'static str {
-    match kind {
-        FirmKind::Angel => "the investor",
-        FirmKind::Government | FirmKind::University => {
-            random.pick(&["the programme officer", "the committee", "the case handler"])
-        }
-        FirmKind::Bank => random.pick(&["the relationship manager", "the credit team", "a director"]),
-        FirmKind::Accelerator => random.pick(&["the programme lead", "a mentor", "the managing director"]),
-        _ => random.pick(&[
-            "a partner",
-            "an associate",
-            "the principal",
-            "two partners",
-            "the general partner",
-            "an investment manager",
-            "a venture partner",
-        ]),
-    }
+    let list = match kind {
+        FirmKind::Angel => return "the investor",
+        FirmKind::Government | FirmKind::University => "who government",
+        FirmKind::Bank => "who bank",
+        FirmKind::Accelerator => "who accelerator",
+        _ => "who firm",
+    };
+    random.pick(&REVIEWS[list])
 }
 
-/// Fills the slots of `text`, each on its own, and begins it with a capital.
-fn fill(random: &mut Random, text: &str, told: &Told) -> String {
-    let mut filled = String::with_capacity(text.len() + 16);
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        filled.push_str(before);
-        let Some((slot, after)) = after.split_once('}') else { break };
-        rest = after;
-        match slot {
-            "who" => filled.push_str(who(random, told.kind)),
-            "stage" => filled.push_str(&stage_words(told.stage)),
-            "days" => filled.push_str(&random.between(2, 9).to_string()),
-            "weeks" => filled.push_str(random.pick(&["two", "three", "four", "five", "six", "eight"])),
-            "months" => filled.push_str(random.pick(&["two", "three", "four", "five", "seven"])),
-            "calls" => filled.push_str(random.pick(&["two", "three", "four", "five"])),
-            "n" => filled.push_str(&random.between(2, 14).to_string()),
-            "percent" => filled.push_str(&random.between(8, 32).to_string()),
-            "month" => filled.push_str(random.pick(words::MONTHS)),
-            "number" => filled.push_str(random.pick(words::NUMBERS)),
-            "event" => filled.push_str(random.pick(words::EVENTS)),
-            _ => {}
-        }
-    }
-    filled.push_str(rest);
-    crate::datagen::words::capital(&filled)
+/// Fills the slots of `text` and capitalizes it.
+fn fill_slots(random: &mut Random, text: &str, facts: &ReviewFacts) -> String {
+    let filled = fill(text, |slot| match slot {
+        "who" => who(random, facts.kind).to_owned(),
+        "stage" => stage_words(facts.stage).to_owned(),
+        "days" => random.between(2, 9).to_string(),
+        "n" => random.between(2, 14).to_string(),
+        "percent" => random.between(8, 32).to_string(),
+        list => random.pick(&REVIEWS[list]).to_owned(),
+    });
+    capital(&filled)
 }

@@ -13,13 +13,13 @@ pub(crate) struct Planned {
     pub(crate) day: Date,
 }
 
-/// A startup's way: its rounds, and what became of it.
+/// A startup's rounds and its current status.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundPath {
     pub(crate) rounds: Vec<Planned>,
     pub(crate) status: StartupStatus,
     pub(crate) founded: i32,
-    /// The highest stage it reached; `None` before its first round.
+    /// The highest stage reached; `None` before the first round.
     pub(crate) stage: Option<Stage>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct RoundPath {
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
 
-/// Usual amounts in thousands of dollars at each stage of `Stage::ALL`: the least, and how often it may double.
+/// Usual amounts in thousands of dollars at each stage of `Stage::ALL`: the minimum, and how many times it may double.
 const AMOUNTS: [(u64, u64); 11] = [
     (60, 4),
     (400, 4),
@@ -43,7 +43,7 @@ const AMOUNTS: [(u64, u64); 11] = [
 ];
 
 impl RoundPath {
-    /// Draws the way of a startup with `count` rounds, none later than `release`.
+    /// Draws the `count` rounds of a startup, none later than `release`.
     pub(crate) fn draw(random: &mut Random, count: u32, release: Date) -> Self {
         let mut stages = draw_stages(random, count as usize);
         let status = draw_status(random, &stages);
@@ -61,7 +61,7 @@ impl RoundPath {
         let mut day = release.days() - back;
         for _ in &stages {
             days.push(day);
-            // Many rounds are crowded together, so that a way never takes longer than a few decades.
+            // Many rounds follow closely on each other, so that they never span more than a few decades.
             let longest = (9_000 / (u64::from(count) + 1)).clamp(20, 620);
             day -= random.between(longest / 3, longest) as i32;
         }
@@ -76,16 +76,16 @@ impl RoundPath {
 fn draw_stages(random: &mut Random, count: usize) -> Vec<Stage> {
     let mut step = random.weighted(&[400, 470, 110, 20]);
     let mut stages = Vec::with_capacity(count);
-    for place in 0..count {
-        let aside = match random.below(1000) {
-            0..60 if place > 0 => Some(Stage::Debt),
+    for index in 0..count {
+        let side_stage = match random.below(1000) {
+            0..60 if index > 0 => Some(Stage::Debt),
             60..130 => Some(Stage::Grant),
             130..170 => Some(Stage::Other),
             _ => None,
         };
-        stages.push(aside.unwrap_or(LADDER[step]));
-        if aside.is_none() {
-            // Mostly one step up; at times an extension of the same stage, or a jump.
+        stages.push(side_stage.unwrap_or(LADDER[step]));
+        if side_stage.is_none() {
+            // Mostly one step up; sometimes an extension of the same stage, or a jump.
             step = (step + [1, 1, 1, 1, 1, 1, 1, 1, 0, 2][random.below(10) as usize]).min(LADDER.len() - 1);
         }
     }
@@ -113,23 +113,22 @@ fn highest(stages: &[Stage], status: StartupStatus) -> Option<Stage> {
 
 fn with_amounts(random: &mut Random, stages: &[Stage], days: &[i32]) -> Vec<Planned> {
     let mut largest = 0;
-    let place = |stage: &Stage, day: &i32| {
-        let (least, doublings) = AMOUNTS[stage.index()];
-        let octave = (least * 1_000) << random.below(doublings);
+    let mut round_of = |stage: &Stage, day: &i32| {
+        let (min, doublings) = AMOUNTS[stage.index()];
+        let octave = (min * 1_000) << random.below(doublings);
         let mut amount = octave + random.below(octave);
         let climbs = !matches!(stage, Stage::Debt | Stage::Grant | Stage::Other);
         if climbs && amount < largest && random.chance(900) {
             amount = largest + largest * random.between(5, 60) / 100;
         }
-        // One in eight tells its amount to the dollar, as converted from another currency.
+        // One in eight amounts is exact to the dollar, as if converted from another currency.
         let amount = if random.chance(125) { amount } else { round(amount) };
         if climbs {
             largest = amount;
         }
         Planned { stage: *stage, amount, day: Date::from_days(*day) }
     };
-    let mut place = place;
-    stages.iter().zip(days).map(|(stage, day)| place(stage, day)).collect()
+    stages.iter().zip(days).map(|(stage, day)| round_of(stage, day)).collect()
 }
 
 #[cfg(test)]
@@ -143,17 +142,17 @@ mod tests {
         let mut climbs = 0;
         let mut steps = 0;
         for row in 0..2_000 {
-            let way = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, row), (row % 9) as u32, release);
-            assert_eq!(way.rounds.len(), (row % 9) as usize);
+            let path = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, row), (row % 9) as u32, release);
+            assert_eq!(path.rounds.len(), (row % 9) as usize);
             assert!(
-                way.rounds
+                path.rounds
                     .iter()
-                    .all(|round| round.day <= release && round.day.year() >= way.founded && round.amount > 0)
+                    .all(|round| round.day <= release && round.day.year() >= path.founded && round.amount > 0)
             );
-            assert!(way.rounds.windows(2).all(|pair| pair[0].day < pair[1].day));
-            let has_ipo = way.rounds.iter().any(|round| round.stage == Stage::Ipo);
-            assert_eq!(way.status == StartupStatus::Ipo, has_ipo);
-            let ladder: Vec<_> = way.rounds.iter().filter(|round| LADDER.contains(&round.stage)).collect();
+            assert!(path.rounds.windows(2).all(|pair| pair[0].day < pair[1].day));
+            let has_ipo = path.rounds.iter().any(|round| round.stage == Stage::Ipo);
+            assert_eq!(path.status == StartupStatus::Ipo, has_ipo);
+            let ladder: Vec<_> = path.rounds.iter().filter(|round| LADDER.contains(&round.stage)).collect();
             assert!(ladder.windows(2).all(|pair| pair[0].stage <= pair[1].stage));
             steps += ladder.len().saturating_sub(1);
             climbs += ladder.windows(2).filter(|pair| pair[0].amount < pair[1].amount).count();
@@ -162,8 +161,8 @@ mod tests {
     }
 
     #[test]
-    fn even_very_many_rounds_stay_within_decades() {
-        let way = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, 0), 200, Date::from_days(20_777));
-        assert!(way.founded > 1_950, "{}", way.founded);
+    fn even_very_many_rounds_span_only_decades() {
+        let path = RoundPath::draw(&mut Random::of(9, RandomStream::Rounds, 0), 200, Date::from_days(20_777));
+        assert!(path.founded > 1_950, "{}", path.founded);
     }
 }

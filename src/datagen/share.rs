@@ -1,26 +1,26 @@
-//! Sharing a total among rows.
+//! Dividing a total among rows.
 
-/// Gives each row its share of a total in proportion to its weight, one row after the other; the shares are whole and
-/// sum to the total.
+/// Divides a total among rows in proportion to their weights, one row after the other; the shares are integers and sum
+/// to the total.
 pub(crate) struct Share {
     total: u128,
     weights: u128,
     seen: u128,
-    given: u128,
+    used: u128,
 }
 
 impl Share {
-    /// Shares `total` among rows whose weights sum to `weights`.
+    /// Divides `total` among rows whose weights sum to `weights`.
     pub(crate) fn of(total: u32, weights: u64) -> Self {
-        Self { total: u128::from(total), weights: u128::from(weights), seen: 0, given: 0 }
+        Self { total: u128::from(total), weights: u128::from(weights), seen: 0, used: 0 }
     }
 
     /// The share of the next row, which has `weight`.
     pub(crate) fn next(&mut self, weight: u64) -> u32 {
         self.seen += u128::from(weight);
         let due = (self.seen * self.total).checked_div(self.weights).unwrap_or(0);
-        let share = due - self.given;
-        self.given = due;
+        let share = due - self.used;
+        self.used = due;
         u32::try_from(share).unwrap_or(u32::MAX)
     }
 }

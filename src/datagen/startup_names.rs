@@ -2,88 +2,81 @@
 
 use crate::data::fold::fold;
 use crate::datagen::culture::CULTURES;
-use crate::datagen::geography::{PLACES, draw_place};
+use crate::datagen::firm_names::NAME_LISTS;
+use crate::datagen::geography::{HOMES, draw_home, home_index};
 use crate::datagen::naming::{Naming, core, tidy};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 use crate::datagen::words::{coined, plain};
 
-/// Startups whose names are set: look-alikes, punctuation, symbols. The last one has no letter or digit at all.
-const SET_STARTUPS: [(&str, &str); 10] = [
-    ("Tidewick", "tidewick"),
-    ("Tidewick Health", "tidewick-health"),
-    ("Tide Wick Labs", "tide-wick-labs"),
-    ("Mühlrad | Fleet Software", "muehlrad"),
-    ("µ-Gauge", "m-gauge"),
-    ("9¾ Platforms", "nine-and-three-quarter-platforms"),
-    ("[nil]set", "nilset"),
-    ("Loamkettle™", "loamkettle"),
-    ("CafÃ© Lumenwick", "cafe-lumenwick"),
-    ("★ ✦ ★", "three-stars"),
+/// Name, slug and country of startups that occur in every dataset: look-alikes, punctuation, symbols. The last one has
+/// no letter or digit.
+const FIXED_STARTUPS: [(&str, &str, &str); 10] = [
+    ("Tidewick", "tidewick", "GB"),
+    ("Tidewick Health", "tidewick-health", "US"),
+    ("Tide Wick Labs", "tide-wick-labs", "CA"),
+    ("Mühlrad | Fleet Software", "muehlrad", "DE"),
+    ("µ-Gauge", "m-gauge", "CH"),
+    ("9¾ Platforms", "nine-and-three-quarter-platforms", "US"),
+    ("[nil]set", "nilset", "NL"),
+    ("Loamkettle™", "loamkettle", "IE"),
+    ("CafÃ© Lumenwick", "cafe-lumenwick", "PT"),
+    ("★ ✦ ★", "three-stars", "US"),
 ];
 
-/// Where those startups are at home.
-pub(crate) const SET_STARTUP_COUNTRIES: [&str; 10] = ["GB", "US", "CA", "DE", "CH", "US", "NL", "IE", "PT", "US"];
+/// Index in `HOMES` of the country of `row`, if that startup is a fixed one.
+pub(crate) fn fixed_home(row: u32) -> Option<usize> {
+    FIXED_STARTUPS.get(row as usize).map(|(_, _, country)| home_index(country))
+}
 
-/// Draws the name of startup `row`, which sells in `group`; `attempt` rises while names are refused.
+/// Draws the name of startup `row` of sector group `group`, and its slug if it is a fixed one; `attempt` rises while
+/// names are already used.
 pub(crate) fn startup_name(
     seed: u64,
     row: u64,
-    place: usize,
+    home: usize,
     group: usize,
     attempt: usize,
 ) -> (Naming, Option<&'static str>) {
-    if let Some((name, slug)) = SET_STARTUPS.get(row as usize).filter(|_| attempt == 0) {
+    if let Some((name, slug, _)) = FIXED_STARTUPS.get(row as usize).filter(|_| attempt == 0) {
         return (Naming { name: (*name).to_owned(), aliases: Vec::new() }, Some(slug));
     }
     let mut random = Random::of(seed.wrapping_add(attempt as u64), RandomStream::StartupName, row);
     let random = &mut random;
-    let place = &PLACES[place];
-    let culture = &CULTURES[place.culture];
+    let home = &HOMES[home];
+    let culture = &CULTURES[home.culture];
     let mut word = core(random, culture, attempt);
     if row > 20 && attempt < 3 && random.chance(50) {
         let earlier = random.below(row);
         let mut theirs = Random::of(seed, RandomStream::StartupName, earlier);
-        let home = draw_place(&mut Random::of(seed, RandomStream::Startup, earlier));
-        word.latin = core(&mut theirs, &CULTURES[PLACES[home].culture], 0).latin;
+        let their_home = draw_home(&mut Random::of(seed, RandomStream::Startup, earlier));
+        word.latin = core(&mut theirs, &CULTURES[HOMES[their_home].culture], 0).latin;
         word.native = word.latin.clone();
     }
     let native = word.native != word.latin && random.chance(420);
     let own = if native { word.native.clone() } else { word.latin.clone() };
     let group = &GROUPS[group];
-    let topic = random.pick(group.words);
-    let generic = random.pick(&[
-        "Labs",
-        "Technologies",
-        "Systems",
-        "Group",
-        "Solutions",
-        "Networks",
-        "Software",
-        "Works",
-        "Digital",
-        "Global",
-        "Studio",
-    ]);
+    let topic = random.pick(&group.words);
+    let generic = random.pick(&NAME_LISTS["startup generic"]);
     let local = random.one(&culture.startup_words);
     let name = match random.below(1000) {
         0..470 => own,
-        470..500 => format!("{own}{}", random.pick(&["ly", "ify", "hub", "io", "HQ", "+", "360", "AI", "X"])),
+        470..500 => format!("{own}{}", random.pick(&NAME_LISTS["startup ending"])),
         500..515 => own.to_uppercase(),
         515..545 => own.to_lowercase(),
         545..640 => format!("{own} {topic}"),
         640..725 => format!("{own} {generic}"),
         725..790 if native => format!("{own}{}{}", if culture.is_unspaced() { "" } else { " " }, local.native),
         725..790 => format!("{own} {}", local.latin),
-        790..825 => format!("{} {own}", random.pick(&["New", "Open", "Little", "Blue", "True", "Studio", "Project"])),
+        790..825 => format!("{} {own}", random.pick(&NAME_LISTS["startup beginning"])),
         825..855 => format!("{own} {}", plain(random)),
-        855..885 => format!("{own} & {}", coined(random, culture.sound, 0)),
+        855..885 => format!("{own} & {}", coined(random, culture.syllables, 0)),
         885..930 => format!("{own} {topic} {generic}"),
-        930..955 => format!("{own} {topic} {}", place.legal),
-        955..985 => format!("{own} {}", place.legal),
+        930..955 => format!("{own} {topic} {}", home.legal),
+        955..985 => format!("{own} {}", home.legal),
         985..992 => format!("The {own} {topic} Company"),
-        992..996 => format!("{own} ({})", coined(random, culture.sound, 0)),
-        _ => format!("{own}’s {topic} {generic} {}", place.legal),
+        992..996 => format!("{own} ({})", coined(random, culture.syllables, 0)),
+        _ => format!("{own}’s {topic} {generic} {}", home.legal),
     };
     let mut aliases = Vec::new();
     if native && random.chance(800) {
@@ -92,8 +85,8 @@ pub(crate) fn startup_name(
         aliases.push(word.native.clone());
     }
     match random.below(1000) {
-        0..50 => aliases.push(coined(random, culture.sound, 0)),
-        50..90 => aliases.push(format!("{} {}", word.latin, place.legal)),
+        0..50 => aliases.push(coined(random, culture.syllables, 0)),
+        50..90 => aliases.push(format!("{} {}", word.latin, home.legal)),
         90..110 => aliases.push(fold(&name).replace(' ', "")),
         _ => {}
     }
@@ -107,9 +100,9 @@ mod tests {
 
     #[test]
     fn a_startup_finds_a_name_at_every_attempt() {
-        for (row, place) in (100..).zip(0..PLACES.len()) {
+        for (row, home) in (100..).zip(0..HOMES.len()) {
             for attempt in 0..14 {
-                let name = startup_name(1, row, place, attempt % GROUPS.len(), attempt).0.name;
+                let name = startup_name(1, row, home, attempt % GROUPS.len(), attempt).0.name;
                 assert!(!name.contains(['_', ':', '~']) && !name.contains("  ") && name.trim() == name, "{name:?}");
             }
         }

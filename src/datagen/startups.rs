@@ -9,65 +9,65 @@ use crate::data::import::csv_writer::TableWriter;
 use crate::data::vocabulary::Vocabulary;
 use crate::datagen::GenConfig;
 use crate::datagen::firms::{joined, website};
-use crate::datagen::geography::{PLACES, draw_place, set_place};
-use crate::datagen::market::{Market, Wanted};
-use crate::datagen::naming::{Given, Naming};
+use crate::datagen::geography::{HOMES, draw_home};
+use crate::datagen::market::{Market, RoundProfile};
+use crate::datagen::naming::{Naming, UsedNames};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::rounds::{Planned, RoundPath};
-use crate::datagen::sectors::{BY_GROUP, GROUPS, SECTORS};
+use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
 use crate::datagen::share::Share;
-use crate::datagen::startup_names::{SET_STARTUP_COUNTRIES, startup_name};
+use crate::datagen::startup_names::{fixed_home, startup_name};
 
-/// Most investors of a round at each stage of `Stage::ALL`.
-const MOST_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
+/// Maximum number of new investors of a round at each stage of `Stage::ALL`.
+const MAX_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
 
-/// Weight of startup `row` when rounds are shared out: a quarter has none, a few have many.
+/// Weight of startup `row` when rounds are divided among startups: a quarter has none, a few have many.
 fn weight(seed: u64, row: u32) -> u64 {
     let random = &mut Random::of(seed, RandomStream::RoundCount, u64::from(row));
     [0, 3, 5, 8, 12, 16, 22][random.weighted(&[22, 28, 20, 15, 9, 4, 2])]
 }
 
 /// Writes `startups.csv`, `funding_rounds.csv` and the people of the startups.
-pub(crate) fn write(plan: &GenConfig, folder: &Path, market: &Market<'_>, people: &mut People) -> io::Result<()> {
+pub(crate) fn write(config: &GenConfig, folder: &Path, market: &Market<'_>, people: &mut People) -> io::Result<()> {
     let mut table = TableWriter::create(folder, "startups.csv", import::STARTUP_COLUMNS)?;
     let mut rounds = TableWriter::create(folder, "funding_rounds.csv", import::ROUND_COLUMNS)?;
-    let mut share = Share::of(plan.rounds, (0..plan.startups).map(|row| weight(plan.seed, row)).sum());
-    let mut given = Given::default();
+    let mut share = Share::of(config.rounds, (0..config.startups).map(|row| weight(config.seed, row)).sum());
+    let mut used_names = UsedNames::default();
     let mut next_round = 1;
-    let weights: Vec<u32> = GROUPS.iter().map(|group| group.weight).collect();
-    for row in 0..plan.startups {
-        let random = &mut Random::of(plan.seed, RandomStream::Startup, u64::from(row));
-        let place = set_place(&SET_STARTUP_COUNTRIES, row).unwrap_or(draw_place(random));
-        let group = random.weighted(&weights);
-        let (slug, naming) = claim_name(plan.seed, row, place, group, &mut given);
+    for row in 0..config.startups {
+        let random = &mut Random::of(config.seed, RandomStream::Startup, u64::from(row));
+        let home = fixed_home(row).unwrap_or(draw_home(random));
+        let group = random.weighted(&GROUP_WEIGHTS);
+        let (slug, naming) = claim_name(config.seed, row, home, group, &mut used_names);
         let sectors = draw_sectors(random, group);
-        let count = share.next(weight(plan.seed, row));
-        let random = &mut Random::of(plan.seed, RandomStream::Rounds, u64::from(row));
-        let way = RoundPath::draw(random, count, plan.release());
-        table.row(&fields(plan, row, &slug, &naming, place, &sectors, &way))?;
+        let count = share.next(weight(config.seed, row));
+        let random = &mut Random::of(config.seed, RandomStream::Rounds, u64::from(row));
+        let path = RoundPath::draw(random, count, config.release());
+        table.row(&fields(config, row, &slug, &naming, home, &sectors, &path))?;
         let mut earlier: Vec<u32> = Vec::new();
-        for round in &way.rounds {
-            let wanted = Wanted { region: PLACES[place].region, group, stage: round.stage, year: round.day.year() };
-            let investors = draw_investors(random, market, &wanted, &mut earlier);
+        for round in &path.rounds {
+            let profile =
+                RoundProfile { region: HOMES[home].region, group, stage: round.stage, year: round.day.year() };
+            let investors = draw_investors(random, market, &profile, &mut earlier);
             rounds.row(&round_fields(random, next_round, &slug, round, market, &investors))?;
             next_round += 1;
         }
-        people.of_startup(plan, row, &slug, place)?;
+        people.of_startup(config, row, &slug, home)?;
     }
     table.finish()?;
     rounds.finish()
 }
 
-fn claim_name(seed: u64, row: u32, place: usize, group: usize, given: &mut Given) -> (String, Naming) {
+fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut UsedNames) -> (String, Naming) {
     let mut attempt = 0;
     loop {
-        let (naming, slug) = startup_name(seed, u64::from(row), place, group, attempt);
-        let own = given.claim(&naming.name);
+        let (naming, slug) = startup_name(seed, u64::from(row), home, group, attempt);
+        let own = used_names.claim(&naming.name);
         if let Some(slug) = slug {
-            // A set slug is given away too, so that no later name can arrive at it.
-            given.claim(&slug.replace('-', " "));
+            // A fixed slug is claimed too, so that no later name results in it.
+            used_names.claim(&slug.replace('-', " "));
             return (slug.to_owned(), naming);
         }
         if let Some(slug) = own {
@@ -77,7 +77,7 @@ fn claim_name(seed: u64, row: u32, place: usize, group: usize, given: &mut Given
     }
 }
 
-/// One to three sectors, the first one in the startup's group; none for one in fourteen.
+/// One to three sectors, the first one in the startup's group.
 fn draw_sectors(random: &mut Random, group: usize) -> Vec<usize> {
     let members = &BY_GROUP[group];
     let mut sectors = vec![members[random.early(members.len())]];
@@ -98,27 +98,24 @@ fn draw_sectors(random: &mut Random, group: usize) -> Vec<usize> {
 }
 
 fn fields(
-    plan: &GenConfig,
+    config: &GenConfig,
     row: u32,
     slug: &str,
     naming: &Naming,
-    place: usize,
+    home: usize,
     sectors: &[usize],
-    way: &RoundPath,
+    path: &RoundPath,
 ) -> [String; 11] {
-    let random = &mut Random::of(plan.seed, RandomStream::StartupText, u64::from(row));
-    let place = &PLACES[place];
+    let random = &mut Random::of(config.seed, RandomStream::StartupText, u64::from(row));
+    let home = &HOMES[home];
     let (country, city) = match random.below(100) {
         0..5 => ("", ""),
-        5..14 => (place.code, ""),
-        _ => (place.code, place.draw_city(random)),
+        5..14 => (home.code, ""),
+        _ => (home.code, home.draw_city(random)),
     };
     let website = website(random, slug, 820);
-    let first = sectors.first().copied().unwrap_or(0);
-    let description = startup_description(random, &naming.name, &SECTORS[first], city);
-    let kept =
-        |random: &mut Random, per_mille, text: String| if random.chance(per_mille) { text } else { String::new() };
-    let stage = way
+    let description = startup_description(random, &naming.name, &SECTORS[sectors[0]], city);
+    let stage = path
         .stage
         .or((random.chance(500)).then_some(Stage::PreSeed))
         .map_or_else(String::new, |stage| stage.name().to_owned());
@@ -127,27 +124,32 @@ fn fields(
         naming.name.clone(),
         naming.aliases.join("|"),
         website,
-        kept(random, 880, description),
+        random.keep(880, description),
         country.to_owned(),
         city.to_owned(),
-        kept(random, 880, way.founded.to_string()),
-        kept(random, 930, stage),
-        kept(random, 930, joined(sectors.iter().map(|sector| SECTORS[*sector].slug))),
-        kept(random, 970, way.status.to_string()),
+        random.keep(880, path.founded.to_string()),
+        random.keep(930, stage),
+        random.keep(930, joined(sectors.iter().map(|sector| SECTORS[*sector].slug))),
+        random.keep(970, path.status.to_string()),
     ]
 }
 
-/// The known investors of a round. Some of the earlier ones follow, so that the list grows from round to round.
-fn draw_investors(random: &mut Random, market: &Market<'_>, wanted: &Wanted, earlier: &mut Vec<u32>) -> Vec<u32> {
+/// The known investors of a round. Some earlier investors follow on, so that the list grows from round to round.
+fn draw_investors(
+    random: &mut Random,
+    market: &Market<'_>,
+    profile: &RoundProfile,
+    earlier: &mut Vec<u32>,
+) -> Vec<u32> {
     if random.chance(150) {
         return Vec::new();
     }
-    let most = MOST_INVESTORS[wanted.stage.index()];
-    let count = 1 + random.below(most).min(random.below(most)) + (earlier.len() as u64 / 4).min(most / 4);
-    let mut investors = market.investors(random, wanted, earlier, count as usize);
-    let equity = !matches!(wanted.stage, Stage::Debt | Stage::Grant);
+    let max = MAX_INVESTORS[profile.stage.index()];
+    let count = 1 + random.below(max).min(random.below(max)) + (earlier.len() as u64 / 4).min(max / 4);
+    let mut investors = market.investors(random, profile, earlier, count as usize);
+    let equity = !matches!(profile.stage, Stage::Debt | Stage::Grant);
     for row in earlier.iter().copied() {
-        if equity && investors.len() < 16 && !investors.contains(&row) && market.follows(random, row, wanted) {
+        if equity && investors.len() < 16 && !investors.contains(&row) && market.follows(random, row, profile) {
             investors.push(row);
         }
     }
@@ -173,17 +175,15 @@ fn round_fields(
         _ => 0,
     };
     let leads = &investors[..leads.min(investors.len())];
-    // Sources differ in whether they list a lead among the investors again.
+    // Sources differ in whether they repeat a lead among the investors.
     let others = if random.chance(600) { investors } else { &investors[leads.len()..] };
     let slugs = |rows: &[u32]| joined(rows.iter().map(|row| market.slug(*row)));
-    let kept =
-        |random: &mut Random, per_mille, text: String| if random.chance(per_mille) { text } else { String::new() };
     [
         format!("r-{id:07}"),
         startup.to_owned(),
         round.stage.name().to_owned(),
-        kept(random, 860, round.amount.to_string()),
-        kept(random, 975, round.day.to_string()),
+        random.keep(860, round.amount.to_string()),
+        random.keep(975, round.day.to_string()),
         slugs(leads),
         slugs(others),
     ]

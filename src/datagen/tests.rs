@@ -5,6 +5,7 @@ use once_cell::sync::Lazy;
 use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus};
+use crate::datagen::quality::Quality;
 use crate::datagen::sectors::SECTORS;
 use crate::datagen::*;
 
@@ -35,17 +36,17 @@ impl Table {
         }
         assert_eq!(rows.pop().unwrap(), [""], "{file} ends with a line break");
         let columns = rows.remove(0);
-        assert!(rows.iter().all(|row| row.len() == columns.len()), "{file} has a crooked row");
+        assert!(rows.iter().all(|row| row.len() == columns.len()), "{file} has a row with a missing or extra value");
         Self { columns, rows }
     }
 
-    fn place(&self, column: &str) -> usize {
+    fn index(&self, column: &str) -> usize {
         self.columns.iter().position(|name| name == column).unwrap()
     }
 
     fn column(&self, column: &str) -> Vec<&str> {
-        let place = self.place(column);
-        self.rows.iter().map(|row| row[place].as_str()).collect()
+        let index = self.index(column);
+        self.rows.iter().map(|row| row[index].as_str()).collect()
     }
 
     fn set(&self, column: &str) -> HashSet<&str> {
@@ -87,9 +88,9 @@ fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split('|').filter(|item| !item.is_empty())
 }
 
-fn bytes_of(plan: &GenConfig) -> Vec<(String, Vec<u8>)> {
+fn bytes_of(config: &GenConfig) -> Vec<(String, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
-    generate(plan, folder.path()).unwrap();
+    generate(config, folder.path()).unwrap();
     let mut files: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|file| file.unwrap())
@@ -100,12 +101,12 @@ fn bytes_of(plan: &GenConfig) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn the_same_plan_gives_the_same_bytes_and_another_seed_others() {
-    let plan = GenConfig::of(60, 300);
-    let once = bytes_of(&plan);
+fn the_same_configuration_gives_the_same_bytes_and_another_seed_others() {
+    let config = GenConfig::of(60, 300);
+    let once = bytes_of(&config);
     assert_eq!(once.len(), 7);
-    assert_eq!(once, bytes_of(&plan));
-    let other = bytes_of(&GenConfig { seed: 7, ..plan });
+    assert_eq!(once, bytes_of(&config));
+    let other = bytes_of(&GenConfig { seed: 7, ..config });
     for (one, other) in once.iter().zip(&other) {
         assert_eq!(one.1 == other.1, one.0 == "sectors.csv", "{}", one.0);
     }
@@ -113,16 +114,16 @@ fn the_same_plan_gives_the_same_bytes_and_another_seed_others() {
 
 #[test]
 fn counts_are_those_of_the_plan() {
-    let plan = GenConfig::bundled();
-    assert_eq!(WORLD.firms.rows.len(), plan.firms as usize);
-    assert_eq!(WORLD.startups.rows.len(), plan.startups as usize);
-    assert_eq!(WORLD.rounds.rows.len(), plan.rounds as usize);
-    assert_eq!(WORLD.people.rows.len(), plan.people as usize);
-    assert_eq!(WORLD.reviews.rows.len(), plan.reviews as usize);
-    assert_eq!((plan.rounds, plan.people, plan.reviews), (4_000, 3_000, 6_000));
+    let config = GenConfig::bundled();
+    assert_eq!(WORLD.firms.rows.len(), config.firms as usize);
+    assert_eq!(WORLD.startups.rows.len(), config.startups as usize);
+    assert_eq!(WORLD.rounds.rows.len(), config.rounds as usize);
+    assert_eq!(WORLD.people.rows.len(), config.people as usize);
+    assert_eq!(WORLD.reviews.rows.len(), config.reviews as usize);
+    assert_eq!((config.rounds, config.people, config.reviews), (4_000, 3_000, 6_000));
     assert!(WORLD.bytes < 4_000_000, "{}", WORLD.bytes);
-    for plan in [GenConfig::of(0, 0), GenConfig::of(0, 20), GenConfig::of(3, 0), GenConfig::of(1, 1)] {
-        assert_eq!(bytes_of(&plan).len(), 7);
+    for config in [GenConfig::of(0, 0), GenConfig::of(0, 20), GenConfig::of(3, 0), GenConfig::of(1, 1)] {
+        assert_eq!(bytes_of(&config).len(), 7);
     }
 }
 
@@ -165,7 +166,7 @@ fn every_reference_finds_its_row() {
 }
 
 #[test]
-fn values_keep_to_their_vocabularies_and_all_of_them_occur() {
+fn values_belong_to_their_vocabularies_and_all_of_them_occur() {
     fn all<V: Vocabulary>(table: &Table, column: &str, optional: bool) {
         let mut found = table.column(column).into_iter().flat_map(list).collect::<HashSet<_>>();
         assert_eq!(table.set(column).contains(""), optional, "{column}");
@@ -187,7 +188,7 @@ fn values_keep_to_their_vocabularies_and_all_of_them_occur() {
 }
 
 #[test]
-fn every_optional_column_is_empty_at_times_and_full_mostly() {
+fn every_optional_column_is_sometimes_empty_and_mostly_set() {
     for (table, columns) in [
         (
             &WORLD.firms,
@@ -253,14 +254,14 @@ fn a_startup_that_is_listed_has_an_ipo_round() {
     assert!(listed.len() > 20, "{}", listed.len());
 }
 
-/// Each pair of round and investor, as places of their rows.
+/// Each pair of round and investor, as row numbers.
 fn participations() -> Vec<(usize, usize)> {
-    let place_of: HashMap<_, _> = WORLD.firms.column("slug").into_iter().zip(0..).collect();
-    let (leads, investors) = (WORLD.rounds.place("lead_investors"), WORLD.rounds.place("investors"));
+    let row_of: HashMap<_, _> = WORLD.firms.column("slug").into_iter().zip(0..).collect();
+    let (leads, investors) = (WORLD.rounds.index("lead_investors"), WORLD.rounds.index("investors"));
     let mut pairs = Vec::new();
     for (round, row) in WORLD.rounds.rows.iter().enumerate() {
         let firms: HashSet<_> = list(&row[leads]).chain(list(&row[investors])).collect();
-        let mut firms: Vec<usize> = firms.into_iter().map(|slug| place_of[slug]).collect();
+        let mut firms: Vec<usize> = firms.into_iter().map(|slug| row_of[slug]).collect();
         firms.sort_unstable();
         pairs.extend(firms.into_iter().map(|firm| (round, firm)));
     }
@@ -269,21 +270,20 @@ fn participations() -> Vec<(usize, usize)> {
 
 #[test]
 fn firms_join_rounds_of_their_stages_regions_and_sectors() {
-    let plan = GenConfig::bundled();
-    let firms = firms::draw_all(&plan);
+    let config = GenConfig::bundled();
+    let firms = firms::draw_all(&config);
     let startup_of: HashMap<_, _> = WORLD.startups.column("slug").into_iter().zip(0..).collect();
     let (startup, stage) = (WORLD.rounds.column("startup"), WORLD.rounds.column("stage"));
     let (mut all, mut at_stage, mut seed_firms, mut seed_rounds, mut near, mut in_group) = (0, 0, 0, 0, 0, 0);
     for (round, firm) in participations() {
         let firm = &firms[firm];
         let stage = Stage::read(stage[round]).unwrap();
-        let random = &mut random::Random::of(plan.seed, random::RandomStream::Startup, startup_of[startup[round]]);
-        let place = geography::draw_place(random);
-        let weights: Vec<u32> = sectors::GROUPS.iter().map(|group| group.weight).collect();
-        let group = random.weighted(&weights) as u8;
+        let random = &mut random::Random::of(config.seed, random::RandomStream::Startup, startup_of[startup[round]]);
+        let home = geography::draw_home(random);
+        let group = random.weighted(&sectors::GROUP_WEIGHTS) as u8;
         all += 1;
         at_stage += usize::from(firm.invests_at(stage));
-        near += usize::from(geography::PLACES[firm.place].region == geography::PLACES[place].region);
+        near += usize::from(geography::HOMES[firm.home].region == geography::HOMES[home].region);
         in_group += usize::from(firm.groups.contains(&group));
         if firm.stage_list() == [Stage::Seed] {
             seed_firms += 1;
@@ -308,12 +308,12 @@ fn activity_is_heavy_tailed_and_syndicates_recur() {
     }
     joined.sort_unstable_by(|a, b| b.cmp(a));
     let top: u32 = joined[..40].iter().sum();
-    assert!(top as usize * 100 > pairs.len() * 35, "the busiest tenth joins {top} of {}", pairs.len());
+    assert!(top as usize * 100 > pairs.len() * 35, "the most active tenth joins {top} of {}", pairs.len());
     assert!(joined[0] > 100 && joined[200] < 20, "{} {}", joined[0], joined[200]);
     let mut together: HashMap<(usize, usize), u32> = HashMap::new();
     for firms in by_round.values() {
-        for (place, one) in firms.iter().enumerate() {
-            for other in &firms[place + 1..] {
+        for (index, one) in firms.iter().enumerate() {
+            for other in &firms[index + 1..] {
                 *together.entry((*one, *other)).or_default() += 1;
             }
         }
@@ -335,7 +335,7 @@ fn some_firms_have_no_reviews_some_few_some_many() {
 }
 
 #[test]
-fn reviews_are_not_told_twice() {
+fn review_bodies_are_distinct() {
     let bodies: Vec<_> = WORLD.reviews.column("body").into_iter().filter(|body| body.len() > 80).collect();
     let distinct = bodies.iter().collect::<HashSet<_>>().len();
     assert!(bodies.len() > 4_500, "{}", bodies.len());
@@ -344,7 +344,7 @@ fn reviews_are_not_told_twice() {
 }
 
 #[test]
-fn look_alikes_aliases_scripts_and_dirt_are_there() {
+fn look_alikes_aliases_scripts_and_punctuation_occur() {
     let firms = WORLD.firms.set("name");
     for name in ["Alder Capital", "Alder Capital Partners", "Aldern Ventures", "Karst | Venture Studio"] {
         assert!(firms.contains(name), "{name}");
@@ -403,20 +403,26 @@ fn words_of_names_are_as_rare_as_real_ones() {
     assert!((35..=65).contains(&(single * 100 / WORLD.startups.rows.len())), "{single} names of one word");
 }
 
+/// The slug and hidden quality of each firm, in the order of `firms.csv`.
+fn hidden_quality(config: &GenConfig) -> Vec<(String, Quality)> {
+    let firms = firms::draw_all(config);
+    firms.into_iter().map(|firm| firm.slug).zip(quality::of_firms(config)).collect()
+}
+
 #[test]
 fn hidden_quality_belongs_to_the_rows_of_firms() {
     let hidden = hidden_quality(&GenConfig::bundled());
     let slugs: Vec<_> = hidden.iter().map(|(slug, _)| slug.as_str()).collect();
     assert_eq!(slugs, WORLD.firms.column("slug"));
-    // The firm with the most reviews shows its quality.
+    // The ratings of the firm with the most reviews approach its quality.
     let mut ratings: HashMap<&str, Vec<f64>> = HashMap::new();
     for (firm, rating) in WORLD.reviews.column("firm").into_iter().zip(WORLD.reviews.column("rating")) {
         ratings.entry(firm).or_default().push(rating.parse().unwrap());
     }
     let (firm, ratings) = ratings.into_iter().max_by_key(|(slug, ratings)| (ratings.len(), *slug)).unwrap();
     let mean = ratings.iter().sum::<f64>() / ratings.len() as f64;
-    let quality = &hidden.iter().find(|(slug, _)| slug == firm).unwrap().1;
-    assert!((mean - quality.rating).abs() < 0.35, "{firm}: {mean} for {}", quality.rating);
+    let expected = hidden.iter().find(|(slug, _)| slug == firm).unwrap().1.expected()[0];
+    assert!((mean - expected).abs() < 0.35, "{firm}: {mean} for {expected}");
 }
 
 #[test]
@@ -426,44 +432,45 @@ fn sectors_of_every_group_are_used() {
 }
 
 #[test]
-fn the_compile_finds_nothing_to_complain_of() {
-    for plan in [
+fn generated_datasets_compile_without_diagnostics() {
+    for config in [
         GenConfig::bundled(),
         GenConfig { seed: 3, ..GenConfig::of(700, 3_000) },
         GenConfig::of(0, 0),
         GenConfig::of(2, 3),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        generate(&plan, folder.path()).unwrap();
+        generate(&config, folder.path()).unwrap();
         let report = crate::data::check(folder.path(), &crate::data::NoProgress);
-        assert_eq!(report.problems, [], "{plan:?}");
+        assert_eq!(report.problems, [], "{config:?}");
     }
 }
 
-/// The score that `quality` itself would have.
+/// The score of a firm with exactly these expected values.
 fn hidden_score(quality: &Quality) -> f64 {
-    let points = |most: f64, mean: f64| most * (mean - 1.0) / 4.0;
-    points(30.0, quality.rating)
-        + points(15.0, quality.responsiveness)
-        + points(15.0, quality.fairness)
-        + points(15.0, quality.value_add)
-        + 25.0 * (1.0 - quality.ghosting)
+    let [rating, responsiveness, fairness, value_add, ghosting] = quality.expected();
+    let points = |max: f64, mean: f64| max * (mean - 1.0) / 4.0;
+    points(30.0, rating)
+        + points(15.0, responsiveness)
+        + points(15.0, fairness)
+        + points(15.0, value_add)
+        + 25.0 * (1.0 - ghosting)
 }
 
 #[test]
 fn score_intervals_cover_the_hidden_quality() {
-    for plan in [
+    for config in [
         GenConfig::bundled(),
         GenConfig { seed: 3, ..GenConfig::of(1_500, 0) },
         GenConfig { seed: 4, ..GenConfig::of(1_500, 0) },
     ] {
         let folder = tempfile::tempdir().unwrap();
-        generate(&plan, folder.path()).unwrap();
+        generate(&config, folder.path()).unwrap();
         let dataset = crate::data::import::read(folder.path(), &crate::data::NoProgress).0.unwrap();
         let (mut scored, mut covered) = (0, 0);
         let (mut lowest, mut highest) = (100, 0);
         for (assessment, (slug, quality)) in
-            crate::data::derive::score::assess(&dataset).iter().zip(hidden_quality(&plan))
+            crate::data::derive::score::assess(&dataset).iter().zip(hidden_quality(&config))
         {
             let score = &assessment.score;
             let (Some(low), Some(value), Some(high)) = (score.low, score.value, score.high) else { continue };
@@ -473,7 +480,7 @@ fn score_intervals_cover_the_hidden_quality() {
             covered += usize::from(f64::from(low) <= hidden && hidden <= f64::from(high));
             (lowest, highest) = (lowest.min(value), highest.max(value));
         }
-        assert!(scored * 2 > plan.firms as usize, "{scored}");
+        assert!(scored * 2 > config.firms as usize, "{scored}");
         assert!(covered * 100 >= scored * 85, "{covered} of {scored} covered");
         assert!(lowest < 50 && highest > 80, "scores from {lowest} to {highest}");
     }
