@@ -12,11 +12,10 @@ use http::HeaderMap;
 use venturedex::auth::AuthService;
 use venturedex::catalog::Catalog;
 use venturedex::data::{Facet, Table};
-use venturedex::http::RequestIds;
 use venturedex::http::State;
 use venturedex::release::ActiveRelease;
 use venturedex::site;
-use venturedex::site::PageRequest;
+use venturedex::site::{Page, PageRequest};
 
 use clock::Moment;
 
@@ -45,7 +44,8 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
     let mut bytes = 0;
     for _ in 0..7 {
         let begun = Moment::now();
-        let answer = site::answer(PageRequest { state, path, query, headers }).expect("a page");
+        let page = Page::of(path).expect("a page");
+        let answer = site::answer(page, PageRequest { state, path, query, headers });
         best = best.min(micros(&begun));
         assert_eq!(answer.status(), 200, "{address}");
         bytes = answer.body().len();
@@ -62,7 +62,6 @@ fn main() {
         live: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
         access: AuthService::open(&folder, 0).expect("a data folder"),
         public_url: "http://127.0.0.1:8080".to_owned(),
-        ids: RequestIds::new(1),
         kept: Default::default(),
         trusted_proxies: Vec::new(),
         clock: || 0,

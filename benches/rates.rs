@@ -14,19 +14,22 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use rustix::time::{ClockId, clock_gettime};
 
-use venturedex::app::{Routes, routes};
+use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::data::Table;
 use venturedex::http::RequestIds;
 use venturedex::http::ResponseCache;
 use venturedex::http::State;
-use venturedex::http::server::{Limits, run};
+use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
+use venturedex::http::{ErrorContext, Handler, RequestParts};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
 use venturedex::quota::Tier;
 use venturedex::release::ActiveRelease;
+use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
 
 struct Options {
@@ -80,18 +83,17 @@ fn main() {
         live,
         access,
         public_url: base.clone(),
-        ids: RequestIds::new(1),
         kept: ResponseCache::default(),
         trusted_proxies: Vec::new(),
         clock: now,
     });
     let callers = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
-    let ours = routes(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
+    let router = Router::new(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
-    let all = Routes { filter: fixed.or(ours.filter).unify().boxed(), entrance: ours.entrance };
-    runtime.spawn(run(listener, all, std::future::pending(), Limits::default(), RequestIds::new(2)));
+    let service = WithFixed { fixed: fixed.boxed(), router };
+    runtime.spawn(run(listener, service, std::future::pending(), Limits::default(), RequestIds::new(2)));
 
     let subjects = [
         ("list", "/api/v3/vcs?limit=20&stage=seed&country=US&sort=-investment_count".to_owned()),
@@ -134,6 +136,40 @@ fn main() {
         );
     }
     let _ = std::fs::remove_dir_all(folder);
+}
+
+/// The service and, below `/fixed`, a warp route.
+#[derive(Clone)]
+struct WithFixed {
+    fixed: BoxedFilter<(warp::reply::Response,)>,
+    router: Router,
+}
+
+impl Handler for WithFixed {
+    /// `None` for the warp route.
+    type Pending = Option<<Router as Handler>::Pending>;
+
+    fn respond(&self, request: &RequestParts<'_>) -> Result<http::Response<Bytes>, Self::Pending> {
+        match request.path.starts_with("/fixed/") {
+            true => Err(None),
+            false => self.router.respond(request).map_err(Some),
+        }
+    }
+
+    async fn respond_later(
+        &self,
+        pending: Self::Pending,
+        request: http::Request<RequestBody>,
+    ) -> http::Response<ResponseBody> {
+        match pending {
+            None => self.fixed.respond_later((), request).await,
+            Some(pending) => self.router.respond_later(pending, request).await,
+        }
+    }
+
+    fn error_context(&self, path: &str) -> ErrorContext<'_> {
+        self.router.error_context(path)
+    }
 }
 
 fn size_of(base: &str, path: &str, key: &str) -> usize {

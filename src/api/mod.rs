@@ -1,7 +1,6 @@
 //! REST v1, v2, v3: a request in, a response out.
 //!
-//! What was asked before is kept, and answered before any route is tried ([`answer_kept`]); all else is made ([`answer`]).
-//! The checks run in the order that the contract gives (key in the address, key, `If-None-Match`, quota, then route,
+//! One pipeline, [`respond`]: a response that is cached skips the execution only. The checks run in the order that the contract gives (key in the address, key, `If-None-Match`, quota, then route,
 //! method and parameters), so the path is taken apart here and not by a chain of filters.
 
 pub mod computed_fields;
@@ -37,13 +36,12 @@ use crate::catalog::{Catalog, ParameterError, Resource};
 use crate::data::{Date, SnapshotVersion, Table};
 use crate::quota::Quota;
 
-use crate::http::RequestId;
-use crate::http::State;
 use crate::http::headers;
 use crate::http::headers::{API_VERSION, READS, REQUEST_ID, set};
 use crate::http::negotiation::{accepts_gzip, accepts_json, packed};
 use crate::http::problem::{Code, Problem, UsedUp};
 use crate::http::url::{HOLDS_KEY, holds_key};
+use crate::http::{RequestId, RequestParts, State};
 
 use crate::api::endpoint::{Endpoint, split};
 use crate::api::etag::ETag;
@@ -70,66 +68,36 @@ pub(crate) struct ApiResponse {
     next_link: Option<String>,
 }
 
-/// A request as it came.
-pub struct RequestParts<'a> {
-    /// The method.
-    pub method: &'a Method,
-    /// The whole path.
-    pub path: &'a str,
-    /// The query, as it was written.
-    pub query: &'a str,
-    /// The headers.
-    pub headers: &'a HeaderMap,
-    /// The request's id.
-    pub id: RequestId,
+/// The value of `Authorization`; if there are several or it is not text, a value that is not a key.
+fn authorization(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(http::header::AUTHORIZATION).iter();
+    let value = values.next()?;
+    let is_one = values.all(|other| other == value);
+    Some(if is_one { value.to_str().unwrap_or("not text") } else { "several" })
 }
 
-impl RequestParts<'_> {
-    fn reads(&self) -> bool {
-        matches!(*self.method, Method::GET | Method::HEAD)
-    }
-
-    fn is_preflight(&self) -> bool {
-        *self.method == Method::OPTIONS
-    }
-
-    fn authorization(&self) -> Option<&str> {
-        let mut given = self.headers.get_all(http::header::AUTHORIZATION).iter();
-        let value = given.next()?;
-        // Which of several is meant, nobody knows.
-        let is_one = given.all(|other| other == value);
-        Some(if is_one { value.to_str().unwrap_or("not text") } else { "several" })
-    }
-}
-
-/// Answers a request under `/api/v1`, `/api/v2`, `/api/v3` or the same without `/api`.
-///
-/// A key that is not known yet is looked up in the store off the runtime, so this waits in that case only.
-pub async fn answer(state: &State, arrival: &RequestParts<'_>) -> Response<Bytes> {
-    let caller = state.access.authenticate_fresh(arrival.authorization()).await;
-    respond(state, arrival, caller, &state.live.serving(), None)
-}
-
-/// The same at once; `None` where the key is not known yet.
-pub fn answer_known(state: &State, arrival: &RequestParts<'_>) -> Option<Response<Bytes>> {
-    let caller = state.access.authenticate(arrival.authorization());
-    (arrival.is_preflight() || caller != Err(AuthError::Invalid))
-        .then(|| respond(state, arrival, caller, &state.live.serving(), None))
-}
-
-/// The same where the answer was made before and is kept; `None` where it is not, and where the key is not admitted.
-pub fn answer_kept(state: &State, arrival: &RequestParts<'_>) -> Option<Response<Bytes>> {
-    if !arrival.reads() || Version::of_path(arrival.path).is_none() {
+/// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is unknown here and the store may know it.
+pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
+    let caller = state.access.authenticate(authorization(request.headers));
+    if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
         return None;
     }
     let catalog = state.live.serving();
-    let kept = state.kept.get(CacheKey::of(&catalog, arrival.path, arrival.query))?;
-    let caller = state.access.authenticate(arrival.authorization()).ok()?;
-    Some(respond(state, arrival, Ok(caller), &catalog, Some(kept)))
+    let cached = match caller.is_ok() && request.is_read() {
+        true => state.kept.get(CacheKey::of(&catalog, request.path, request.query)),
+        false => None,
+    };
+    Some(answer(state, request, caller, &catalog, cached))
 }
 
-/// The rest of [`answer`], which never waits; `kept` is the answer that was made before.
-fn respond(
+/// The same after looking up the key in the store.
+pub(crate) async fn respond_after_lookup(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
+    let caller = state.access.authenticate_fresh(authorization(request.headers)).await;
+    answer(state, request, caller, &state.live.serving(), None)
+}
+
+/// The pipeline after authentication; `kept` is the cached response.
+fn answer(
     state: &State,
     arrival: &RequestParts<'_>,
     caller: Result<Caller, AuthError>,
@@ -191,7 +159,7 @@ fn respond(
     };
     let headers = response.headers_mut();
     headers::write_quota(headers, &quota, now);
-    headers.insert(REQUEST_ID, arrival.id.value());
+    headers.insert(REQUEST_ID, arrival.id.header_value());
     if !is_ready {
         headers::write_cors(headers);
         set(headers, "x-snapshot", &catalog.version().to_string());
@@ -239,7 +207,7 @@ fn admit(
         return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
     }
     let today = quota.day;
-    if arrival.is_preflight() {
+    if *arrival.method == Method::OPTIONS {
         // Browsers send it without a key; who sends one is told its quota.
         if let Ok(caller) = caller {
             *quota = state.access.peek(&caller, today);
@@ -250,7 +218,7 @@ fn admit(
         Problem::new(Code::named(refused.code()).unwrap_or(Code::InvalidApiKey), refused.to_string())
     })?;
     let is_usage = !is_kept && split(arrival.path) == (Some(Version::V3), "usage");
-    if arrival.reads()
+    if arrival.is_read()
         && arrival.headers.contains_key(http::header::IF_NONE_MATCH)
         && let Some(validator) = &**validator
         && validator.is_known_to(arrival.headers, catalog)
@@ -294,7 +262,7 @@ fn caught(id: RequestId, make: impl FnOnce() -> Result<ApiResponse, Problem>) ->
 /// Finds the path's answer.
 fn route(call: &ApiRequest<'_>, arrival: &RequestParts<'_>) -> Result<ApiResponse, Problem> {
     let Some(endpoint) = Endpoint::find(call.version, call.path) else { return Err(record::unknown_route(call)) };
-    if !arrival.reads() {
+    if !arrival.is_read() {
         let detail = format!("`/{}` only reads: use GET or HEAD, not {}", call.path, arrival.method);
         return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
     }

@@ -4,5 +4,5 @@ pub mod router;
 pub mod serve;
 pub mod settings;
 
-pub use router::{Routes, routes};
+pub use router::Router;
 pub use serve::{ServeError, serve};

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
 
-use crate::app::routes;
+use crate::app::Router;
 use crate::app::settings::ServeSettings;
 use crate::auth::{AuthService, StoreError};
 use crate::catalog::Catalog;
@@ -103,7 +103,6 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         live: Arc::clone(&live),
         access: Arc::clone(&access),
         public_url: public_url.clone(),
-        ids: ids()?,
         kept: ResponseCache::default(),
         trusted_proxies: settings.trusted_proxies.clone(),
         clock: now,
@@ -119,7 +118,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         daily_limit: settings.mcp_daily_limit,
         pools: settings.mcp_pools.clone().into(),
     };
-    let routes = routes(&state, callers, &tool_endpoint).map_err(ServeError::OriginPolicy)?;
+    let router = Router::new(&state, callers, &tool_endpoint).map_err(ServeError::OriginPolicy)?;
 
     let demo_key = match bound.ip().is_loopback() {
         true => Some(access.add_demo_key(Tier::Free).map_err(ServeError::AuthService)?),
@@ -134,13 +133,13 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     ];
     let limits =
         Limits { connections: settings.max_connections as usize, drain: settings.drain(), ..Limits::default() };
-    let ending = run(listener, routes, stop, limits, ids()?).await.map_err(ServeError::System)?;
+    let report = run(listener, router, stop, limits, ids()?).await.map_err(ServeError::System)?;
     for task in beside {
         task.abort();
     }
     let counted = off_runtime(move || last_flush(&access)).await?;
-    if ending.cut > 0 {
-        eprintln!("{} connections were still busy at the end and were cut", ending.cut);
+    if report.aborted > 0 {
+        eprintln!("{} connections aborted at the shutdown deadline", report.aborted);
     }
     counted.map(|_| ()).map_err(ServeError::AuthService)
 }

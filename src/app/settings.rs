@@ -20,7 +20,7 @@ use http::Uri;
 
 use crate::auth::KEY_PREFIX;
 use crate::auth::account::{Email, KeyName, KeyRef};
-use crate::mcp::OriginPolicy;
+use crate::http::origin::Origin;
 use crate::quota::client_pool::ClientPool;
 use crate::quota::ip_net::IpNet;
 use crate::quota::{RateLimitConfig, Tier};
@@ -153,9 +153,8 @@ pub struct ServeSettings {
     pub public_url: Option<String>,
     /// Origins whose pages may call the MCP endpoint, separated by commas, `*` for any [default: the service's own
     /// hosts while it listens on loopback, any otherwise].
-    #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',',
-          value_parser = origin)]
-    pub allowed_origins: Option<Vec<String>>,
+    #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
+    pub allowed_origins: Option<Vec<Origin>>,
     /// Proxies whose X-Forwarded-For is believed, as address ranges separated by commas [default: none].
     #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpNet>,
@@ -364,12 +363,4 @@ fn public_url(text: &str) -> Result<String, String> {
         && url.query().is_none()
         && !text.contains('#');
     if sound { Ok(text.trim().trim_end_matches('/').to_owned()) } else { Err(mend()) }
-}
-
-/// An origin in the words of the one who compares it.
-fn origin(text: &str) -> Result<String, String> {
-    let origin = text.trim().to_owned();
-    OriginPolicy::new("http://localhost", true, Some(std::slice::from_ref(&origin)))
-        .map_err(|error| error.to_string())?;
-    Ok(origin)
 }

@@ -1,7 +1,9 @@
-//! The front doors: the only user of warp.
+//! HTTP below the routes: the accept loop, headers, content negotiation, errors, the response cache, static files.
 
+pub mod handler;
 pub mod headers;
 pub mod negotiation;
+pub mod origin;
 pub mod problem;
 pub mod request_info;
 pub mod response_cache;
@@ -10,6 +12,7 @@ pub mod state;
 pub mod static_asset;
 pub mod url;
 
-pub use request_info::{BodyTimeout, Peer, RequestId, RequestIds};
+pub use handler::{ErrorContext, Handler};
+pub use request_info::{BodyTimeout, Peer, RequestId, RequestIds, RequestParts};
 pub use response_cache::ResponseCache;
 pub use state::State;

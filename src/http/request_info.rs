@@ -1,31 +1,46 @@
-//! What the accept loop tells the routes about a request, as extensions of the request.
-//!
-//! They live here and not in `server`, because imports run from `server` to `web`; `server` names them again. A route
-//! reads them with `warp::ext::optional::<Peer>()`; under `warp::test` there are none.
+//! What is known of a request before it is routed: its head, the peer's address and the request id.
 
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue, Method};
 
-/// The address of the other end of the connection: the client, or the proxy before it.
+/// The head of a request.
+#[derive(Clone, Copy)]
+pub struct RequestParts<'a> {
+    pub method: &'a Method,
+    /// The path as sent, still percent-encoded.
+    pub path: &'a str,
+    /// The query as sent, without the question mark; empty if there is none.
+    pub query: &'a str,
+    pub headers: &'a HeaderMap,
+    pub peer: Peer,
+    pub id: RequestId,
+}
+
+impl RequestParts<'_> {
+    /// True for GET and HEAD.
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(*self.method, Method::GET | Method::HEAD)
+    }
+}
+
+/// The address of the other end of the connection: the client, or the proxy in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// The id of one request, 16 hexadecimal digits; answered as `X-Request-Id` and in every error.
+/// The id of one request, 16 hexadecimal digits; sent as `X-Request-Id` and in every error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(u64);
 
 impl RequestId {
-    /// The id as a header's value.
-    #[must_use]
-    pub fn value(self) -> HeaderValue {
+    pub(crate) fn header_value(self) -> HeaderValue {
         let mut digits = [0; 16];
-        for (place, digit) in digits.iter_mut().enumerate() {
-            *digit = HEXADECIMAL.get((self.0 >> (60 - 4 * place)) as usize & 15).copied().unwrap_or(b'0');
+        for (position, digit) in digits.iter_mut().enumerate() {
+            *digit = HEXADECIMAL[(self.0 >> (60 - 4 * position)) as usize & 15];
         }
-        HeaderValue::from_bytes(&digits).unwrap_or(HeaderValue::from_static("0"))
+        HeaderValue::from_bytes(&digits).expect("digits are visible ASCII")
     }
 }
 
@@ -37,49 +52,37 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// Makes request ids: a sequence that never repeats and looks unordered, begun at a seed.
+/// Generates request ids: a sequence without repetition that looks random.
 #[derive(Debug)]
 pub struct RequestIds {
     next: AtomicU64,
 }
 
 impl RequestIds {
-    /// The sequence that begins at `seed`; take it at random, so that two runs do not share ids.
-    #[must_use]
+    /// Starts the sequence at `seed`, which should be random so that two runs do not share ids.
     pub fn new(seed: u64) -> Self {
         Self { next: AtomicU64::new(seed) }
     }
 
-    /// The next id.
     pub fn next(&self) -> RequestId {
-        RequestId(mixed(self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)))
+        RequestId(mix(self.next.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed)))
     }
 }
 
 /// The finalizer of SplitMix64, a bijection: different counts give different ids.
-fn mixed(mut z: u64) -> u64 {
+fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// The client took longer to send its request body than it is given; a body ends with this error.
-///
-/// A route that sees it in the chain of a body's error answers 408.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The error of a request body that takes too long; a route that finds it in a body's error responds with 408.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the request body did not arrive in time")]
 pub struct BodyTimeout;
 
-impl fmt::Display for BodyTimeout {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request body did not arrive in time")
-    }
-}
-
-impl std::error::Error for BodyTimeout {}
-
 impl BodyTimeout {
-    /// True where `error`, or a cause of it, is a body that did not arrive in time.
-    #[must_use]
+    /// True if `error` or one of its causes is a `BodyTimeout`.
     pub fn caused(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut cause = Some(error);
         while let Some(error) = cause {

@@ -1,15 +1,14 @@
-//! The accept loop: connections with limits around one set of routes, and an orderly end.
+//! The accept loop: connections with limits around one [`Handler`], and a shutdown with a deadline.
 //!
-//! warp's own server sets no timer, ends without a deadline and drops a connection whose route panics; so the loop is
-//! ours and warp answers through `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS are the reverse proxy's.
+//! warp's own server sets no timer, has no shutdown deadline and drops a connection whose route panics; hence this loop,
+//! with warp behind `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS belong to the reverse proxy.
 
-pub mod connection;
-pub mod connection_error;
+pub(crate) mod connection;
+pub(crate) mod connection_error;
 #[cfg(test)]
 mod tests;
-pub mod timeout_stream;
+mod timeout_stream;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,37 +17,35 @@ use std::time::Duration;
 use bytes::Bytes;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::app::Routes;
-use crate::http::request_info::{Peer, RequestIds};
-use crate::http::server::connection::{BodyError, Connection, TimedBody};
+use crate::http::server::connection::Connection;
+pub use crate::http::server::connection::{RequestBody, ResponseBody};
 use crate::http::server::connection_error::ConnectionError;
 use crate::http::server::timeout_stream::{ConnectionPhase, TimeoutStream};
+use crate::http::{Handler, Peer, RequestIds};
 
-/// How long the server waits for whom, and how many it serves at a time.
+/// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Time for a request's head as a whole, from its first byte (of the first request: from the connection on).
+    /// Time for a complete request head, from its first byte (for the first request: from the start of the connection).
     pub head: Duration,
-    /// Time for a request's body as a whole.
+    /// Time for a complete request body.
     pub body: Duration,
     /// How long a connection may stay open between two requests.
     pub idle: Duration,
-    /// How long a client may take nothing of its answer.
+    /// How long a client may read nothing of its response.
     pub write: Duration,
-    /// How long what runs may take to finish when the server ends.
+    /// How long running requests may take to finish at shutdown.
     pub drain: Duration,
-    /// Connections served at a time. One more is answered 503 with `Retry-After` and closed: a client that is told can
-    /// wait or go elsewhere, one that is kept in the backlog only sees a server that hangs. Keep it below the process's
-    /// limit of open files.
+    /// Connections served at a time. One more gets 503 with `Retry-After` and is closed: in the backlog its client would
+    /// only see a server that hangs. Keep it below the process's limit of open files.
     pub connections: usize,
-    /// Bytes of a request's head; above it the answer is 431. At least 8,192. An address alone may have three quarters of it; above
-    /// that the answer is 414.
+    /// Bytes of a request's head (at least 8,192), above which the response is 431. The URL may take three quarters of
+    /// it, above which the response is 414.
     pub head_bytes: usize,
 }
 
@@ -66,41 +63,38 @@ impl Default for Limits {
     }
 }
 
-/// How a run ended.
+/// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// Connections that were still busy when the time to finish was over, and were cut.
-    pub cut: usize,
+pub struct ShutdownReport {
+    /// Connections aborted at the shutdown deadline.
+    pub aborted: usize,
 }
 
-/// Refusals that may wait for their client to read them; further ones are closed at once.
-const REFUSALS: usize = 64;
+/// Connections above the limit that may wait for their client to read the 503; further ones are closed at once.
+const MAX_REJECTIONS: usize = 64;
 
-/// Serves `routes` on `listener` until `shutdown` is ready; then stops accepting, lets what runs finish within
+/// Serves `handler` on `listener` until `shutdown` is ready; then stops accepting, lets running requests finish within
 /// `limits.drain`, and returns.
 ///
-/// Each request carries its [`Peer`] and its [`RequestId`] (from `ids`) as extensions; each answer carries
-/// `X-Request-Id`. A route that panics answers 500, and its connection goes on.
+/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
 ///
 /// # Errors
-/// Where the listener cannot accept any more at all; running out of open files is no such case, the loop waits.
-pub async fn run(
+/// If the listener cannot accept at all any more. If the process has no free file descriptor, the loop waits.
+pub async fn run<H: Handler>(
     listener: TcpListener,
-    routes: Routes,
+    handler: H,
     shutdown: impl Future<Output = ()>,
     limits: Limits,
     ids: RequestIds,
-) -> io::Result<Ending> {
-    let Routes { filter, entrance } = routes;
-    let routes = TowerToHyperService::new(warp::service(filter));
+) -> io::Result<ShutdownReport> {
     let mut http = http1::Builder::new();
-    // The stream counts the time of heads; hyper's own timer would end idle connections as early.
+    // The stream times heads; hyper's own timer would close idle connections after the same time.
     http.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(limits.head_bytes.max(8_192));
     let http = Arc::new(http);
     let ids = Arc::new(ids);
-    let places = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
-    let refusals = Arc::new(Semaphore::new(REFUSALS));
-    let (end, ended) = watch::channel(());
+    let permits = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
+    let rejections = Arc::new(Semaphore::new(MAX_REJECTIONS));
+    let (stop, stopped) = watch::channel(());
     let mut running = JoinSet::new();
     let mut shutdown = std::pin::pin!(shutdown);
 
@@ -118,83 +112,72 @@ pub async fn run(
                 continue;
             }
         };
-        match Arc::clone(&places).try_acquire_owned() {
-            Ok(place) => {
+        match Arc::clone(&permits).try_acquire_owned() {
+            Ok(permit) => {
                 let phase = ConnectionPhase::default();
                 let connection = Connection {
-                    routes: routes.clone(),
-                    entrance: entrance.clone(),
-                    peer: Peer(plain(address)),
+                    handler: handler.clone(),
+                    peer: Peer(canonical(address)),
                     phase: phase.clone(),
                     ids: Arc::clone(&ids),
-                    body: limits.body,
+                    body_timeout: limits.body,
                     head_bytes: limits.head_bytes.max(8_192),
                 };
-                // Answers are written whole, so waiting for more to send only adds time.
+                // Responses are written at once, so waiting for more data only adds latency.
                 let _ = socket.set_nodelay(true);
-                let stream = TimeoutStream::new(socket, phase, Arc::clone(&ids), entrance.clone(), &limits);
-                running.spawn(attend(Arc::clone(&http), stream, connection, ended.clone(), place));
+                let stream = TimeoutStream::new(socket, phase, Arc::clone(&ids), handler.clone(), &limits);
+                running.spawn(serve_connection(Arc::clone(&http), stream, connection, stopped.clone(), permit));
             }
             Err(_) => {
-                if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
-                    running.spawn(refuse(socket, ConnectionError::Overloaded.whole("/", ids.next(), &entrance), place));
+                if let Ok(permit) = Arc::clone(&rejections).try_acquire_owned() {
+                    let context = handler.error_context("/");
+                    running.spawn(reject(socket, ConnectionError::Overloaded.bytes(ids.next(), &context), permit));
                 }
             }
         }
     }
 
     drop(listener);
-    drop(ended);
-    // Nobody listening means that nothing runs.
-    let _ = end.send(());
+    drop(stopped);
+    // Without a receiver no connection is running.
+    let _ = stop.send(());
     let finished = tokio::time::timeout(limits.drain, async { while running.join_next().await.is_some() {} }).await;
-    let cut = if finished.is_ok() { 0 } else { running.len() };
+    let aborted = if finished.is_ok() { 0 } else { running.len() };
     running.shutdown().await;
-    Ok(Ending { cut })
+    Ok(ShutdownReport { aborted })
 }
 
-/// Serves one connection to its end, or to the end of its current request once the server ends.
-async fn attend<S, B>(
+/// Serves one connection to its end, or at shutdown to the end of its current request.
+async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
-    stream: TimeoutStream<TcpStream>,
-    connection: Connection<S>,
-    mut ended: watch::Receiver<()>,
-    _place: OwnedSemaphorePermit,
-) where
-    S: hyper::service::Service<
-            http::Request<TimedBody<hyper::body::Incoming>>,
-            Response = http::Response<B>,
-            Error = Infallible,
-        > + Clone
-        + Send
-        + 'static,
-    S::Future: Send,
-    B: hyper::body::Body<Data = Bytes> + Send + Sync + 'static,
-    B::Error: Into<BodyError>,
-{
+    stream: TimeoutStream<TcpStream, H>,
+    connection: Connection<H>,
+    mut stopped: watch::Receiver<()>,
+    _permit: OwnedSemaphorePermit,
+) {
     let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
-    // An error here is a peer that went away, took too long or does not speak HTTP: nothing is left to tell it.
+    // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
     tokio::select! {
         _ = served.as_mut() => return,
-        _ = ended.changed() => served.as_mut().graceful_shutdown(),
+        _ = stopped.changed() => served.as_mut().graceful_shutdown(),
     }
     let _ = served.await;
 }
 
-/// Answers a connection above the cap, then reads a little of what it sent: closing a socket with unread bytes would
-/// throw the answer away before the client sees it.
-async fn refuse(mut socket: TcpStream, answer: Bytes, _place: OwnedSemaphorePermit) {
-    let refused = async {
-        socket.write_all(&answer).await?;
+/// Responds on a connection above the limit, then reads what the client sent: closing a socket with unread bytes would
+/// discard the response before the client sees it.
+async fn reject(mut socket: TcpStream, response: Bytes, _permit: OwnedSemaphorePermit) {
+    let rejected = async {
+        socket.write_all(&response).await?;
         socket.shutdown().await?;
         let mut rest = [0; 4_096];
         while socket.read(&mut rest).await? > 0 {}
         io::Result::Ok(())
     };
-    let _ = tokio::time::timeout(Duration::from_secs(1), refused).await;
+    let _ = tokio::time::timeout(Duration::from_secs(1), rejected).await;
 }
 
-/// After a failed accept: a connection that went away is nothing; without free files the loop waits for some.
+/// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
 async fn recover(error: io::Error) -> io::Result<()> {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
     match error.kind() {
@@ -208,15 +191,15 @@ async fn recover(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// An IPv4 client of a listener on `[::]` is the IPv4 client that it is.
-fn plain(address: SocketAddr) -> SocketAddr {
+/// The IPv4 address of an IPv4 client of a listener on `[::]`.
+fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Ready on SIGTERM or Ctrl-C.
 ///
 /// # Errors
-/// Where the system refuses a signal handler.
+/// If the system refuses a signal handler.
 #[cfg(unix)]
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -230,10 +213,7 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Ready on Ctrl-C.
-///
-/// # Errors
-/// None here; other systems can refuse a signal handler.
+/// Ready on Ctrl-C; never fails here.
 #[cfg(not(unix))]
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     Ok(async {

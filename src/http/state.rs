@@ -1,6 +1,6 @@
 //! What all routes share.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
@@ -11,8 +11,8 @@ use crate::data::Date;
 use crate::quota::ip_net::{IpNet, client};
 use crate::release::ActiveRelease;
 
+use crate::http::Peer;
 use crate::http::ResponseCache;
-use crate::http::{Peer, RequestIds};
 
 /// What all routes share: the releases, the callers, and the settings that answers depend on.
 pub struct State {
@@ -22,8 +22,6 @@ pub struct State {
     pub access: Arc<AuthService>,
     /// The address of the service in links, without a slash at the end.
     pub public_url: String,
-    /// Ids for requests that come without one (under test).
-    pub ids: RequestIds,
     /// Answers that were made before.
     pub kept: ResponseCache,
     /// Proxies whose `X-Forwarded-For` is believed.
@@ -35,11 +33,10 @@ pub struct State {
 impl State {
     /// The address of the client that sent a request, as far as trusted proxies tell it.
     #[must_use]
-    pub fn client(&self, peer: Option<Peer>, headers: &HeaderMap) -> IpAddr {
-        let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
+    pub fn client(&self, peer: Peer, headers: &HeaderMap) -> IpAddr {
         let forwarded: Vec<&str> =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
-        client(peer, forwarded.into_iter(), &self.trusted_proxies)
+        client(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
     }
 
     /// Unix seconds now.

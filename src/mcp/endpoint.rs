@@ -19,7 +19,6 @@ use http_body_util::{BodyExt, Full};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
-use warp::reply::Response;
 
 use crate::http::headers::{ALLOWED, write_cors};
 use crate::http::static_asset::StaticAsset;
@@ -46,16 +45,30 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const ENDPOINT_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
 const MANIFEST_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
-/// What a path leads to.
+/// A path of the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum McpPath {
+pub enum McpPath {
     Endpoint,
     Manifest,
     Index,
 }
 
+impl McpPath {
+    /// The manifest is also served as a server card, to which the index leads.
+    pub fn of(path: &str) -> Option<Self> {
+        Some(match path.strip_suffix('/').unwrap_or(path) {
+            "/api/mcp" => Self::Endpoint,
+            "/api/mcp/.well-known" | "/api/mcp/server-card" | "/.well-known/mcp/server-card.json" => Self::Manifest,
+            "/.well-known/ai-catalog.json" => Self::Index,
+            _ => return None,
+        })
+    }
+}
+
+type Response = http::Response<Bytes>;
+
 /// The endpoint: one for the life of the server.
-pub(crate) struct McpEndpoint {
+pub struct McpEndpoint {
     doors: OriginPolicy,
     body_limit: usize,
     manifest: Manifest,
@@ -65,7 +78,9 @@ pub(crate) struct McpEndpoint {
 }
 
 impl McpEndpoint {
-    pub(crate) fn new(
+    /// # Errors
+    /// If the public URL has no host.
+    pub fn new(
         settings: &Settings,
         tools: Arc<dyn Tools>,
         gate: Arc<dyn McpAdmission>,
@@ -89,7 +104,7 @@ impl McpEndpoint {
     }
 
     /// Answers one request.
-    pub(crate) async fn answer<S, B, E>(&self, place: McpPath, parts: Parts, body: S) -> Response
+    pub async fn answer<S, B, E>(&self, place: McpPath, parts: Parts, body: S) -> Response
     where
         S: Stream<Item = Result<B, E>> + Send,
         B: Buf,

@@ -3,13 +3,13 @@
 //! A page of a stranger can make a browser call a server on the loopback interface under a name of its own (DNS
 //! rebinding); so a request must name a host that is ours, and from a browser an origin that is allowed.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 
+use crate::http::origin::{Origin, normal_host};
 use crate::mcp::JsonRpcError;
 use crate::mcp::error::INVALID_REQUEST;
 
@@ -23,67 +23,29 @@ pub struct OriginPolicy {
 /// Origins that may call from a browser; a request without `Origin` comes from none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origins {
-    Any,
     OurHosts,
     Listed(Vec<Origin>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
-    /// `null`: sandboxed pages, local files.
-    Null,
-    Page {
-        scheme: String,
-        host: String,
-        port: Port,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Port {
-    Any,
-    Is(u16),
-}
-
-/// A setting that names no host or no origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OriginPolicyError {
-    /// The public address is not a URL with a host.
-    PublicUrl(String),
-    /// Not an origin.
-    Origin(String),
-}
-
-impl fmt::Display for OriginPolicyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PublicUrl(url) => write!(f, "public-url: `{url}` is not of the form https://host[:port]"),
-            Self::Origin(origin) => write!(
-                f,
-                "allowed-origins: `{origin}` is not of the form https://host[:port]; a port may be `*`, and `*` alone \
-                 allows any origin"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for OriginPolicyError {}
+/// The public address is not a URL with a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--public-url: `{0}` is not of the form https://host[:port]")]
+pub struct OriginPolicyError(String);
 
 impl OriginPolicy {
     /// Lets in the host of `public_url` and the loopback ones. Origins: those of `allowed`, else the same hosts while
     /// the server listens on loopback only, else any.
     ///
     /// # Errors
-    /// Where `public_url` has no host or an entry of `allowed` is no origin.
-    pub fn new(public_url: &str, on_loopback: bool, allowed: Option<&[String]>) -> Result<Self, OriginPolicyError> {
-        let url: Uri = public_url.parse().map_err(|_| OriginPolicyError::PublicUrl(public_url.to_owned()))?;
+    /// If `public_url` has no host.
+    pub fn new(public_url: &str, on_loopback: bool, allowed: Option<&[Origin]>) -> Result<Self, OriginPolicyError> {
+        let url: Uri = public_url.parse().map_err(|_| OriginPolicyError(public_url.to_owned()))?;
         let host = url.host().filter(|_| url.scheme().is_some());
-        let host = bare(host.ok_or_else(|| OriginPolicyError::PublicUrl(public_url.to_owned()))?);
+        let host = normal_host(host.ok_or_else(|| OriginPolicyError(public_url.to_owned()))?);
         let origins = match allowed {
-            Some(allowed) if allowed.iter().any(|origin| origin.trim() == "*") => Origins::Any,
-            Some(allowed) => Origins::Listed(allowed.iter().map(|text| listed(text)).collect::<Result<_, _>>()?),
+            Some(allowed) => Origins::Listed(allowed.to_vec()),
             None if on_loopback => Origins::OurHosts,
-            None => Origins::Any,
+            None => Origins::Listed(vec![Origin::Any]),
         };
         Ok(Self { host, origins })
     }
@@ -98,7 +60,7 @@ impl OriginPolicy {
     /// # Errors
     /// 400 without a readable host, 403 where the host or the origin is not allowed.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), JsonRpcError> {
-        let host = headers.get(HOST).and_then(authority).map(|authority| bare(authority.host()));
+        let host = headers.get(HOST).and_then(authority).map(|authority| normal_host(authority.host()));
         let Some(host) = host else {
             return Err(JsonRpcError::invalid("the `Host` header is missing or not a host"));
         };
@@ -123,76 +85,19 @@ impl OriginPolicy {
     }
 
     fn is_allowed(&self, origin: &HeaderValue) -> bool {
-        if self.origins == Origins::Any {
-            return true;
+        let origin = origin.to_str().ok().and_then(Origin::of_header);
+        match (&self.origins, origin) {
+            (Origins::Listed(listed), _) if listed.contains(&Origin::Any) => true,
+            (_, None) => false,
+            (Origins::OurHosts, Some(origin)) => matches!(origin, Origin::Page { host, .. } if self.is_ours(&host)),
+            (Origins::Listed(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
         }
-        let Some(origin) = origin.to_str().ok().and_then(|text| read(text, default_port)) else {
-            return false;
-        };
-        match &self.origins {
-            Origins::Any => true,
-            Origins::OurHosts => matches!(&origin, Origin::Page { host, .. } if self.is_ours(host)),
-            Origins::Listed(listed) => listed.iter().any(|listed| listed.covers(&origin)),
-        }
-    }
-}
-
-impl Origin {
-    fn covers(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (
-                Self::Page { scheme, host, port },
-                Self::Page { scheme: other_scheme, host: other_host, port: other_port },
-            ) => scheme == other_scheme && host == other_host && (*port == Port::Any || port == other_port),
-            _ => false,
-        }
-    }
-}
-
-fn listed(text: &str) -> Result<Origin, OriginPolicyError> {
-    let text = text.trim();
-    let origin = match text.strip_suffix(":*") {
-        Some(rest) => read(rest, |_| Some(Port::Any)),
-        None => read(text, default_port),
-    };
-    origin.ok_or_else(|| OriginPolicyError::Origin(text.to_owned()))
-}
-
-/// Reads an origin; where it names no port, `port` of its scheme decides.
-fn read(text: &str, port: fn(&str) -> Option<Port>) -> Option<Origin> {
-    if text == "null" {
-        return Some(Origin::Null);
-    }
-    let uri: Uri = text.parse().ok()?;
-    let scheme = uri.scheme_str()?.to_ascii_lowercase();
-    let authority = uri.authority()?;
-    if !matches!(uri.path(), "" | "/") || uri.query().is_some() || authority.as_str().contains('@') {
-        return None;
-    }
-    let port = match authority.port_u16() {
-        Some(port) => Port::Is(port),
-        None => port(&scheme)?,
-    };
-    Some(Origin::Page { scheme, host: bare(authority.host()), port })
-}
-
-fn default_port(scheme: &str) -> Option<Port> {
-    match scheme {
-        "http" => Some(Port::Is(80)),
-        "https" => Some(Port::Is(443)),
-        _ => Some(Port::Any),
     }
 }
 
 fn authority(host: &HeaderValue) -> Option<Authority> {
     let authority = Authority::try_from(host.as_bytes()).ok()?;
     (!authority.as_str().contains('@') && !authority.host().is_empty()).then_some(authority)
-}
-
-/// A host in lower case, an IPv6 address without its brackets, a name without its final dot.
-fn bare(host: &str) -> String {
-    host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -250,7 +155,7 @@ mod tests {
 
     #[test]
     fn listed_origins_are_the_only_ones() {
-        let listed = ["https://app.example.com", "http://localhost:*", "null"].map(str::to_owned);
+        let listed = ["https://app.example.com", "http://localhost:*", "null"].map(|origin| origin.parse().unwrap());
         let doors = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&listed)).unwrap();
         for (origin, status) in [
             ("https://app.example.com", 200),
@@ -264,18 +169,14 @@ mod tests {
         ] {
             assert_eq!(admitted(&doors, "localhost", Some(origin)), status, "{origin}");
         }
-        let any = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&["*".to_owned()])).unwrap();
+        let any = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&[Origin::Any])).unwrap();
         assert_eq!(admitted(&any, "localhost", Some("https://evil.test")), 200);
     }
 
     #[test]
     fn a_wrong_setting_is_named() {
         for url in ["", "api.example.com", "/api", "https://"] {
-            assert_eq!(OriginPolicy::new(url, true, None), Err(OriginPolicyError::PublicUrl(url.to_owned())), "{url}");
-        }
-        for origin in ["example.com", "https://example.com/path", "https://user@example.com"] {
-            let refused = OriginPolicy::new("http://localhost", true, Some(&[origin.to_owned()]));
-            assert_eq!(refused, Err(OriginPolicyError::Origin(origin.to_owned())), "{origin}");
+            assert_eq!(OriginPolicy::new(url, true, None), Err(OriginPolicyError(url.to_owned())), "{url}");
         }
     }
 }

@@ -57,7 +57,7 @@ impl McpQuota {
                 return Err(JsonRpcError::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data));
             }
         }
-        let peer = request.extensions.get::<Peer>().copied();
+        let peer = *request.extensions.get::<Peer>().expect("the router adds the peer");
         Ok(CountedClient::Address(self.state.client(peer, &request.headers)))
     }
 

@@ -52,7 +52,7 @@ pub struct PageRequest<'a> {
 
 /// A page of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Page<'a> {
+pub enum Page<'a> {
     Home,
     Firms,
     Firm(&'a str),
@@ -67,7 +67,8 @@ enum Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn of(path: &'a str) -> Option<Self> {
+    /// The page at a path without a slash at its end.
+    pub fn of(path: &'a str) -> Option<Self> {
         let mut segments = path.split('/').skip(1);
         let page = match (segments.next()?, segments.next(), segments.next()) {
             ("", None, None) => Self::Home,
@@ -87,24 +88,16 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Whether a page may be at a path.
-#[must_use]
-pub fn is_page(path: &str) -> bool {
-    Page::of(path).is_some()
-}
-
-/// Answers a request for a page; `None` where no page has its path.
-#[must_use]
-pub fn answer(visit: PageRequest<'_>) -> Option<Response<Vec<u8>>> {
-    let page = Page::of(visit.path)?;
+/// Responds to a request for a page.
+pub fn answer(page: Page<'_>, visit: PageRequest<'_>) -> Response<Vec<u8>> {
     let catalog = visit.state.live.current();
     if page == Page::Suggest {
-        return Some(home::suggest(&catalog, visit));
+        return home::suggest(&catalog, visit);
     }
-    Some(match render(page, &catalog, visit) {
+    match render(page, &catalog, visit) {
         Ok(html) => respond(visit, StatusCode::OK, html),
         Err(failure) => fail(&failure, &catalog, visit),
-    })
+    }
 }
 
 /// The page for a path that nothing has.

@@ -59,12 +59,9 @@ impl StaticPages {
         shelf().map(|(path, _)| *path)
     }
 
-    /// The body at a path; `invented`: where the data served is made up.
-    #[must_use]
-    pub fn find(&self, path: &str, invented: bool) -> Option<&StaticAsset> {
-        let (place, (path, shelved)) = shelf().enumerate().find(|(_, (known, _))| *known == path)?;
-        let made = self.made.get(place)?.get(usize::from(invented))?;
-        Some(made.get_or_init(|| self.make(path, shelved, invented)))
+    /// The number of the entry at a path.
+    pub(crate) fn position(path: &str) -> Option<usize> {
+        Self::paths().position(|known| known == path)
     }
 
     fn make(&self, path: &str, shelved: &StaticEntry, invented: bool) -> StaticAsset {
@@ -82,10 +79,18 @@ impl StaticPages {
         }
     }
 
-    /// Answers a request; `None` where nothing is at the path, or the method does not read.
-    #[must_use]
-    pub fn answer(&self, method: &Method, path: &str, asked: &HeaderMap, invented: bool) -> Option<Response<Vec<u8>>> {
-        let mut response = self.find(path, invented)?.answer(method, asked)?;
+    /// Responds with the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
+    /// `invented` is true if the data served is invented.
+    pub(crate) fn answer(
+        &self,
+        position: usize,
+        method: &Method,
+        asked: &HeaderMap,
+        invented: bool,
+    ) -> Option<Response<Vec<u8>>> {
+        let (path, entry) = shelf().nth(position)?;
+        let made = self.made.get(position)?.get(usize::from(invented))?;
+        let mut response = made.get_or_init(|| self.make(path, entry, invented)).answer(method, asked)?;
         let headers = response.headers_mut();
         set(headers, "content-security-policy", CSP);
         set(headers, "referrer-policy", "same-origin");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tokio::sync::oneshot;
-use venturedex::app::routes;
+use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
@@ -114,7 +114,6 @@ impl Server {
             live: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
             access,
             public_url: public_url.map_or_else(|| format!("http://{address}"), str::to_owned),
-            ids: RequestIds::new(1),
             kept: Default::default(),
             trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
             clock: noon,
@@ -125,14 +124,14 @@ impl Server {
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
         let settings = mcp::Settings::new(state.public_url.clone());
-        let routes = routes(&state, callers, &settings).unwrap();
+        let router = Router::new(&state, callers, &settings).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
             let ended = async {
                 let _ = stopped.await;
             };
             runtime
-                .block_on(venturedex::http::server::run(listener, routes, ended, Limits::default(), RequestIds::new(2)))
+                .block_on(venturedex::http::server::run(listener, router, ended, Limits::default(), RequestIds::new(2)))
                 .unwrap();
         });
         Self { address, state, stop: Some(stop), thread: Some(thread), data }

@@ -9,6 +9,7 @@ use venturedex::catalog::Query;
 use venturedex::data::Table;
 use venturedex::quota::Tier;
 use venturedex::site;
+use venturedex::site::Page;
 use venturedex::site::PageRequest;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
@@ -138,7 +139,8 @@ fn asked(server: &Server, path: &str) -> String {
     let headers = HeaderMap::new();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let visit = PageRequest { state: &server.state, path, query, headers: &headers };
-    let answer = site::answer(visit).unwrap_or_else(|| panic!("no page is at {path}"));
+    let page = Page::of(path).unwrap_or_else(|| panic!("no page is at {path}"));
+    let answer = site::answer(page, visit);
     assert_eq!(answer.status(), 200, "{path}");
     String::from_utf8(answer.into_body()).unwrap()
 }

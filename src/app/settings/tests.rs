@@ -94,7 +94,7 @@ fn what_is_sound_is_accepted() {
     let public = settings(&["--public-url", "https://example.com/venture/"]);
     assert_eq!(public.base_url(bound), "https://example.com/venture");
     let origins = settings(&["--allowed-origins", "https://a.example,*"]).allowed_origins;
-    assert_eq!(origins, Some(vec!["https://a.example".to_owned(), "*".to_owned()]));
+    assert_eq!(origins, Some(vec!["https://a.example".parse().unwrap(), Origin::Any]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The accept loop over real sockets.
 
-use crate::http::request_info::{BodyTimeout, Peer, RequestId, RequestIds};
+use crate::http::{BodyTimeout, RequestId};
 use std::time::Instant;
 
 use tokio::sync::{Notify, oneshot};
@@ -14,7 +14,7 @@ use crate::http::server::*;
 struct Running {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    ended: JoinHandle<io::Result<Ending>>,
+    ended: JoinHandle<io::Result<ShutdownReport>>,
 }
 
 impl Running {
@@ -27,7 +27,7 @@ impl Running {
         let shutdown = async {
             let _ = stopped.await;
         };
-        let ended = tokio::spawn(run(listener, routes.into(), shutdown, limits, RequestIds::new(1)));
+        let ended = tokio::spawn(run(listener, routes, shutdown, limits, RequestIds::new(1)));
         (Self { address, stop, ended }, started, go_on)
     }
 
@@ -35,7 +35,7 @@ impl Running {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    async fn stop(self) -> Ending {
+    async fn stop(self) -> ShutdownReport {
         let _ = self.stop.send(());
         self.ended.await.unwrap().unwrap()
     }
@@ -144,7 +144,7 @@ async fn a_keep_alive_client_is_served_many_times_and_told_apart() {
         ids.insert(id.to_owned());
     }
     assert_eq!(ids.len(), 100);
-    assert_eq!(server.stop().await, Ending { cut: 0 });
+    assert_eq!(server.stop().await, ShutdownReport { aborted: 0 });
 }
 
 #[tokio::test]
@@ -389,7 +389,7 @@ async fn the_end_finishes_what_runs_and_refuses_what_comes() {
     assert!(TcpStream::connect(address).await.is_err(), "a new connection was accepted");
     go_on.notify_one();
     assert!(rest(&mut busy).await.ends_with("done"));
-    assert_eq!(soon(ending).await.unwrap(), Ending { cut: 0 });
+    assert_eq!(soon(ending).await.unwrap(), ShutdownReport { aborted: 0 });
 }
 
 #[tokio::test]
@@ -398,5 +398,5 @@ async fn the_end_does_not_wait_for_ever() {
     let mut busy = server.connect().await;
     busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
-    assert_eq!(soon(server.stop()).await, Ending { cut: 1 });
+    assert_eq!(soon(server.stop()).await, ShutdownReport { aborted: 1 });
 }

@@ -1,9 +1,12 @@
-//! A connection with patience: reads and writes that wait too long end with an error, which ends the connection.
+//! A connection with timeouts: reads and writes that take too long end with an error, which closes the connection.
 //!
 //! hyper has one timer for a request's head and none for an idle connection or for a client that does not read its
-//! answer; here each has its own. hyper's own refusals (a head that is none, or too large) have neither body nor headers
-//! of ours; they are told by what they lack, and replaced. The head's time is counted as a whole, so that a byte now and then does not help; the
-//! idle time begins with the last byte of the answer; writing may take for ever as long as it goes on.
+//! response; here each has its own. The time for a head is counted from its first byte, so a byte now and then does not
+//! extend it; the idle time starts with the last byte of the response; a write may take any time as long as it makes
+//! progress.
+//!
+//! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are detected
+//! by the missing `X-Request-Id` and replaced.
 
 use std::io;
 use std::pin::Pin;
@@ -16,36 +19,35 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-use crate::app::router::FastPath;
-use crate::http::RequestIds;
 use crate::http::server::Limits;
 use crate::http::server::connection_error::ConnectionError;
+use crate::http::{Handler, RequestIds};
 
 const HEAD: u64 = 0;
 const BUSY: u64 = 1;
 const IDLE: u64 = 2;
 
-/// Where a connection stands: reading a head, busy with a request, or idle; shared by its stream and its service.
+/// What a connection is doing: reading a head, busy with a request, or idle; shared by its stream and its service.
 ///
-/// The lower two bits are the phase, the others count finished requests, so that a request that came and went between
-/// two looks is noticed.
+/// The lower two bits are the phase, the others count finished requests, so that a request that started and finished
+/// between two polls is noticed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConnectionPhase(Arc<AtomicU64>);
 
 impl ConnectionPhase {
-    /// A request's head is read: from here on the request's own limits hold.
+    /// A head has been read: from now on the limits of the request itself apply.
     pub(crate) fn busy(&self) {
         let count = self.0.load(Ordering::Relaxed) & !3;
         self.0.store(count | BUSY, Ordering::Relaxed);
     }
 
-    /// The request is answered.
+    /// The request has its response.
     pub(crate) fn idle(&self) {
         let count = self.0.load(Ordering::Relaxed) & !3;
         self.0.store((count + 4) | IDLE, Ordering::Relaxed);
     }
 
-    /// The first bytes of a head have come.
+    /// The first bytes of a head have arrived.
     fn head(&self) {
         let count = self.0.load(Ordering::Relaxed) & !3;
         self.0.store(count | HEAD, Ordering::Relaxed);
@@ -56,86 +58,78 @@ impl ConnectionPhase {
     }
 }
 
-/// A stream that gives up on a peer that lets it wait.
-pub(crate) struct TimeoutStream<S> {
+/// A stream that gives up on a peer that is too slow.
+pub(crate) struct TimeoutStream<S, H> {
     inner: S,
     phase: ConnectionPhase,
     head: Duration,
     idle: Duration,
     write: Duration,
-    /// The phase that the read timer runs for; `None`: it does not run.
+    /// The phase that the read timer runs for; `None` if it does not run.
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
-    beginning: Beginning,
+    head_start: HeadStart,
     ids: Arc<RequestIds>,
-    entrance: FastPath,
-    refusal: Option<Refusal>,
+    handler: H,
+    replacement: Option<Replacement>,
 }
 
-/// How a head begins: what can be told of one that is refused.
+/// The first bytes of a head: enough to know the API version of a rejected request.
 #[derive(Default)]
-struct Beginning {
+struct HeadStart {
     bytes: [u8; 24],
     length: usize,
-    /// Whether the first line was seen to its end.
     line_ended: bool,
 }
 
-impl Beginning {
-    /// Takes up bytes of the head.
-    fn read(&mut self, bytes: &[u8]) {
+impl HeadStart {
+    fn extend(&mut self, bytes: &[u8]) {
         if self.line_ended {
             return;
         }
-        for (place, byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
-            *place = *byte;
+        for (slot, byte) in self.bytes.iter_mut().skip(self.length).zip(bytes) {
+            *slot = *byte;
         }
         self.length = (self.length + bytes.len()).min(self.bytes.len());
         self.line_ended = bytes.contains(&b'\n');
     }
 
-    /// The path that is asked for, as far as it was taken up.
+    /// The start of the request's path; empty if there is none or it is not text.
     fn path(&self) -> &str {
-        let text = self.bytes.get(..self.length).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
-        let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or_default();
-        target.split('?').next().unwrap_or_default()
+        let text = std::str::from_utf8(&self.bytes[..self.length]).unwrap_or("");
+        let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or("");
+        target.split_once('?').map_or(target, |(path, _)| path)
     }
 }
 
-/// An answer of ours in the place of one of hyper's.
-struct Refusal {
-    answer: Bytes,
+/// A response of ours that replaces one of hyper's.
+struct Replacement {
+    response: Bytes,
     written: usize,
-    /// How long the client may go on sending: closing a socket with unread bytes would throw the answer away.
+    /// How long the client may continue to send: closing a socket with unread bytes would discard the response.
     linger: Pin<Box<Sleep>>,
 }
 
-/// How long a client that is refused may go on sending.
+/// How long a client may continue to send after an error response.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What an answer of hyper's own is, where `bytes` begin one: it has no request id, which every answer of ours has. hyper
-/// does not tell which part of a head is too long: where its first line has not ended, it is the address.
-fn refused(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
+/// The error that `bytes` report, if they start a response of hyper itself: it has no request id, every response of ours
+/// does. hyper does not report which part of a head is too long: if its first line has not ended, it is the URL.
+fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
     let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
-    let refused = match status {
-        b"400" => ConnectionError::NoRequest,
+    let error = match status {
+        b"400" => ConnectionError::NotHttp,
         b"431" if line_ended => ConnectionError::HeadTooLarge,
         b"414" | b"431" => ConnectionError::UrlTooLong,
         _ => return None,
     };
-    let named = bytes.windows(13).any(|window| window.eq_ignore_ascii_case(b"x-request-id:"));
-    (!named).then_some(refused)
+    let has_id = bytes.windows(13).any(|window| window.eq_ignore_ascii_case(b"x-request-id:"));
+    (!has_id).then_some(error)
 }
 
-impl<S> TimeoutStream<S> {
-    pub(crate) fn new(
-        inner: S,
-        phase: ConnectionPhase,
-        ids: Arc<RequestIds>,
-        entrance: FastPath,
-        limits: &Limits,
-    ) -> Self {
+impl<S, H: Handler> TimeoutStream<S, H> {
+    pub(crate) fn new(inner: S, phase: ConnectionPhase, ids: Arc<RequestIds>, handler: H, limits: &Limits) -> Self {
         Self {
             inner,
             timed: Some(phase.now()),
@@ -145,15 +139,15 @@ impl<S> TimeoutStream<S> {
             write: limits.write,
             read_timer: Box::pin(tokio::time::sleep(limits.head)),
             write_timer: None,
-            beginning: Beginning::default(),
+            head_start: HeadStart::default(),
             ids,
-            entrance,
-            refusal: None,
+            handler,
+            replacement: None,
         }
     }
 
-    /// Waits for bytes no longer than the phase allows.
-    fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
+    /// Ready with an error once a read has taken longer than the phase allows.
+    fn poll_read_timeout(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         let now = self.phase.now();
         let allowed = match now & 3 {
             BUSY => {
@@ -170,7 +164,12 @@ impl<S> TimeoutStream<S> {
         self.read_timer.as_mut().poll(cx).map(|()| io::ErrorKind::TimedOut.into())
     }
 
-    fn poll_written(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    /// The result of a write, or an error once writing has made no progress for too long.
+    fn poll_write_timeout(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         if written.is_pending() {
             let write = self.write;
             let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(write)));
@@ -182,19 +181,25 @@ impl<S> TimeoutStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
-    /// Writes an answer of ours in the place of `bytes`, where they are a refusal of hyper's; `None` where not.
-    fn poll_refusal(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<Poll<io::Result<usize>>> {
-        if self.refusal.is_none() {
-            let refused = refused(bytes, self.beginning.line_ended)?;
-            let answer = refused.whole(self.beginning.path(), self.ids.next(), &self.entrance);
-            self.refusal = Some(Refusal { answer, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
+impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
+    /// Writes a response of ours instead of `bytes` if they are an error response of hyper; otherwise `None`.
+    fn poll_replacement(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+        length: usize,
+    ) -> Option<Poll<io::Result<usize>>> {
+        if self.replacement.is_none() {
+            let error = hyper_error(bytes, self.head_start.line_ended)?;
+            let context = self.handler.error_context(self.head_start.path());
+            let response = error.bytes(self.ids.next(), &context);
+            self.replacement = Some(Replacement { response, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
         }
-        let refusal = self.refusal.as_mut()?;
-        while let Some(rest) = refusal.answer.get(refusal.written..).filter(|rest| !rest.is_empty()) {
+        let replacement = self.replacement.as_mut()?;
+        while let Some(rest) = replacement.response.get(replacement.written..).filter(|rest| !rest.is_empty()) {
             match Pin::new(&mut self.inner).poll_write(cx, rest) {
                 Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
-                Poll::Ready(Ok(written)) => refusal.written += written,
+                Poll::Ready(Ok(written)) => replacement.written += written,
                 other => return Some(other),
             }
         }
@@ -202,32 +207,32 @@ impl<S: AsyncWrite + Unpin> TimeoutStream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for TimeoutStream<S> {
+impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         let before = buf.filled().len();
         match Pin::new(&mut this.inner).poll_read(cx, buf) {
-            Poll::Pending => this.poll_patience(cx).map(Err),
+            Poll::Pending => this.poll_read_timeout(cx).map(Err),
             ready => {
                 if this.phase.now() & 3 == IDLE {
                     this.phase.head();
-                    this.beginning = Beginning::default();
+                    this.head_start = HeadStart::default();
                 }
-                this.beginning.read(buf.filled().get(before..).unwrap_or_default());
+                this.head_start.extend(&buf.filled()[before..]);
                 ready
             }
         }
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream<S, H> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        let written = match this.poll_refusal(cx, buf, buf.len()) {
-            Some(refused) => refused,
+        let written = match this.poll_replacement(cx, buf, buf.len()) {
+            Some(written) => written,
             None => Pin::new(&mut this.inner).poll_write(cx, buf),
         };
-        this.poll_written(cx, written)
+        this.poll_write_timeout(cx, written)
     }
 
     fn poll_write_vectored(
@@ -237,20 +242,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         let (first, length) = (bufs.first().map_or(&[][..], |buf| buf), bufs.iter().map(|buf| buf.len()).sum());
-        let written = match this.poll_refusal(cx, first, length) {
-            Some(refused) => refused,
+        let written = match this.poll_replacement(cx, first, length) {
+            Some(written) => written,
             None => Pin::new(&mut this.inner).poll_write_vectored(cx, bufs),
         };
-        this.poll_written(cx, written)
+        this.poll_write_timeout(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.inner.is_write_vectored()
     }
 
-    /// Flushes, and starts the idle time: after an answer hyper waits for bytes without asking for them again.
+    /// Flushes, and starts the idle time: after a response hyper waits for bytes without polling again.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.poll_patience(cx).is_ready() {
+        if self.poll_read_timeout(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
         Pin::new(&mut self.inner).poll_flush(cx)
@@ -259,15 +264,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TimeoutStream<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
-        let Some(refusal) = &mut this.refusal else { return Poll::Ready(Ok(())) };
-        let mut dropped = [0; 4_096];
+        let Some(replacement) = &mut this.replacement else { return Poll::Ready(Ok(())) };
+        let mut discarded = [0; 4_096];
         loop {
-            if refusal.linger.as_mut().poll(cx).is_ready() {
+            if replacement.linger.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Ok(()));
             }
-            let mut dropped = ReadBuf::new(&mut dropped);
-            match std::task::ready!(Pin::new(&mut this.inner).poll_read(cx, &mut dropped)) {
-                Ok(()) if !dropped.filled().is_empty() => {}
+            let mut discarded = ReadBuf::new(&mut discarded);
+            match std::task::ready!(Pin::new(&mut this.inner).poll_read(cx, &mut discarded)) {
+                Ok(()) if !discarded.filled().is_empty() => {}
                 _ => return Poll::Ready(Ok(())),
             }
         }

@@ -26,7 +26,7 @@ use crate::site::{PageRequest, respond};
 
 /// A page of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AccountRoute {
+pub enum AccountRoute {
     SignUp,
     SignIn,
     SignOut,
@@ -38,7 +38,7 @@ enum AccountRoute {
 }
 
 impl AccountRoute {
-    fn of(path: &str) -> Option<Self> {
+    pub(crate) fn of(path: &str) -> Option<Self> {
         Some(match path {
             "/signup" => Self::SignUp,
             "/signin" => Self::SignIn,
@@ -55,31 +55,23 @@ impl AccountRoute {
     }
 
     /// Whether a form can be sent here.
-    fn takes_forms(self) -> bool {
+    pub(crate) fn takes_forms(self) -> bool {
         self != Self::Account
     }
 
     /// Whether there is something to be read here.
-    fn is_read(self) -> bool {
+    pub(crate) fn is_read(self) -> bool {
         !matches!(self, Self::SignOut | Self::Keys | Self::Password)
     }
-}
 
-/// The methods that a path takes, as `Allow` names them; `None` where no page of an account has it.
-#[must_use]
-pub(crate) fn methods(path: &str) -> Option<&'static str> {
-    let place = AccountRoute::of(path)?;
-    Some(match (place.is_read(), place.takes_forms()) {
-        (true, true) => "GET, HEAD, POST",
-        (true, false) => "GET, HEAD",
-        _ => "POST",
-    })
-}
-
-/// Whether a form can be sent to a path.
-#[must_use]
-pub(crate) fn takes_forms(path: &str) -> bool {
-    AccountRoute::of(path).is_some_and(AccountRoute::takes_forms)
+    /// The value of `Allow`.
+    pub(crate) fn methods(self) -> &'static str {
+        match (self.is_read(), self.takes_forms()) {
+            (true, true) => "GET, HEAD, POST",
+            (true, false) => "GET, HEAD",
+            _ => "POST",
+        }
+    }
 }
 
 /// What a page of an account answers.
@@ -143,25 +135,20 @@ impl AccountRequest<'_> {
     }
 }
 
-/// Answers a request for a page of an account; `form` is what was sent, of a POST. `None` where no such page has its path,
-/// or does not take the method.
+/// Responds to a request for a page of an account; `form` is the body of a POST.
 pub(crate) async fn answer(
+    place: AccountRoute,
     visit: PageRequest<'_>,
     form: Option<FormData>,
     address: IpAddr,
-) -> Option<Response<Vec<u8>>> {
-    let place = AccountRoute::of(visit.path)?;
-    let fits = if form.is_some() { place.takes_forms() } else { place.is_read() };
-    if !fits {
-        return None;
-    }
+) -> Response<Vec<u8>> {
     let asked = AccountRequest { visit, address, now: visit.state.now() };
     let reply = match form {
         None => read(place, asked).await,
         Some(_) if !origin::is_own(visit) => Err(PageError::ForeignForm.into()),
         Some(form) => change(place, asked, &form).await,
     };
-    Some(replied(visit, reply.unwrap_or_else(|reply| reply)))
+    replied(visit, reply.unwrap_or_else(|reply| reply))
 }
 
 async fn read(place: AccountRoute, asked: AccountRequest<'_>) -> Result<Reply, Reply> {

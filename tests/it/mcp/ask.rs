@@ -2,12 +2,9 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
-use http_body_util::{BodyExt, Full};
-use hyper::service::Service;
-use hyper_util::service::TowerToHyperService;
+use http_body_util::{BodyDataStream, BodyExt, Full};
 use serde_json::{Value, json};
-use warp::filters::BoxedFilter;
-use warp::reply::Response;
+use venturedex::mcp::{McpEndpoint, McpPath};
 
 /// A protocol revision, as its clients write requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,11 +101,11 @@ impl Ask {
         self
     }
 
-    pub async fn send(&self, endpoint: &BoxedFilter<(Response,)>) -> Reply {
+    pub async fn send(&self, endpoint: &McpEndpoint) -> Reply {
         self.send_to("/api/mcp", endpoint).await
     }
 
-    pub async fn send_to(&self, path: &str, endpoint: &BoxedFilter<(Response,)>) -> Reply {
+    pub async fn send_to(&self, path: &str, endpoint: &McpEndpoint) -> Reply {
         let mut request = Request::builder().method(self.method).uri(path);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -118,18 +115,23 @@ impl Ask {
     }
 
     /// Sends a request with whatever body.
-    pub async fn exchange<B>(request: Request<B>, endpoint: &BoxedFilter<(Response,)>) -> Reply
+    pub async fn exchange<B>(request: Request<B>, endpoint: &McpEndpoint) -> Reply
     where
         B: hyper::body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let routes = TowerToHyperService::new(warp::service(endpoint.clone()));
-        let Ok(answer) = routes.call(request).await;
-        let (head, body) = answer.into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
+        let path = McpPath::of(request.uri().path()).expect("a path of the endpoint");
+        let (parts, body) = request.into_parts();
+        let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
+        let (head, body) = endpoint.answer(path, parts, body).await.into_parts();
         Reply { status: head.status.as_u16(), headers: head.headers, body }
     }
 }
+
+/// Why a body ended early, as a server reports it.
+#[derive(Debug, thiserror::Error)]
+#[error("the body ended early")]
+struct BodyError(#[source] Box<dyn std::error::Error + Send + Sync>);
 
 #[derive(Debug)]
 pub struct Reply {

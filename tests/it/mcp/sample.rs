@@ -7,11 +7,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::json;
 use venturedex::mcp::{
-    Admission, Admitting, ArgError, JsonRpcError, McpAdmission, Release, Settings, ToolAnswer, ToolCall, ToolResult,
-    Tools, routes,
+    Admission, Admitting, ArgError, JsonRpcError, McpAdmission, McpEndpoint, Release, Settings, ToolAnswer, ToolCall,
+    ToolResult, Tools,
 };
-use warp::filters::BoxedFilter;
-use warp::reply::Response;
 
 /// Calls a day that the counter admits.
 pub const LIMIT: u32 = 100;
@@ -94,8 +92,8 @@ impl Counter {
 }
 
 /// The endpoint over the sample, and its counter.
-pub fn endpoint() -> (BoxedFilter<(Response,)>, Arc<AtomicU32>) {
+pub fn endpoint() -> (McpEndpoint, Arc<AtomicU32>) {
     let used = Arc::new(AtomicU32::new(0));
     let settings = Settings { body_limit: 4_096, ..Settings::new("http://127.0.0.1:8080") };
-    (routes(&settings, Arc::new(Sample), Arc::new(Counter(Arc::clone(&used)))).unwrap(), used)
+    (McpEndpoint::new(&settings, Arc::new(Sample), Arc::new(Counter(Arc::clone(&used)))).unwrap(), used)
 }
