@@ -191,7 +191,7 @@ fn a_tier_has_so_many_keys_and_no_more() {
     assert!(reply.text.contains("revoke one that you no longer need"), "{}", reply.text);
     browser.post(&format!("/account/keys/{}/revoke", ids[0]), &[]);
     browser.make_key("four");
-    for (name, mend) in [("", "1 to 100 characters"), ("two\nlines", "in one line")] {
+    for (name, mend) in [("", "1 to 100 characters"), ("two\nlines", "on one line")] {
         let reply = browser.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 422);
         assert!(reply.text.contains(mend), "{}", reply.text);
@@ -312,7 +312,7 @@ fn forms_that_are_none_are_refused() {
     for email in ["", "ada", "ada@", "<b>@x.example"] {
         let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
         assert_eq!(reply.status, 422, "{email}");
-        assert!(reply.text.contains("not an e-mail address"), "{}", reply.text);
+        assert!(reply.text.contains("invalid e-mail address"), "{}", reply.text);
         assert!(!reply.text.contains("<b>"));
     }
     for password in ["", "short", "passwordpassword", "ada@example.com", "aaaaaaaaaaaaaaaa"] {
@@ -326,7 +326,7 @@ fn forms_that_are_none_are_refused() {
     Browser::signed_up(&server, "ada@example.com");
     let taken = browser.post("/signup", &[("email", "ada@example.com"), ("password", "another heron here")]);
     assert_eq!(taken.status, 422);
-    assert!(taken.text.contains("sign in, else use another"), "{}", taken.text);
+    assert!(taken.text.contains("sign in, otherwise use another"), "{}", taken.text);
     let reply = browser.send("PUT", "/account", &[], &[]);
     assert_eq!((reply.status, reply.header("allow")), (405, "GET, HEAD"));
     assert_eq!(browser.send("GET", "/signout", &[], &[]).header("allow"), "POST");

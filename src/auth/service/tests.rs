@@ -1,4 +1,4 @@
-//! The front desk over a real store, restarts and other processes included.
+//! The service with a real store, including restarts and other processes.
 
 use std::sync::Mutex;
 
@@ -8,7 +8,8 @@ use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{Session, SessionDigest};
-use crate::auth::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Usage};
+use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion};
+use crate::quota::{AddedUsage, StoredUsage};
 
 const NOON: i64 = 1_795_262_400;
 
@@ -39,12 +40,12 @@ fn caller(access: &AuthService, header: &str) -> Caller {
 }
 
 #[test]
-fn a_header_is_refused_for_its_own_reason() {
+fn each_invalid_header_is_rejected_with_its_reason() {
     let (data, store) = data(Tier::Free);
     let (header, record) = add(&store, NOON);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let caller = caller(&access, &header);
-    assert_eq!((caller.key, caller.tier, caller.shown), (record.id, Tier::Free, record.shown));
+    assert_eq!((caller.key, caller.tier, caller.masked), (record.id, Tier::Free, record.masked));
     assert_eq!(caller.account, Some(record.account));
 
     let key = header.strip_prefix("Bearer ").unwrap();
@@ -65,7 +66,7 @@ fn a_header_is_refused_for_its_own_reason() {
 }
 
 #[test]
-fn what_operators_change_is_seen_with_the_next_refresh() {
+fn changes_by_operators_apply_after_the_next_refresh() {
     let (data, store) = data(Tier::Free);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
@@ -88,7 +89,7 @@ fn what_operators_change_is_seen_with_the_next_refresh() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_just_made_elsewhere_is_admitted_at_once() {
+async fn a_key_just_created_by_another_process_is_accepted_at_once() {
     let (data, store) = data(Tier::Free);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let (header, _) = add(&store, NOON);
@@ -108,7 +109,7 @@ async fn a_key_just_made_elsewhere_is_admitted_at_once() {
 }
 
 #[tokio::test]
-async fn where_no_key_is_needed_only_keys_of_ours_are_looked_at() {
+async fn optional_authentication_only_checks_keys_of_this_service() {
     let (data, store) = data(Tier::Free);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
@@ -124,7 +125,7 @@ async fn where_no_key_is_needed_only_keys_of_ours_are_looked_at() {
 }
 
 #[test]
-fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
+fn sixty_four_clients_with_a_free_key_get_exactly_a_hundred_requests() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let access = AuthService::open(data.path(), NOON).unwrap();
@@ -145,7 +146,7 @@ fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
 }
 
 #[test]
-fn a_restart_gives_nothing_back_but_what_was_not_yet_written() {
+fn a_restart_loses_only_requests_that_were_not_yet_written() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let access = AuthService::open(data.path(), NOON).unwrap();
@@ -166,23 +167,23 @@ fn a_restart_gives_nothing_back_but_what_was_not_yet_written() {
 }
 
 #[test]
-fn an_account_never_gets_more_than_its_keys_allow_by_revoking_and_making_keys() {
+fn revoking_and_creating_keys_never_gives_an_account_more_requests() {
     let (data, store) = data(Tier::Free);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let mut admitted = 0;
     let mut active: Vec<(String, KeyRecord)> = (0..3).map(|_| add(&store, NOON)).collect();
     for round in 0..40 {
         access.refresh().unwrap();
-        // Some of what is taken is not yet written when its key is revoked.
-        let place = round % active.len();
-        let caller = caller(&access, &active[place].0);
+        // Some requests are not yet written when their key is revoked.
+        let index = round % active.len();
+        let caller = caller(&access, &active[index].0);
         admitted += (0..17).filter(|_| access.take(&caller, today()).is_ok()).count();
-        store.revoke_key(KeyRef::Id(active[place].1.id), NOON).unwrap();
-        active[place] = add(&store, NOON);
+        store.revoke_key(KeyRef::Id(active[index].1.id), NOON).unwrap();
+        active[index] = add(&store, NOON);
         if round % 4 == 0 {
             access.flush(NOON).unwrap();
         }
-        // A request that was on its way when its key was revoked counts like any other.
+        // A request that was in progress when its key was revoked counts like any other.
         admitted += usize::from(access.take(&caller, today()).is_ok());
     }
     assert_eq!(admitted, 300);
@@ -200,12 +201,12 @@ fn two_servers_on_one_store_agree_after_each_write() {
             server.flush(NOON).unwrap();
         }
     }
-    // Each learns of the other's with its own write, so that at most one write's worth is admitted too often.
+    // Each loads the other's count with its own write, so that at most the requests of one write are admitted in excess.
     assert!((100..=104).contains(&admitted), "{admitted}");
 }
 
 #[test]
-fn a_new_day_begins_anew_and_a_clock_set_back_finds_its_counts_again() {
+fn a_new_day_starts_at_zero_and_a_clock_set_back_finds_its_counts() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let access = AuthService::open(data.path(), NOON).unwrap();
@@ -224,7 +225,7 @@ fn a_new_day_begins_anew_and_a_clock_set_back_finds_its_counts_again() {
 }
 
 #[test]
-fn a_demo_key_works_in_its_process_only_and_leaves_no_trace() {
+fn a_demo_key_works_in_its_process_only_and_is_not_stored() {
     let (data, store) = data(Tier::Free);
     let access = AuthService::open(data.path(), NOON).unwrap();
     let first = format!("Bearer {}", access.add_demo_key(Tier::Free).unwrap().reveal());
@@ -250,27 +251,27 @@ fn the_cursor_secret_survives_restarts_and_differs_between_stores() {
 }
 
 #[test]
-fn pages_are_admitted_as_often_as_is_set() {
+fn pages_are_admitted_up_to_the_configured_limit() {
     let (data, _) = data(Tier::Free);
     let address = "192.0.2.1".parse().unwrap();
     let access = AuthService::open(data.path(), NOON).unwrap();
     let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 120);
-    let allowances = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
-    let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
+    let rate_limits = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
+    let access = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
     let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 3);
     assert_eq!(access.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
     assert!(access.admit_page(address, NOON + 60).is_ok());
 }
 
-/// A store whose writes fail while it is told so.
-struct Failing {
+/// A store whose writes of usage fail if `fails`.
+struct FailingStore {
     store: SqliteStore,
     fails: Arc<Mutex<bool>>,
 }
 
-impl Store for Failing {
+impl Store for FailingStore {
     fn create_account(
         &self,
         email: &Email,
@@ -295,32 +296,32 @@ impl Store for Failing {
     fn set_password(
         &self,
         account: AccountId,
-        of: Option<PasswordVersion>,
+        version: Option<PasswordVersion>,
         password: &PasswordHash,
         keep: Option<&SessionDigest>,
     ) -> Result<(), StoreError> {
-        self.store.set_password(account, of, password, keep)
+        self.store.set_password(account, version, password, keep)
     }
     fn rehash_password(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         password: &PasswordHash,
     ) -> Result<(), StoreError> {
-        self.store.rehash_password(account, of, password)
+        self.store.rehash_password(account, version, password)
     }
-    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
-        self.store.delete_account(account, of, now)
+    fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
+        self.store.delete_account(account, version, now)
     }
     fn add_session(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         session: &SessionDigest,
         now: i64,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        self.store.add_session(account, of, session, now, expires_at)
+        self.store.add_session(account, version, session, now, expires_at)
     }
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
         self.store.session(session, now)
@@ -343,7 +344,7 @@ impl Store for Failing {
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
         self.store.changes(since)
     }
-    fn usage(&self, day: Date) -> Result<Vec<Usage>, StoreError> {
+    fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
         self.store.usage(day)
     }
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
@@ -358,12 +359,16 @@ impl Store for Failing {
 }
 
 #[test]
-fn usage_that_could_not_be_written_is_written_later_and_once() {
+fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let fails = Arc::new(Mutex::new(true));
-    let access =
-        AuthService::over(Box::new(Failing { store, fails: fails.clone() }), RateLimitConfig::default(), NOON).unwrap();
+    let access = AuthService::with_store(
+        Box::new(FailingStore { store, fails: fails.clone() }),
+        RateLimitConfig::default(),
+        NOON,
+    )
+    .unwrap();
     let caller = caller(&access, &header);
     access.take(&caller, today()).unwrap();
     assert!(access.flush(NOON).is_err());

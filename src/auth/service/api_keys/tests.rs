@@ -1,4 +1,4 @@
-//! What an owner does with keys, and what they are told of their use.
+//! Operations on API keys with a real store, and their usage.
 
 use tempfile::TempDir;
 
@@ -10,8 +10,8 @@ use crate::quota::Tier;
 const NOON: i64 = 1_795_262_400;
 const DAY: i64 = 86_400;
 
-/// A data folder with two accounts, its store, and the desk before it.
-fn desk(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2]) {
+/// A data folder with two accounts, its store, and its service.
+fn service(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2]) {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
     let accounts = ["ada@example.com", "bob@example.com"].map(|email| {
@@ -22,7 +22,7 @@ fn desk(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2]) 
     (data, store, access, accounts)
 }
 
-async fn make(access: &Arc<AuthService>, account: AccountId, now: i64) -> Result<NewKey, AccountError> {
+async fn create(access: &Arc<AuthService>, account: AccountId, now: i64) -> Result<NewKey, AccountError> {
     access.create_key(account, "test".parse().unwrap(), now).await
 }
 
@@ -36,9 +36,9 @@ fn take(access: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
 }
 
 #[tokio::test]
-async fn a_key_is_in_force_when_it_was_made_and_out_of_it_when_it_was_revoked() {
-    let (_data, _, access, [ada, bob]) = desk(Tier::Free);
-    let key = make(&access, ada, NOON).await.unwrap();
+async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
+    let (_data, _, access, [ada, bob]) = service(Tier::Free);
+    let key = create(&access, ada, NOON).await.unwrap();
     let caller = access.authenticate(Some(&header(&key))).unwrap();
     assert_eq!((caller.key, caller.account, caller.tier), (key.record.id, Some(ada), Tier::Free));
 
@@ -55,21 +55,21 @@ async fn a_key_is_in_force_when_it_was_made_and_out_of_it_when_it_was_revoked() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_tiers_number_of_keys_holds_whatever_runs_at_the_same_time() {
+async fn the_number_of_keys_of_a_tier_is_never_exceeded_concurrently() {
     for (tier, allowed) in [(Tier::Free, 3), (Tier::Pro, 10)] {
-        let (data, store, access, [ada, bob]) = desk(tier);
+        let (data, store, access, [ada, bob]) = service(tier);
         // Another process on the same file, too.
-        let desks = [access.clone(), AuthService::open(data.path(), NOON).unwrap()];
+        let services = [access.clone(), AuthService::open(data.path(), NOON).unwrap()];
         let tasks: Vec<_> = (0..64)
             .map(|number| {
-                let access = desks[number % 2].clone();
+                let access = services[number % 2].clone();
                 tokio::spawn(async move {
-                    let made = make(&access, if number % 8 == 7 { bob } else { ada }, NOON).await;
-                    // Every other one is revoked again, so that places come free meanwhile.
-                    match made {
+                    let created = create(&access, if number % 8 == 7 { bob } else { ada }, NOON).await;
+                    // Some are revoked again, so that further keys can be created.
+                    match created {
                         Ok(key) if number % 4 == 0 => drop(access.revoke_key(ada, key.record.id, NOON).await.unwrap()),
                         Ok(_) => {}
-                        Err(AccountError::KeysUsedUp { allowed: told, .. }) => assert_eq!(told, allowed),
+                        Err(AccountError::KeyLimitReached { allowed: reported, .. }) => assert_eq!(reported, allowed),
                         Err(error) => panic!("{error:?}"),
                     }
                     let of_ada = access.keys(ada, NOON).await.unwrap();
@@ -81,35 +81,35 @@ async fn the_tiers_number_of_keys_holds_whatever_runs_at_the_same_time() {
         for task in tasks {
             task.await.unwrap();
         }
-        while make(&access, ada, NOON).await.is_ok() {}
+        while create(&access, ada, NOON).await.is_ok() {}
         assert_eq!(store.accounts().unwrap()[0].active_keys, allowed);
     }
 }
 
 #[tokio::test]
-async fn where_all_keys_are_in_use_the_page_says_what_to_do() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
+async fn if_all_keys_are_in_use_the_error_says_what_to_do() {
+    let (_data, _, access, [ada, _]) = service(Tier::Free);
     for _ in 0..3 {
-        make(&access, ada, NOON).await.unwrap();
+        create(&access, ada, NOON).await.unwrap();
     }
-    let refused = make(&access, ada, NOON).await.unwrap_err();
-    assert_eq!(refused.to_string(), "all 3 keys of the free tier are in use: revoke one that you no longer need");
+    let refused = create(&access, ada, NOON).await.unwrap_err();
+    assert_eq!(refused.to_string(), "all 3 keys of the free tier are in use; revoke one that you no longer need");
 }
 
 #[tokio::test]
-async fn usage_is_told_up_to_the_last_answer_before_it_is_written() {
-    let (_data, _, access, [ada, bob]) = desk(Tier::Free);
-    let keys = [make(&access, ada, NOON).await.unwrap(), make(&access, ada, NOON).await.unwrap()];
-    let of_bob = make(&access, bob, NOON).await.unwrap();
+async fn usage_includes_requests_that_are_not_yet_written() {
+    let (_data, _, access, [ada, bob]) = service(Tier::Free);
+    let keys = [create(&access, ada, NOON).await.unwrap(), create(&access, ada, NOON).await.unwrap()];
+    let of_bob = create(&access, bob, NOON).await.unwrap();
     take(&access, &of_bob, NOON, 9);
     assert_eq!(take(&access, &keys[0], NOON - DAY, 4), 4);
     access.flush(NOON).unwrap();
     assert_eq!(take(&access, &keys[0], NOON, 5), 5);
-    let told = |usage: &AccountUsage| usage.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>();
+    let requests = |usage: &AccountUsage| usage.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>();
     for round in 0..3 {
         let usage = access.usage(ada, 3, NOON).await.unwrap();
         assert_eq!(usage.days, [-2, -1, 0].map(|day| Date::from_unix(NOON + day * DAY)));
-        assert_eq!(told(&usage), [[0, 4, 5 + round], [0, 0, 0]]);
+        assert_eq!(requests(&usage), [[0, 4, 5 + round], [0, 0, 0]]);
         assert_eq!(usage.totals(), [0, 4, 5 + u64::from(round)]);
         let today = usage.keys[0].today;
         assert_eq!((today.used, today.remaining, today.tier), (5 + round, Some(95 - round), Some(Tier::Free)));
@@ -124,29 +124,29 @@ async fn usage_is_told_up_to_the_last_answer_before_it_is_written() {
 }
 
 #[tokio::test]
-async fn an_heir_shows_its_own_requests_and_the_quota_that_is_left_to_it() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
-    let first = make(&access, ada, NOON).await.unwrap();
+async fn a_key_that_took_over_a_counter_shows_its_own_requests_and_the_remaining_quota() {
+    let (_data, _, access, [ada, _]) = service(Tier::Free);
+    let first = create(&access, ada, NOON).await.unwrap();
     take(&access, &first, NOON, 60);
     access.revoke_key(ada, first.record.id, NOON).await.unwrap();
-    let heir = make(&access, ada, NOON).await.unwrap();
-    assert_eq!(take(&access, &heir, NOON, 100), 40);
+    let second = create(&access, ada, NOON).await.unwrap();
+    assert_eq!(take(&access, &second, NOON, 100), 40);
     let usage = access.usage(ada, 1, NOON).await.unwrap();
     assert_eq!(usage.keys.iter().map(|key| key.requests[0]).collect::<Vec<_>>(), [60, 40]);
     assert_eq!((usage.keys[1].today.used, usage.keys[1].today.remaining), (100, Some(0)));
     assert_eq!(usage.totals(), [100]);
-    // On the next day the revoked key still has a past, and another day later it has none to show.
+    // A revoked key is listed until none of the days has requests of it.
     let later = access.usage(ada, 2, NOON + DAY).await.unwrap();
     assert_eq!(later.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>(), [[60, 0], [40, 0]]);
     assert_eq!(later.keys[1].today.used, 0);
     let later = access.usage(ada, 2, NOON + 2 * DAY).await.unwrap();
-    assert_eq!(later.keys.iter().map(|key| key.key.id).collect::<Vec<_>>(), [heir.record.id]);
+    assert_eq!(later.keys.iter().map(|key| key.key.id).collect::<Vec<_>>(), [second.record.id]);
 }
 
 #[tokio::test]
-async fn at_midnight_usage_begins_anew_and_yesterday_keeps_its_own() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
-    let key = make(&access, ada, NOON).await.unwrap();
+async fn at_midnight_usage_starts_at_zero_and_the_day_before_is_unchanged() {
+    let (_data, _, access, [ada, _]) = service(Tier::Free);
+    let key = create(&access, ada, NOON).await.unwrap();
     let midnight = Date::from_unix(NOON).unix() + DAY;
     assert_eq!(take(&access, &key, midnight - 1, 200), 100);
     assert_eq!(take(&access, &key, midnight, 3), 3);
