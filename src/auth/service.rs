@@ -97,7 +97,7 @@ impl AuthService {
 
     fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
         let cursor_secret = store.cursor_secret(random()?)?;
-        let access = Self {
+        let service = Self {
             store,
             keys: ApiKeyCache::default(),
             key_counter: DailyCounter::default(),
@@ -111,9 +111,9 @@ impl AuthService {
             loaded_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
         };
-        access.refresh()?;
-        access.flush(now)?;
-        Ok(Arc::new(access))
+        service.refresh()?;
+        service.flush(now)?;
+        Ok(Arc::new(service))
     }
 
     /// Calls to the store block.
@@ -142,13 +142,13 @@ impl AuthService {
         }
         let refreshes = self.refreshes.load(Ordering::Acquire);
         let lookup = self.key_lookup.lock().await;
-        let access = self.clone();
+        let service = self.clone();
         // A failure changes nothing here: the key stays invalid, and the server's periodic refresh reports the error.
         if self.refreshes.load(Ordering::Acquire) == refreshes {
-            let _ = tokio::task::spawn_blocking(move || access.refresh()).await;
+            let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
         } else {
             // A refresh that started after this request sees the key; wait until it is done.
-            let _ = tokio::task::spawn_blocking(move || drop(access.last_change.lock())).await;
+            let _ = tokio::task::spawn_blocking(move || drop(service.last_change.lock())).await;
         }
         drop(lookup);
         self.authenticate(authorization)

@@ -54,10 +54,10 @@ impl AuthService {
         let hash = hash.inspect_err(|_| self.rate_limits.give_back(&attempt))?;
         let (token, expires_at) = new_session(now)?;
         let session = token.digest();
-        self.blocking(move |access| {
-            let account = access.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-            let Credentials { version, .. } = access.store.credentials(&email)?;
-            access.store.add_session(account.id, version, &session, now, expires_at)
+        self.blocking(move |service| {
+            let account = service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
+            let Credentials { version, .. } = service.store.credentials(&email)?;
+            service.store.add_session(account.id, version, &session, now, expires_at)
         })
         .await
         .map_err(|error| match error {
@@ -79,8 +79,8 @@ impl AuthService {
         let credentials = self.verify(email, secret, address, now).await?.ok_or(AccountError::WrongCredentials)?;
         let (token, expires_at) = new_session(now)?;
         let session = token.digest();
-        self.blocking(move |access| {
-            access.store.add_session(credentials.account, credentials.version, &session, now, expires_at)
+        self.blocking(move |service| {
+            service.store.add_session(credentials.account, credentials.version, &session, now, expires_at)
         })
         .await
         .map_err(|error| match error {
@@ -94,13 +94,13 @@ impl AuthService {
     /// No effect if the session has already ended.
     pub async fn sign_out(self: &Arc<Self>, token: &SessionToken) -> Result<(), AccountError> {
         let session = token.digest();
-        self.blocking(move |access| access.store.end_session(&session)).await.map(|_| ())
+        self.blocking(move |service| service.store.end_session(&session)).await.map(|_| ())
     }
 
     /// `None` if the session of the token has ended.
     pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<Option<Visitor>, AccountError> {
         let session = token.digest();
-        let found = self.blocking(move |access| access.store.session(&session, now)).await?;
+        let found = self.blocking(move |service| service.store.session(&session, now)).await?;
         Ok(found.map(|Session { account, expires_at, .. }| Visitor { account, session, expires_at }))
     }
 
@@ -124,8 +124,8 @@ impl AuthService {
         }
         let hash = self.hasher.hash(new.secret().clone()).await?;
         let session = visitor.session;
-        self.blocking(move |access| {
-            access.store.set_password(credentials.account, Some(credentials.version), &hash, Some(&session))
+        self.blocking(move |service| {
+            service.store.set_password(credentials.account, Some(credentials.version), &hash, Some(&session))
         })
         .await
     }
@@ -142,9 +142,9 @@ impl AuthService {
         now: i64,
     ) -> Result<(), AccountError> {
         let credentials = self.verify_visitor(visitor, password, address, now).await?;
-        self.blocking(move |access| {
-            access.store.delete_account(credentials.account, Some(credentials.version), now)?;
-            access.refresh().map(|_| ())
+        self.blocking(move |service| {
+            service.store.delete_account(credentials.account, Some(credentials.version), now)?;
+            service.refresh().map(|_| ())
         })
         .await
     }
@@ -171,7 +171,7 @@ impl AuthService {
         now: i64,
     ) -> Result<Option<Credentials>, AccountError> {
         let attempt = self.rate_limits.sign_in(email.as_str(), address, now).map_err(AccountError::Throttled)?;
-        let found = self.blocking(move |access| match access.store.credentials(&email) {
+        let found = self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
         });
@@ -195,7 +195,7 @@ impl AuthService {
     async fn rehash(self: &Arc<Self>, credentials: &Credentials, secret: Secret) {
         let (account, version) = (credentials.account, credentials.version);
         if let Ok(hash) = self.hasher.hash(secret).await {
-            let _ = self.blocking(move |access| access.store.rehash_password(account, version, &hash)).await;
+            let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
         }
     }
 
@@ -204,8 +204,8 @@ impl AuthService {
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, AccountError> {
-        let access = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || work(&access)).await;
+        let service = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || work(&service)).await;
         // The task fails only if the server is shutting down.
         done.map_err(|_| AccountError::Busy(RetryAfter { seconds: 1 }))?.map_err(AccountError::from)
     }

@@ -53,11 +53,11 @@ impl AuthService {
         name: KeyName,
         now: i64,
     ) -> Result<NewKey, AccountError> {
-        self.blocking(move |access| {
+        self.blocking(move |service| {
             let key = ApiKey::generate()?;
-            let record = access.store.create_key(account, &name, &key, now)?;
+            let record = service.store.create_key(account, &name, &key, now)?;
             // The key cannot be shown again, so it is returned even if the refresh fails; it is looked up when it is used.
-            let _ = access.refresh();
+            let _ = service.refresh();
             Ok(NewKey { key, record })
         })
         .await
@@ -73,9 +73,9 @@ impl AuthService {
         key: KeyId,
         now: i64,
     ) -> Result<KeyRecord, AccountError> {
-        self.blocking(move |access| {
-            let record = access.store.revoke_key(KeyRef::Of(account, key), now)?;
-            access.refresh()?;
+        self.blocking(move |service| {
+            let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
+            service.refresh()?;
             Ok(record)
         })
         .await
@@ -84,7 +84,7 @@ impl AuthService {
     /// The keys of an account by number, revoked ones included.
     pub async fn keys(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<KeyRecord>, AccountError> {
         let today = Date::from_unix(now);
-        let keys = self.blocking(move |access| access.store.keys(Some(account), today)).await?;
+        let keys = self.blocking(move |service| service.store.keys(Some(account), today)).await?;
         Ok(keys.into_iter().map(|key| self.up_to_date(key, today)).collect())
     }
 
@@ -98,9 +98,9 @@ impl AuthService {
         let today = Date::from_unix(now);
         let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
         let (keys, usage) = self
-            .blocking(move |access| {
-                let keys = access.store.keys(Some(account), today)?;
-                Ok((keys, access.store.usage_of(account, first, today)?))
+            .blocking(move |service| {
+                let keys = service.store.keys(Some(account), today)?;
+                Ok((keys, service.store.usage_of(account, first, today)?))
             })
             .await?;
         let days: Vec<Date> = (first.days()..=today.days()).map(Date::from_days).collect();
