@@ -107,7 +107,7 @@ fn answer(
     let now = state.now();
     let today = Date::from_unix(now);
     let (version, path) = split(arrival.path);
-    let mut quota = Quota::none(today);
+    let mut quota = Quota::zero(today);
     let values: LazyCell<Vec<_>, _> =
         LazyCell::new(|| form_urlencoded::parse(arrival.query.as_bytes()).into_owned().collect());
     let validator = LazyCell::new(|| match &kept {

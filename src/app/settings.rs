@@ -21,9 +21,7 @@ use http::Uri;
 use crate::auth::KEY_PREFIX;
 use crate::auth::account::{Email, KeyName, KeyRef};
 use crate::http::origin::Origin;
-use crate::quota::client_pool::ClientPool;
-use crate::quota::ip_net::IpNet;
-use crate::quota::{RateLimitConfig, Tier};
+use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -157,7 +155,7 @@ pub struct ServeSettings {
     pub allowed_origins: Option<Vec<Origin>>,
     /// Proxies whose X-Forwarded-For is believed, as address ranges separated by commas [default: none].
     #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',')]
-    pub trusted_proxies: Vec<IpNet>,
+    pub trusted_proxies: Vec<IpRange>,
     /// Tool calls a day for each MCP client without a key, counted by its address.
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
           allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]

@@ -1,41 +1,29 @@
-//! Accounts and the keys they hold, as the store tells of them.
+//! Accounts and their keys.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rapidfuzz::distance::damerau_levenshtein;
 
-use crate::auth::{KeyDigest, MaskedKey};
+use crate::auth::{ApiKey, KeyDigest, MaskedKey};
 use crate::quota::Tier;
+pub use crate::quota::{CounterId, KeyId};
 
-/// An account's number in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// A key's number in the store, never used twice. Keys that live in one process only have negative numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KeyId(pub i64);
-
-/// The number of a daily counter: that of the first key that counted on it.
-///
-/// A key made on the day that another of its account was revoked counts on where that one stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CounterId(pub i64);
-
-/// An e-mail address in the one form in which accounts are compared: trimmed, in lower case.
+/// An e-mail address, trimmed and in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Email(String);
 
 impl Email {
-    /// The address as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The part before the `@`.
-    fn local(&self) -> &str {
-        self.0.rsplit_once('@').map_or("", |(local, _)| local)
+    pub(crate) fn local_part(&self) -> &str {
+        self.0.rsplit_once('@').map(|(local, _)| local).expect("an e-mail address contains an `@`")
     }
 }
 
@@ -45,29 +33,20 @@ impl fmt::Display for Email {
     }
 }
 
-/// The address among `known` that `email` was most likely meant to be: at most three letters away, the nearer before the
-/// `@` the likelier.
-#[must_use]
-pub fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
-    let letters = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
+/// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before
+/// the `@`.
+pub(crate) fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
+    let edits = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
     let distance = |known: &'a Email| {
-        let whole = letters(&known.0, &email.0);
-        (whole <= 3).then(|| (whole + letters(known.local(), email.local()), known))
+        let total = edits(&known.0, &email.0);
+        (total <= 3).then(|| (total + edits(known.local_part(), email.local_part()), known))
     };
     known.into_iter().filter_map(distance).min().map(|(_, known)| known)
 }
 
-/// The text is not an e-mail address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid e-mail address; use one like ada@example.com")]
 pub struct ParseEmailError;
-
-impl fmt::Display for ParseEmailError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not an e-mail address: write one such as ada@example.com")
-    }
-}
-
-impl std::error::Error for ParseEmailError {}
 
 impl FromStr for Email {
     type Err = ParseEmailError;
@@ -75,68 +54,54 @@ impl FromStr for Email {
     fn from_str(text: &str) -> Result<Self, ParseEmailError> {
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or(ParseEmailError)?;
-        let label = |label: &str| {
+        let is_label = |label: &str| {
             !label.is_empty()
                 && !label.starts_with('-')
                 && !label.ends_with('-')
                 && label.chars().all(|char| char.is_alphanumeric() || char == '-')
         };
-        let plain = |char: char| !char.is_whitespace() && !char.is_control() && !"@<>()[]\\,;:\"".contains(char);
-        let sound = text.len() <= 254
+        let is_plain = |char: char| !char.is_whitespace() && !char.is_control() && !"@<>()[]\\,;:\"".contains(char);
+        let is_valid = text.len() <= 254
             && !local.is_empty()
             && local.len() <= 64
-            && local.chars().all(plain)
-            && domain.split('.').all(label);
-        if sound { Ok(Self(text.to_lowercase())) } else { Err(ParseEmailError) }
+            && local.chars().all(is_plain)
+            && domain.split('.').all(is_label);
+        if is_valid { Ok(Self(text.to_lowercase())) } else { Err(ParseEmailError) }
     }
 }
 
-/// What an owner calls a key: 1 to 100 characters in one line.
+/// The name that the owner gives a key: 1 to 100 characters on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyName(String);
 
 impl KeyName {
-    /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The text cannot name a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid key name; use 1 to 100 characters on one line, and not an API key")]
 pub struct ParseKeyNameError;
-
-impl fmt::Display for ParseKeyNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a name for a key: use 1 to 100 characters in one line, and not a key itself")
-    }
-}
-
-impl std::error::Error for ParseKeyNameError {}
 
 impl FromStr for KeyName {
     type Err = ParseKeyNameError;
 
-    /// A key given by mistake is refused: names are kept in clear.
+    /// An API key entered by mistake is rejected: names are stored in clear.
     fn from_str(text: &str) -> Result<Self, ParseKeyNameError> {
         let name = text.trim();
-        let sound = !name.is_empty()
+        let is_valid = !name.is_empty()
             && name.chars().count() <= 100
             && !name.chars().any(char::is_control)
-            && !name.split_whitespace().any(|word| word.parse::<crate::auth::ApiKey>().is_ok());
-        if sound { Ok(Self(name.to_owned())) } else { Err(ParseKeyNameError) }
+            && !name.split_whitespace().any(|word| word.parse::<ApiKey>().is_ok());
+        if is_valid { Ok(Self(name.to_owned())) } else { Err(ParseKeyNameError) }
     }
 }
 
-/// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its number.
     pub id: AccountId,
-    /// Its owner's e-mail address.
     pub email: Email,
-    /// What the operator has granted it.
     pub tier: Tier,
     /// Unix seconds.
     pub created_at: i64,
@@ -144,57 +109,40 @@ pub struct Account {
     pub active_keys: u32,
 }
 
-/// A key as its owner may see it again.
+/// A key as shown to its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
-    /// Its number.
     pub id: KeyId,
-    /// The counter it counts on.
     pub counter: CounterId,
-    /// The account's number.
     pub account: AccountId,
-    /// The account's e-mail address.
     pub email: Email,
-    /// The account's tier.
     pub tier: Tier,
-    /// What the owner calls it.
     pub name: String,
-    /// First 8 and last 4 characters.
-    pub shown: MaskedKey,
+    pub masked: MaskedKey,
     /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds; `None` while the key is active.
+    /// Unix seconds; `None` if the key is active.
     pub revoked_at: Option<i64>,
-    /// Unix seconds of the last second in which it was used and written down; `None`: never.
+    /// Unix seconds of the last write of its usage; `None` if never used.
     pub last_used_at: Option<i64>,
-    /// Requests of the asked day on the key's counter, those of a revoked key it took over included.
+    /// Requests of the day on the key's counter, including those of a revoked key whose counter it took over.
     pub used_today: u32,
 }
 
-/// How an operator or a page names a key.
+/// How an operator or a page identifies a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRef {
-    /// By number.
     Id(KeyId),
-    /// By number, where the key is one of this account.
+    /// By number, if the key belongs to this account.
     Of(AccountId, KeyId),
     /// By its short form, which two keys could share.
-    Shown(MaskedKey),
-    /// By the whole key.
+    Masked(MaskedKey),
     Digest(KeyDigest),
 }
 
-/// The text names no key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid key reference; use its number, its short form (vdx_aB3d…9xYz) or the full key")]
 pub struct ParseKeyRefError;
-
-impl fmt::Display for ParseKeyRefError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("names no key: use its number, its short form (vdx_aB3d…9xYz) or the whole key")
-    }
-}
-
-impl std::error::Error for ParseKeyRefError {}
 
 impl FromStr for KeyRef {
     type Err = ParseKeyRefError;
@@ -204,17 +152,16 @@ impl FromStr for KeyRef {
         if let Ok(id) = text.parse() {
             return Ok(Self::Id(KeyId(id)));
         }
-        if let Ok(shown) = text.parse() {
-            return Ok(Self::Shown(shown));
+        if let Ok(masked) = text.parse() {
+            return Ok(Self::Masked(masked));
         }
-        text.parse::<crate::auth::ApiKey>().map(|key| Self::Digest(key.digest())).map_err(|_| ParseKeyRefError)
+        text.parse::<ApiKey>().map(|key| Self::Digest(key.digest())).map_err(|_| ParseKeyRefError)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::ApiKey;
 
     #[test]
     fn an_email_is_compared_trimmed_and_in_lower_case() {
@@ -231,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_address_is_within_three_letters() {
+    fn the_nearest_address_is_at_most_three_edits_away() {
         let known: Vec<Email> =
             ["ada@example.com", "adam@example.com", "zoe@example.org"].map(|text| text.parse().unwrap()).into();
         for (text, expected) in [
@@ -246,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_never_taken_for_its_name() {
+    fn an_api_key_is_rejected_as_a_key_name() {
         let key = ApiKey::from_seed(&[1; 32]);
         assert_eq!(key.reveal().parse::<KeyName>(), Err(ParseKeyNameError));
         assert_eq!(format!("old {}", key.reveal()).parse::<KeyName>(), Err(ParseKeyNameError));
@@ -256,10 +203,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_named_by_number_short_form_or_whole() {
+    fn a_key_is_identified_by_number_short_form_or_full_text() {
         let key = ApiKey::from_seed(&[1; 32]);
         assert_eq!("12".parse(), Ok(KeyRef::Id(KeyId(12))));
-        assert_eq!(key.shown().to_string().parse(), Ok(KeyRef::Shown(key.shown())));
+        assert_eq!(key.masked().to_string().parse(), Ok(KeyRef::Masked(key.masked())));
         assert_eq!(key.reveal().parse(), Ok(KeyRef::Digest(key.digest())));
         assert_eq!("vdx_nonsense".parse::<KeyRef>(), Err(ParseKeyRefError));
     }

@@ -1,242 +1,123 @@
-//! What can go wrong in this room.
+//! Errors of `auth` and `quota`, and when to use which.
+//!
+//! - [`AuthError`]: a request's API key is not accepted. It becomes a 401 whose code is part of the public contract.
+//! - A quota that is exhausted is no error type: the counters return the [`Quota`](crate::quota::Quota) as `Err`, because the
+//!   429 carries the same headers as a success. Rate limits return [`RetryAfter`].
+//! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
+//!   whether an account exists nor what failed inside.
+//! - [`StoreError`]: the store, or a rule that it enforces. Its text is for operators: commands and logs print it.
+//! - `Parse…Error`, [`WeakPassword`](crate::auth::password::WeakPassword) and
+//!   [`HashError`](crate::auth::password::hasher::HashError) are local to one type; they say what is accepted instead.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::auth::account::{Email, KeyId};
-use crate::quota::RetryAfter;
-use crate::quota::Tier;
+use crate::auth::account::Email;
+use crate::quota::{KeyId, RetryAfter, Tier};
 
-/// Why the store, or what stands before it, could not do as asked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// No account has this address.
-    NoSuchAccount {
-        /// The address asked for.
-        email: Email,
-        /// The account with the most similar address, where one is near.
-        nearest: Option<Email>,
-    },
-    /// There is an account of this address already.
+    #[error("no account has the e-mail `{email}`; {}", suggestion.as_ref().map_or_else(
+        || "create it with `venturedex account create`".to_owned(),
+        |suggestion| format!("did you mean `{suggestion}`?"),
+    ))]
+    NoSuchAccount { email: Email, suggestion: Option<Email> },
+    #[error("an account with the e-mail `{0}` already exists")]
     AccountExists(Email),
-    /// The account was deleted.
+    #[error("the account was deleted")]
     AccountGone,
-    /// The password that was looked at is not the account's any more.
+    #[error("the password was changed in the meantime; sign in with the new one")]
     PasswordChanged,
-    /// The tier's number of active keys is reached.
-    KeysUsedUp {
-        /// The account's address.
-        email: Email,
-        /// Its tier.
-        tier: Tier,
-        /// Active keys the tier allows.
-        allowed: u32,
-    },
-    /// The account has more active keys than the new tier allows.
-    TooManyKeys {
-        /// The account's address.
-        email: Email,
-        /// The tier asked for.
-        tier: Tier,
-        /// Active keys the tier allows.
-        allowed: u32,
-        /// Active keys the account has.
-        active: u32,
-    },
-    /// No key is named so.
+    #[error(
+        "`{email}` already has {allowed} active keys, the maximum of the {tier} tier; revoke one with \
+         `venturedex key revoke` or raise the tier"
+    )]
+    KeyLimitReached { email: Email, tier: Tier, allowed: u32 },
+    #[error(
+        "`{email}` has {active} active keys, but the {tier} tier allows {allowed}; revoke {} first",
+        active.saturating_sub(*allowed)
+    )]
+    TooManyKeys { email: Email, tier: Tier, allowed: u32, active: u32 },
+    #[error("no such key; list keys with `venturedex key list`")]
     NoSuchKey,
-    /// Several keys have this short form.
+    #[error("several keys have this short form; use the number of one:{}", numbers(.0))]
     AmbiguousKey(Vec<KeyId>),
-    /// A file or folder of the data could not be made, opened or read.
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// The file is a database of another program.
-    NotOurs(PathBuf),
-    /// The database was written by a later version of this program.
-    Newer {
-        /// The database.
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The latest version that is known here.
-        known: i64,
-    },
-    /// Another process held the database for too long.
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    /// The file is a database of another program, or no database.
+    #[error("{}: not a venturedex database; choose another folder with --data", .0.display())]
+    ForeignDatabase(PathBuf),
+    #[error(
+        "{}: written by a newer venturedex (store version {found}, this one supports {supported}); run the newer one",
+        path.display()
+    )]
+    NewerDatabase { path: PathBuf, found: i64, supported: i64 },
+    #[error("the database is locked by another process; try again")]
     Busy,
-    /// The database reported an error.
-    Database {
-        /// What was being done.
-        doing: &'static str,
-        /// What the database said.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The system gave no randomness.
-    NoRandomness(io::Error),
-    /// A password could not be hashed, for this reason.
+    #[error("could not {operation}: {source}")]
+    Database { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
+    #[error("the operating system returned no random bytes: {0}")]
+    NoRandomness(#[from] getrandom::Error),
+    #[error("could not hash the password: {0}")]
     Hashing(String),
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSuchAccount { email, nearest: Some(nearest) } => {
-                write!(f, "no account has the e-mail `{email}`: did you mean `{nearest}`?")
-            }
-            Self::NoSuchAccount { email, nearest: None } => {
-                write!(f, "no account has the e-mail `{email}`: make it with `venturedex account create`")
-            }
-            Self::AccountExists(email) => write!(f, "there is an account with the e-mail `{email}` already"),
-            Self::AccountGone => f.write_str("there is no such account any more: it was deleted"),
-            Self::PasswordChanged => f.write_str("the password was changed meanwhile: sign in with the new one"),
-            Self::KeysUsedUp { email, tier, allowed } => write!(
-                f,
-                "`{email}` has all {allowed} active keys of the {tier} tier: revoke one with `venturedex key revoke` or \
-                 raise the tier"
-            ),
-            Self::TooManyKeys { email, tier, allowed, active } => write!(
-                f,
-                "`{email}` has {active} active keys, and the {tier} tier allows {allowed}: revoke {} first",
-                active.saturating_sub(*allowed)
-            ),
-            Self::NoSuchKey => f.write_str("there is no such key: `venturedex key list` shows all"),
-            Self::AmbiguousKey(ids) => {
-                f.write_str("several keys have this short form, name one by its number:")?;
-                ids.iter().try_for_each(|id| write!(f, " {}", id.0))
-            }
-            Self::File { path, source } => write!(f, "{}: {source}", path.display()),
-            Self::NotOurs(path) => {
-                write!(f, "{}: not a database of venturedex: choose another folder with --data", path.display())
-            }
-            Self::Newer { path, found, known } => write!(
-                f,
-                "{}: written by a later venturedex (store version {found}, this one knows {known}): run that one",
-                path.display()
-            ),
-            Self::Busy => f.write_str("the database is held by another process for too long: try again"),
-            Self::Database { doing, source } => write!(f, "could not {doing}: {source}"),
-            Self::NoRandomness(source) => write!(f, "the system gives no randomness: {source}"),
-            Self::Hashing(reason) => write!(f, "the password could not be hashed: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::File { source, .. } | Self::NoRandomness(source) => Some(source),
-            Self::Database { source, .. } => Some(source.as_ref()),
-            _ => None,
-        }
-    }
+fn numbers(ids: &[KeyId]) -> String {
+    ids.iter().map(|id| format!(" {}", id.0)).collect()
 }
 
 impl StoreError {
-    /// A stable word for machines, such as `no_such_account`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
+    /// The code in the commands' `--json` output.
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::NoSuchAccount { .. } => "no_such_account",
             Self::AccountExists(_) => "account_exists",
             Self::AccountGone => "account_gone",
             Self::PasswordChanged => "password_changed",
-            Self::KeysUsedUp { .. } => "keys_used_up",
+            Self::KeyLimitReached { .. } => "keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
-            Self::File { .. } | Self::NotOurs(_) | Self::Newer { .. } => "data_unusable",
+            Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } => "data_unusable",
             Self::Busy => "busy",
             Self::Database { .. } | Self::NoRandomness(_) | Self::Hashing(_) => "store_failed",
         }
     }
 }
 
-/// Why a person's wish about their account was not carried out; told to them as it is.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// No account was made: its address may have one already.
+    /// The e-mail address may already have an account.
+    #[error(
+        "could not create an account with these details; if you already have one, sign in, otherwise use another e-mail \
+         address"
+    )]
     NotCreated,
-    /// Address and password are not those of an account.
+    #[error("e-mail address and password do not match; check both and try again")]
     WrongCredentials,
-    /// The password is not that of the account.
+    #[error("this is not your current password; check it and try again")]
     WrongPassword,
-    /// The new password is the current one.
+    #[error("the new password is your current one; choose another")]
     SamePassword,
-    /// The session is over, or the account was deleted.
+    /// The session has ended, or the account was deleted.
+    #[error("you are signed out; sign in again")]
     SignedOut,
-    /// The tier's number of active keys is reached.
-    KeysUsedUp {
-        /// The account's tier.
-        tier: Tier,
-        /// Active keys the tier allows.
-        allowed: u32,
-    },
-    /// The account has no such key.
+    #[error("all {allowed} keys of the {tier} tier are in use; revoke one that you no longer need")]
+    KeyLimitReached { tier: Tier, allowed: u32 },
+    #[error("you have no such key; your account page lists your keys")]
     NoSuchKey,
-    /// Too many of these came from the address, or for the account.
+    /// Too many attempts from the client address, or for the account.
+    #[error("too many attempts: {0}")]
     Throttled(RetryAfter),
-    /// The server is asked for too much just now.
+    /// Too many passwords wait to be hashed, the database is locked, or the server is shutting down.
+    #[error("the service is busy: {0}")]
     Busy(RetryAfter),
-    /// The store fails: nothing that the person could mend, and nothing of it is theirs to read.
-    Store(StoreError),
-}
-
-impl fmt::Display for AccountError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotCreated => f.write_str(
-                "could not create an account with these details: if you have one already, sign in, else use another e-mail \
-                 address",
-            ),
-            Self::WrongCredentials => f.write_str("e-mail address and password do not match: check both and try again"),
-            Self::WrongPassword => f.write_str("this is not your current password: check it and try again"),
-            Self::SamePassword => f.write_str("the new password is your current one: choose another"),
-            Self::SignedOut => f.write_str("you are signed out: sign in again"),
-            Self::KeysUsedUp { tier, allowed } => {
-                write!(f, "all {allowed} keys of the {tier} tier are in use: revoke one that you no longer need")
-            }
-            Self::NoSuchKey => f.write_str("you have no such key: your account page lists those that you have"),
-            Self::Throttled(wait) => write!(f, "too many attempts: {wait}"),
-            Self::Busy(wait) => write!(f, "the service is busy: {wait}"),
-            Self::Store(_) => f.write_str("something went wrong here, and nothing was changed: try again later"),
-        }
-    }
-}
-
-impl std::error::Error for AccountError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Store(source) => Some(source),
-            _ => None,
-        }
-    }
+    #[error("an internal error occurred and nothing was changed; try again later")]
+    Store(#[source] StoreError),
 }
 
 impl AccountError {
-    /// A stable word for machines, such as `wrong_credentials`.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotCreated => "not_created",
-            Self::WrongCredentials => "wrong_credentials",
-            Self::WrongPassword => "wrong_password",
-            Self::SamePassword => "same_password",
-            Self::SignedOut => "signed_out",
-            Self::KeysUsedUp { .. } => "keys_used_up",
-            Self::NoSuchKey => "no_such_key",
-            Self::Throttled(_) => "throttled",
-            Self::Busy(_) => "busy",
-            Self::Store(error) => error.code(),
-        }
-    }
-
-    /// When to come again, where waiting helps: the value of `Retry-After`.
-    #[must_use]
-    pub fn retry_after(&self) -> Option<RetryAfter> {
+    pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),
             _ => None,
@@ -248,7 +129,7 @@ impl From<StoreError> for AccountError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::AccountGone | StoreError::PasswordChanged => Self::SignedOut,
-            StoreError::KeysUsedUp { tier, allowed, .. } => Self::KeysUsedUp { tier, allowed },
+            StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
             StoreError::NoSuchKey => Self::NoSuchKey,
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
             error => Self::Store(error),
@@ -256,23 +137,25 @@ impl From<StoreError> for AccountError {
     }
 }
 
-/// Why a request was not admitted as a caller. The key itself is never part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The key itself is never part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum AuthError {
     /// No `Authorization` header, or an empty one.
+    #[error("this endpoint requires an API key; send `Authorization: Bearer <key>`")]
     Missing,
-    /// Not `Bearer` and a well-formed key: mistyped or cut off.
+    /// Another scheme than `Bearer`, or a key with a wrong length or checksum.
+    #[error("malformed Authorization header; send `Bearer` and all 40 characters of the API key")]
     Malformed,
-    /// Well-formed, but no such key was ever made.
+    /// Well-formed, but no such key was ever created.
+    #[error("unknown API key; check that the key belongs to this service")]
     Invalid,
-    /// The key was revoked.
+    #[error("this API key was revoked; use another one")]
     Revoked,
 }
 
 impl AuthError {
-    /// The problem code of the contract, such as `missing_api_key`.
-    #[must_use]
-    pub fn code(self) -> &'static str {
+    /// The problem code of the public contract.
+    pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Missing => "missing_api_key",
             Self::Malformed => "malformed_api_key",
@@ -281,18 +164,3 @@ impl AuthError {
         }
     }
 }
-
-impl fmt::Display for AuthError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "this address needs an API key: send `Authorization: Bearer <key>`",
-            Self::Malformed => {
-                "the Authorization header is not `Bearer` and a well-formed key: copy the key again, all 40 characters"
-            }
-            Self::Invalid => "no such API key was made here: check that the key belongs to this service",
-            Self::Revoked => "this API key was revoked: use another one",
-        })
-    }
-}
-
-impl std::error::Error for AuthError {}

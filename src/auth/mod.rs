@@ -1,24 +1,25 @@
-//! Who may ask, and how often: accounts, keys, tiers, the meter of daily quotas, and the store behind them.
+//! Accounts, passwords, sessions and API keys, and their store.
 //!
-//! [`AuthService`] is what the web layer asks. It decides from memory: a table of key digests says who is calling, a [`DailyCounter`]
-//! counts. The [`Store`] is read at start and whenever it changed, and usage is written behind, so that no request ever
-//! waits for a disk. The only user of dashmap and of the database.
+//! [`AuthService`] is what the front ends use. Requests are decided from memory: a table of key digests identifies the caller,
+//! and the counters of [`crate::quota`] count. The [`Store`] is read at start and when it changed; usage is written behind, so
+//! that no API request waits for a disk.
 
 pub mod account;
-pub mod api_key;
-pub mod api_key_cache;
+mod api_key;
+mod api_key_cache;
 #[cfg(test)]
 mod conformance;
-pub mod error;
+mod error;
 pub mod password;
-pub mod service;
+mod service;
 pub mod session;
-pub mod sqlite;
-pub mod store;
-pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MalformedKey, MaskedKey};
+mod sqlite;
+mod store;
+
+pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use error::{AccountError, AuthError, StoreError};
 pub use service::accounts::{NewSession, Visitor};
-pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
-pub use service::{AuthService, Caller, sends_key};
+pub(crate) use service::api_keys::{AccountUsage, KeyUsage};
+pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
-pub use store::{AddedUsage, Changes, Credentials, DayUsage, KeyState, PasswordVersion, Store, Usage};
+pub use store::{Changes, Credentials, DayUsage, KeyState, PasswordVersion, Store};

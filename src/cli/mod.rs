@@ -1,3 +1,4 @@
-//! Commands of the indexer.
+//! Commands of the indexer and of the operator.
 
+pub mod admin;
 pub mod indexer;

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use crate::auth::AuthService;
 use crate::catalog::Catalog;
 use crate::data::Date;
-use crate::quota::ip_net::{IpNet, client};
+use crate::quota::{IpRange, client_address};
 use crate::release::ActiveRelease;
 
 use crate::http::Peer;
@@ -25,7 +25,7 @@ pub struct State {
     /// Answers that were made before.
     pub kept: ResponseCache,
     /// Proxies whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<IpNet>,
+    pub trusted_proxies: Vec<IpRange>,
     /// The time, in Unix seconds.
     pub clock: fn() -> i64,
 }
@@ -36,7 +36,7 @@ impl State {
     pub fn client(&self, peer: Peer, headers: &HeaderMap) -> IpAddr {
         let forwarded: Vec<&str> =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
-        client(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
+        client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
     }
 
     /// Unix seconds now.

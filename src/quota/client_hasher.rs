@@ -1,43 +1,58 @@
-//! Names for client addresses that tell nothing of them: keyed hashes under a secret that never leaves the process.
+//! Client addresses are stored only as keyed hashes, whose secret never leaves the process.
 
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
+use ipnet::IpNet;
 use sha2::Sha256;
 
-use crate::quota::ip_net::masked;
+use crate::quota::Client;
 
-/// Gives names under one secret; each purpose has names of its own.
 #[derive(Clone, Debug)]
-pub struct ClientHasher(Hmac<Sha256>);
+pub(crate) struct ClientHasher(Hmac<Sha256>);
 
 impl ClientHasher {
-    /// Names under `secret`, 32 bytes of the system's randomness.
-    pub fn under(secret: &[u8; 32]) -> Self {
-        // Filled up to the block length as the standard does.
+    pub(crate) fn new(secret: &[u8; 32]) -> Self {
+        // Padded to the block length, as RFC 2104 does.
         let mut block = [0; 64];
         block[..32].copy_from_slice(secret);
         Self(<Hmac<Sha256> as KeyInit>::new(&block.into()))
     }
 
-    /// Names under a secret that is derived from this one and `part`.
-    pub fn derived(&self, part: &[u8]) -> Self {
-        Self::under(&self.0.clone().chain_update(part).finalize().into_bytes().into())
+    /// A hasher whose secret is derived from this one and `salt`.
+    pub(crate) fn derived(&self, salt: &[u8]) -> Self {
+        Self::new(&self.0.clone().chain_update(salt).finalize().into_bytes().into())
     }
 
-    /// The name of the first bits of `address`, so many as its family counts.
-    pub fn of_address(&self, purpose: u8, address: IpAddr, ipv4: u8, ipv6: u8) -> u128 {
-        let address = address.to_canonical();
-        match masked(address, if address.is_ipv4() { ipv4 } else { ipv6 }) {
-            IpAddr::V4(network) => self.of(purpose, &network.octets()),
-            IpAddr::V6(network) => self.of(purpose, &network.octets()),
+    pub(crate) fn client(&self, client: &Client) -> u128 {
+        match client {
+            Client::Address(address) => self.network_of(b'a', *address, 32, 64),
+            Client::Pool(name) => self.hash(b'p', name.as_bytes()),
+            Client::Account(email) => self.hash(b't', email.as_bytes()),
         }
     }
 
-    /// The name of some bytes.
-    pub fn of(&self, purpose: u8, bytes: &[u8]) -> u128 {
+    /// The network (IPv4 /16, IPv6 /32) that a client belongs to; an account is its own, a pool belongs to none.
+    pub(crate) fn network(&self, client: &Client) -> Option<u128> {
+        match client {
+            Client::Address(address) => Some(self.network_of(b'n', *address, 16, 32)),
+            Client::Pool(_) => None,
+            Client::Account(_) => Some(self.client(client)),
+        }
+    }
+
+    fn network_of(&self, purpose: u8, address: IpAddr, ipv4_prefix: u8, ipv6_prefix: u8) -> u128 {
+        let address = address.to_canonical();
+        let prefix = if address.is_ipv4() { ipv4_prefix } else { ipv6_prefix };
+        match IpNet::new(address, prefix).expect("the prefix fits the address family").network() {
+            IpAddr::V4(network) => self.hash(purpose, &network.octets()),
+            IpAddr::V6(network) => self.hash(purpose, &network.octets()),
+        }
+    }
+
+    fn hash(&self, purpose: u8, bytes: &[u8]) -> u128 {
         let hash = self.0.clone().chain_update([purpose]).chain_update(bytes).finalize().into_bytes();
-        hash.iter().take(16).fold(0, |name, byte| name << 8 | u128::from(*byte))
+        hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
     }
 }
 
@@ -46,24 +61,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_keyed_hash_is_that_of_the_standard() {
+    fn hashes_are_those_of_hmac_sha_256() {
         let mut expected = <Hmac<Sha256> as KeyInit>::new_from_slice(&[9; 32]).unwrap();
         expected.update(b"ptext");
         let expected = expected.finalize().into_bytes();
-        assert_eq!(ClientHasher::under(&[9; 32]).of(b'p', b"text").to_be_bytes(), expected[..16]);
+        let pool = Client::Pool("text".into());
+        assert_eq!(ClientHasher::new(&[9; 32]).client(&pool).to_be_bytes(), expected[..16]);
     }
 
     #[test]
-    fn names_differ_by_secret_and_purpose_and_not_by_how_an_address_is_written() {
-        let (one, two) = (ClientHasher::under(&[1; 32]), ClientHasher::under(&[2; 32]));
-        let name = |names: &ClientHasher, purpose, text: &str| names.of_address(purpose, text.parse().unwrap(), 32, 64);
-        let plain = name(&one, b'a', "192.0.2.1");
-        assert_eq!(name(&one, b'a', "::ffff:192.0.2.1"), plain);
-        assert_ne!(name(&one, b'a', "192.0.2.2"), plain);
-        assert_ne!(name(&one, b'n', "192.0.2.1"), plain);
-        assert_ne!(name(&two, b'a', "192.0.2.1"), plain);
-        assert_ne!(name(&one.derived(b"x"), b'a', "192.0.2.1"), plain);
-        assert_eq!(name(&one, b'a', "2001:db8:0:1::1"), name(&one, b'a', "2001:db8:0:1:ffff::9"));
-        assert_ne!(name(&one, b'a', "2001:db8:0:1::1"), name(&one, b'a', "2001:db8:0:2::1"));
+    fn hashes_depend_on_secret_and_purpose_and_not_on_how_an_address_is_written() {
+        let (one, two) = (ClientHasher::new(&[1; 32]), ClientHasher::new(&[2; 32]));
+        let client = |hasher: &ClientHasher, text: &str| hasher.client(&Client::Address(text.parse().unwrap()));
+        let plain = client(&one, "192.0.2.1");
+        assert_eq!(client(&one, "::ffff:192.0.2.1"), plain);
+        assert_ne!(client(&one, "192.0.2.2"), plain);
+        assert_ne!(one.network_of(b'n', "192.0.2.1".parse().unwrap(), 32, 64), plain);
+        assert_ne!(client(&two, "192.0.2.1"), plain);
+        assert_ne!(client(&one.derived(b"x"), "192.0.2.1"), plain);
+        assert_eq!(client(&one, "2001:db8:0:1::1"), client(&one, "2001:db8:0:1:ffff::9"));
+        assert_ne!(client(&one, "2001:db8:0:1::1"), client(&one, "2001:db8:0:2::1"));
     }
 }

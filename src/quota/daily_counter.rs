@@ -1,7 +1,7 @@
-//! The meter: one counter for each key and day, in memory, exact under any concurrency.
+//! Daily counters of API keys: in memory, exact under concurrency.
 //!
-//! The counter decides; the store is written behind. Each counter knows what the store knows of it and what is not yet
-//! written, so that a write that fails is tried again and one that succeeds is never counted twice.
+//! The counters decide; the store is written afterwards. Each counter knows what is stored and what is not yet written, so
+//! that a failed write is retried and a successful one is never counted twice.
 
 #[cfg(test)]
 mod tests;
@@ -12,29 +12,51 @@ use dashmap::DashMap;
 use foldhash::fast::RandomState;
 
 use crate::data::Date;
-
-use crate::auth::account::{CounterId, KeyId};
-use crate::auth::{AddedUsage, Usage};
 use crate::quota::Quota;
 
-/// Who counts where.
+/// A key's number in the store, never reused. Keys of one process only (demo keys) have negative numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyId(pub i64);
+
+/// The number of a daily counter: that of the first key that counted on it.
+///
+/// A key created on the day that another key of its account was revoked takes over that key's counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CounterId(pub i64);
+
+/// Stored requests of one key on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyTally {
-    /// The key that a request came with.
+pub struct StoredUsage {
     pub key: KeyId,
-    /// The counter that decides about it.
     pub counter: CounterId,
+    pub requests: u32,
 }
 
-/// Daily counters of all keys.
+/// Requests of one key on one day, to be added to the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddedUsage {
+    pub key: KeyId,
+    pub counter: CounterId,
+    pub day: Date,
+    /// Negative if more were given back than taken.
+    pub requests: i64,
+}
+
+/// A key and the counter that its requests count on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CountedKey {
+    pub(crate) key: KeyId,
+    pub(crate) counter: CounterId,
+}
+
 #[derive(Debug, Default)]
-pub struct DailyCounter {
+pub(crate) struct DailyCounter {
     counts: DashMap<(CounterId, Date), Count, RandomState>,
     /// Counters with something to write, each at most once.
     unwritten: Mutex<Vec<(CounterId, Date)>>,
 }
 
-/// One counter on one day. Nearly always of one key; of several where a key took over a revoked one's count.
+/// One counter on one day. It has several parts if a key took over the counter of a revoked one.
 #[derive(Debug, Default)]
 struct Count {
     parts: Vec<CounterPart>,
@@ -61,71 +83,64 @@ impl Count {
     }
 
     fn part(&mut self, key: KeyId) -> &mut CounterPart {
-        let place = self.parts.iter().position(|part| part.key == key).unwrap_or(self.parts.len());
-        if place == self.parts.len() {
+        let index = self.parts.iter().position(|part| part.key == key).unwrap_or(self.parts.len());
+        if index == self.parts.len() {
             self.parts.push(CounterPart { key, written: 0, unwritten: 0 });
         }
-        &mut self.parts[place]
+        &mut self.parts[index]
     }
 }
 
 impl DailyCounter {
-    /// Takes one request from the quota of `today`. With `limit` `None` it is counted and always admitted.
-    ///
-    /// # Errors
-    /// The quota as it stands, where it is used up.
-    pub fn take(&self, tally: KeyTally, limit: Option<u32>, today: Date) -> Result<Quota, Quota> {
-        let place = (tally.counter, today);
-        let mut count = self.counts.entry(place).or_default();
+    /// Takes one request from the quota of `today`; an error if none is left. Without a limit it is counted and admitted.
+    pub(crate) fn take(&self, counted: CountedKey, limit: Option<u32>, today: Date) -> Result<Quota, Quota> {
+        let id = (counted.counter, today);
+        let mut count = self.counts.entry(id).or_default();
         let used = count.total();
         if limit.is_some_and(|limit| used >= limit) {
             return Err(Quota::of(limit, used, today));
         }
-        count.part(tally.key).unwritten += 1;
-        self.queue(place, &mut count);
+        count.part(counted.key).unwritten += 1;
+        self.queue(id, &mut count);
         Ok(Quota::of(limit, used.saturating_add(1), today))
     }
 
-    /// The quota of `today` as it stands; takes nothing.
-    #[must_use]
-    pub fn peek(&self, counter: CounterId, limit: Option<u32>, today: Date) -> Quota {
+    pub(crate) fn peek(&self, counter: CounterId, limit: Option<u32>, today: Date) -> Quota {
         let used = self.counts.get(&(counter, today)).map_or(0, |count| count.total());
         Quota::of(limit, used, today)
     }
 
-    /// What one key has used of its counter on a day that is still held here; 0 on others.
-    #[must_use]
-    pub fn used_by(&self, counter: CounterId, key: KeyId, day: Date) -> u32 {
+    /// What one key has used of its counter; 0 if the day is no longer in memory.
+    pub(crate) fn used_by(&self, counter: CounterId, key: KeyId, day: Date) -> u32 {
         let count = self.counts.get(&(counter, day));
         count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(CounterPart::total)).unwrap_or(0)
     }
 
-    /// Gives back one request that was taken on `day`, and says how the quota stands then.
-    pub fn give_back(&self, tally: KeyTally, limit: Option<u32>, day: Date) -> Quota {
-        let place = (tally.counter, day);
-        let Some(mut count) = self.counts.get_mut(&place) else { return Quota::of(limit, 0, day) };
-        let part = count.part(tally.key);
+    /// Gives back one request that was taken on `day`, and returns the quota after it.
+    pub(crate) fn give_back(&self, counted: CountedKey, limit: Option<u32>, day: Date) -> Quota {
+        let id = (counted.counter, day);
+        let Some(mut count) = self.counts.get_mut(&id) else { return Quota::of(limit, 0, day) };
+        let part = count.part(counted.key);
         if part.total() > 0 {
             part.unwritten -= 1;
-            self.queue(place, &mut count);
+            self.queue(id, &mut count);
         }
         Quota::of(limit, count.total(), day)
     }
 
-    /// Takes up what the store knows of one day; what is not yet written here stays on top.
-    pub(crate) fn load(&self, day: Date, usage: impl IntoIterator<Item = Usage>) {
+    /// Sets what is stored for one day; what is not yet written counts in addition.
+    pub(crate) fn load(&self, day: Date, usage: impl IntoIterator<Item = StoredUsage>) {
         for usage in usage {
             let mut count = self.counts.entry((usage.counter, day)).or_default();
             count.part(usage.key).written = usage.requests;
         }
     }
 
-    /// What is to be written. Each answer must come back through [`DailyCounter::written`] or [`DailyCounter::not_written`] before the
-    /// next is asked for.
+    /// What is to be written. [`DailyCounter::written`] or [`DailyCounter::not_written`] must be called before the next call.
     pub(crate) fn to_write(&self) -> Vec<AddedUsage> {
-        let places = std::mem::take(&mut *self.unwritten.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut added = Vec::with_capacity(places.len());
-        for (counter, day) in places {
+        let ids = std::mem::take(&mut *self.unwritten.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut added = Vec::with_capacity(ids.len());
+        for (counter, day) in ids {
             let Some(mut count) = self.counts.get_mut(&(counter, day)) else { continue };
             count.queued = false;
             let parts = count.parts.iter().filter(|part| part.unwritten != 0);
@@ -134,7 +149,7 @@ impl DailyCounter {
         added
     }
 
-    /// `added` is in the store now, which counts `totals`.
+    /// `added` was written; the store now counts `totals`.
     pub(crate) fn written(&self, added: &[AddedUsage], totals: &[u32]) {
         for (added, total) in added.iter().zip(totals) {
             if let Some(mut count) = self.counts.get_mut(&(added.counter, added.day)) {
@@ -145,41 +160,34 @@ impl DailyCounter {
         }
     }
 
-    /// `added` could not be written, and stays to be.
+    /// `added` could not be written and is queued again.
     pub(crate) fn not_written(&self, added: &[AddedUsage]) {
         for added in added {
-            let place = (added.counter, added.day);
-            if let Some(mut count) = self.counts.get_mut(&place) {
-                self.queue(place, &mut count);
+            let id = (added.counter, added.day);
+            if let Some(mut count) = self.counts.get_mut(&id) {
+                self.queue(id, &mut count);
             }
         }
     }
 
-    /// Drops the counters of all days but `today`, the one before it (its last requests may still run) and the one
-    /// after it (this thread's clock may be behind), save what is not yet written.
+    /// Drops the counters of all days but `today`, the day before (its last requests may still run) and the day after (this
+    /// thread's clock may be behind). Counters with unwritten requests stay.
     pub(crate) fn drop_old(&self, today: Date) {
         self.counts.retain(|(_, day), count| {
             day.days().abs_diff(today.days()) <= 1 || count.parts.iter().any(|part| part.unwritten != 0)
         });
     }
 
-    /// Number of counters held.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.counts.len()
     }
 
-    /// True where nothing was counted.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// Notes, under the counter's lock, that it has something to write. Keys of this process only are never written.
-    fn queue(&self, place: (CounterId, Date), count: &mut Count) {
-        if !count.queued && place.0.0 >= 0 {
+    /// Queues a counter for writing; `count` is its locked entry. Demo keys are never written.
+    fn queue(&self, id: (CounterId, Date), count: &mut Count) {
+        if !count.queued && id.0.0 >= 0 {
             count.queued = true;
-            self.unwritten.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+            self.unwritten.lock().unwrap_or_else(PoisonError::into_inner).push(id);
         }
     }
 }

@@ -1,18 +1,26 @@
-//! Daily counters, rate limiters, client identification and address ranges.
+//! Daily quotas, rate limits and client identification, all in memory.
+//!
+//! [`DailyCounter`] counts the requests of API keys by UTC day; `auth` loads and stores its numbers. [`ClientCounter`] does
+//! the same for clients without a key, and [`RateLimits`] bounds pages, sign-ups and sign-ins; both use
+//! [`window_counter::WindowCounter`].
 
-pub mod client_counter;
-pub mod client_hasher;
-pub mod client_pool;
-pub mod daily_counter;
-pub mod ip_net;
-pub mod rate_limiter;
-pub mod rate_limits;
-pub mod standing;
-pub mod tier;
+pub(crate) mod client;
+pub(crate) mod client_counter;
+mod client_hasher;
+pub(crate) mod daily_counter;
+mod daily_quota;
+mod ip_range;
+pub(crate) mod rate_limits;
+mod tier;
+pub(crate) mod window_counter;
 
-pub use client_counter::ClientCounter;
-pub use daily_counter::{DailyCounter, KeyTally};
-pub use rate_limiter::RetryAfter;
-pub use rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, RateLimitConfig, SIGN_IN_WINDOW};
-pub use standing::Quota;
-pub use tier::{ParseTierError, Tier};
+pub use client::{Client, ClientPool};
+pub(crate) use client_counter::ClientCounter;
+pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
+pub(crate) use daily_counter::{CountedKey, DailyCounter};
+pub use daily_quota::Quota;
+pub use ip_range::IpRange;
+pub(crate) use ip_range::client_address;
+pub(crate) use rate_limits::RateLimits;
+pub use rate_limits::{RateLimitConfig, RetryAfter};
+pub use tier::Tier;

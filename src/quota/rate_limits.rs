@@ -1,27 +1,29 @@
-//! Who may come how often to the pages, to sign-up and to sign-in.
+//! Rate limits of pages, sign-ups and failed sign-ins.
 
+use std::fmt;
 use std::net::IpAddr;
 
-use crate::auth::account::Email;
-use crate::quota::RetryAfter;
+use crate::quota::Client;
 use crate::quota::client_hasher::ClientHasher;
-use crate::quota::rate_limiter::{Counted, RateLimiter, Taken};
+use crate::quota::window_counter::{TableSize, WindowCounter};
 
-/// Failed sign-ins of one account in a [`SIGN_IN_WINDOW`]. Whether there is such an account makes no difference.
-pub const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
+/// Failed sign-ins of one account per [`SIGN_IN_WINDOW`], whether the account exists or not.
+pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
 
-/// Failed sign-ins from one client address in a [`SIGN_IN_WINDOW`], whatever the accounts.
-pub const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
+/// Failed sign-ins from one client address per [`SIGN_IN_WINDOW`], whatever the accounts.
+pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
 
-/// Seconds in which failed sign-ins are counted together.
-pub const SIGN_IN_WINDOW: u32 = 15 * 60;
+/// Seconds.
+pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
 
-/// How often one client address may come; operators whose users share one raise it.
+/// About 5 MB per limit if full.
+const SIZE: TableSize = TableSize { entries: 1 << 16, network_share: 1 << 16, networks: 1 << 10 };
+
+/// Limits per client address; to be raised if many users share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitConfig {
-    /// Pages in a minute.
     pub pages_per_minute: u32,
-    /// Sign-ups in an hour, those that make no account included.
+    /// Includes sign-ups that create no account.
     pub sign_ups_per_hour: u32,
 }
 
@@ -31,72 +33,106 @@ impl Default for RateLimitConfig {
     }
 }
 
-/// The throttles of the pages.
-#[derive(Debug)]
-pub struct RateLimits {
-    names: ClientHasher,
-    pages: RateLimiter,
-    sign_ups: RateLimiter,
-    account: RateLimiter,
-    address: RateLimiter,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryAfter {
+    /// At least 1; the value of a `Retry-After` header.
+    pub seconds: u64,
 }
 
-/// A sign-up or sign-in that was counted, until it is [settled](Admission::settle).
-#[derive(Debug)]
-pub enum Attempt {
-    /// By address.
-    SignUp((Counted, Taken)),
-    /// By account and by address.
-    SignIn((Counted, Taken), (Counted, Taken)),
+impl fmt::Display for RetryAfter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.seconds {
+            1 => f.write_str("wait 1 second and try again"),
+            seconds @ 2..120 => write!(f, "wait {seconds} seconds and try again"),
+            seconds => write!(f, "wait {} minutes and try again", seconds.div_ceil(60)),
+        }
+    }
 }
 
-impl RateLimits {
-    /// Nobody was counted; `secret` is 32 bytes of the system's randomness.
-    pub fn new(secret: &[u8; 32], allowances: RateLimitConfig) -> Self {
-        Self {
-            names: ClientHasher::under(secret),
-            pages: RateLimiter::new(allowances.pages_per_minute, 60),
-            sign_ups: RateLimiter::new(allowances.sign_ups_per_hour, 3_600),
-            account: RateLimiter::new(FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
-            address: RateLimiter::new(FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
+#[derive(Debug)]
+struct RateLimit {
+    limit: u32,
+    counter: WindowCounter,
+}
+
+/// A request that was counted.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    client: Client,
+    window_start: i64,
+}
+
+impl RateLimit {
+    fn take(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
+        match self.counter.take(&client, self.limit, now) {
+            Ok(window) => Ok(Counted { client, window_start: window.start }),
+            Err(window) => Err(RetryAfter { seconds: self.counter.seconds_left(&window, now).max(1) }),
         }
     }
 
-    /// Counts a page.
-    pub fn page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.pages.take(Counted::address(&self.names, address), now).map(|_| ())
+    fn give_back(&self, counted: &Counted) {
+        self.counter.give_back(&counted.client, counted.window_start);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct RateLimits {
+    pages: RateLimit,
+    sign_ups: RateLimit,
+    sign_ins_of_account: RateLimit,
+    sign_ins_of_address: RateLimit,
+}
+
+/// A sign-up or sign-in that was counted; [`RateLimits::give_back`] uncounts it.
+#[derive(Debug)]
+pub(crate) enum Attempt {
+    SignUp(Counted),
+    SignIn { of_account: Counted, of_address: Counted },
+}
+
+impl RateLimits {
+    /// `secret` is random.
+    pub(crate) fn new(secret: &[u8; 32], config: RateLimitConfig) -> Self {
+        let hasher = ClientHasher::new(secret);
+        let limit = |limit, seconds| RateLimit { limit, counter: WindowCounter::new(seconds, hasher.clone(), SIZE) };
+        Self {
+            pages: limit(config.pages_per_minute, 60),
+            sign_ups: limit(config.sign_ups_per_hour, 3_600),
+            sign_ins_of_account: limit(FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
+            sign_ins_of_address: limit(FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
+        }
     }
 
-    /// Counts a sign-up, whether or not it makes an account.
-    pub fn sign_up(&self, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
-        let client = Counted::address(&self.names, address);
-        self.sign_ups.take(client, now).map(|taken| Attempt::SignUp((client, taken)))
+    pub(crate) fn page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+        self.pages.take(Client::Address(address), now).map(|_| ())
     }
 
-    /// Counts a sign-in as failed before its password is looked at: of many at once no more are tried than may fail.
-    pub fn sign_in(&self, email: &Email, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
-        let client = Counted::address(&self.names, address);
-        let account = Counted::text(&self.names, email.as_str());
-        let by_address = self.address.take(client, now)?;
-        let by_account = self.account.take(account, now)?;
-        Ok(Attempt::SignIn((account, by_account), (client, by_address)))
+    /// Counts a sign-up, whether or not it creates an account.
+    pub(crate) fn sign_up(&self, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
+        self.sign_ups.take(Client::Address(address), now).map(Attempt::SignUp)
     }
 
-    /// Counts an attempt no longer: a sign-in that did not fail, or whose password was never looked at.
-    pub fn settle(&self, attempt: &Attempt) {
-        match *attempt {
-            Attempt::SignUp((client, taken)) => self.sign_ups.give_back(client, taken),
-            Attempt::SignIn((account, by_account), (client, by_address)) => {
-                self.account.give_back(account, by_account);
-                self.address.give_back(client, by_address);
+    /// Counts a sign-in as failed before its password is verified, so that concurrent attempts cannot exceed the limit.
+    pub(crate) fn sign_in(&self, email: &str, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
+        let of_address = self.sign_ins_of_address.take(Client::Address(address), now)?;
+        let of_account = self.sign_ins_of_account.take(Client::Account(email.into()), now)?;
+        Ok(Attempt::SignIn { of_account, of_address })
+    }
+
+    /// Uncounts an attempt: a sign-in that succeeded, or one whose password was never verified.
+    pub(crate) fn give_back(&self, attempt: &Attempt) {
+        match attempt {
+            Attempt::SignUp(counted) => self.sign_ups.give_back(counted),
+            Attempt::SignIn { of_account, of_address } => {
+                self.sign_ins_of_account.give_back(of_account);
+                self.sign_ins_of_address.give_back(of_address);
             }
         }
     }
 
-    /// Drops what no longer counts.
-    pub fn forget(&self, now: i64) {
-        for throttle in [&self.pages, &self.sign_ups, &self.account, &self.address] {
-            throttle.forget(now);
+    pub(crate) fn remove_expired(&self, now: i64) {
+        for limit in [&self.pages, &self.sign_ups, &self.sign_ins_of_account, &self.sign_ins_of_address] {
+            limit.counter.remove_expired(now);
         }
     }
 }
@@ -111,45 +147,54 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn admission() -> RateLimits {
+    fn rate_limits() -> RateLimits {
         RateLimits::new(&[9; 32], RateLimitConfig { pages_per_minute: 2, sign_ups_per_hour: 1 })
     }
 
     #[test]
-    fn pages_and_sign_ups_are_counted_apart_by_address() {
-        let admission = admission();
+    fn pages_and_sign_ups_are_counted_separately_by_address() {
+        let limits = rate_limits();
         for _ in 0..2 {
-            assert!(admission.page(ip("192.0.2.1"), NOON).is_ok());
+            assert!(limits.page(ip("192.0.2.1"), NOON).is_ok());
         }
-        assert_eq!(admission.page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
-        assert!(admission.sign_up(ip("192.0.2.1"), NOON).is_ok());
-        assert_eq!(admission.sign_up(ip("192.0.2.1"), NOON).unwrap_err(), RetryAfter { seconds: 3_600 });
-        assert!(admission.sign_up(ip("192.0.2.2"), NOON).is_ok());
+        assert_eq!(limits.page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
+        assert_eq!(limits.page(ip("192.0.2.1"), NOON + 59), Err(RetryAfter { seconds: 1 }));
+        assert!(limits.sign_up(ip("192.0.2.1"), NOON).is_ok());
+        assert_eq!(limits.sign_up(ip("192.0.2.1"), NOON).unwrap_err(), RetryAfter { seconds: 3_600 });
+        assert!(limits.sign_up(ip("192.0.2.2"), NOON).is_ok());
     }
 
     #[test]
     fn failed_sign_ins_are_counted_by_account_from_all_addresses_and_by_address_for_all_accounts() {
-        let admission = admission();
-        let ada: Email = "ada@example.com".parse().unwrap();
+        let limits = rate_limits();
         for host in 0..10 {
-            assert!(admission.sign_in(&ada, IpAddr::from([192, 0, 2, host]), NOON).is_ok());
+            assert!(limits.sign_in("ada@example.com", IpAddr::from([192, 0, 2, host]), NOON).is_ok());
         }
-        assert!(admission.sign_in(&ada, ip("198.51.100.1"), NOON).is_err());
-        let others = (1..=30).filter(|number| {
-            let email = format!("user{number}@example.com").parse().unwrap();
-            admission.sign_in(&email, ip("198.51.100.1"), NOON).is_ok()
-        });
-        assert_eq!(others.count(), 29, "the one that its account refused counts too");
-        assert!(admission.sign_in(&ada, ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
+        assert!(limits.sign_in("ada@example.com", ip("198.51.100.1"), NOON).is_err());
+        let others = (1..=30)
+            .filter(|number| limits.sign_in(&format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok());
+        assert_eq!(others.count(), 29, "the attempt rejected for its account counts too");
+        assert!(limits.sign_in("ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
     }
 
     #[test]
     fn a_sign_in_that_succeeds_is_not_counted_as_failed() {
-        let admission = admission();
-        let ada: Email = "ada@example.com".parse().unwrap();
+        let limits = rate_limits();
         for _ in 0..100 {
-            let attempt = admission.sign_in(&ada, ip("192.0.2.1"), NOON).unwrap();
-            admission.settle(&attempt);
+            let attempt = limits.sign_in("ada@example.com", ip("192.0.2.1"), NOON).unwrap();
+            limits.give_back(&attempt);
+        }
+    }
+
+    #[test]
+    fn waiting_times_are_shown_in_seconds_up_to_two_minutes() {
+        for (seconds, expected) in [
+            (1, "wait 1 second and try again"),
+            (59, "wait 59 seconds and try again"),
+            (120, "wait 2 minutes and try again"),
+            (841, "wait 15 minutes and try again"),
+        ] {
+            assert_eq!(RetryAfter { seconds }.to_string(), expected);
         }
     }
 }

@@ -1,16 +1,11 @@
-//! Tiers: how many requests a day a key may make, and how many keys an account may hold.
-
 use std::fmt;
 use std::str::FromStr;
 
-/// What an account has been granted; set by the operator.
+/// The plan of an account; set by the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
-    /// 100 requests a day for each key, 3 keys.
     Free,
-    /// 5,000 requests a day for each key, 10 keys.
     Pro,
-    /// No limit of either.
     Enterprise,
 }
 
@@ -18,8 +13,6 @@ impl Tier {
     /// All tiers, the smallest first.
     pub const ALL: [Self; 3] = [Self::Free, Self::Pro, Self::Enterprise];
 
-    /// The canonical name, such as `free`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Free => "free",
@@ -28,8 +21,7 @@ impl Tier {
         }
     }
 
-    /// Requests a day for each key; `None` where there is no limit.
-    #[must_use]
+    /// Requests per day and key; `None` if unlimited.
     pub fn daily_limit(self) -> Option<u32> {
         match self {
             Self::Free => Some(100),
@@ -38,8 +30,7 @@ impl Tier {
         }
     }
 
-    /// Active keys of one account; `None` where there is no limit.
-    #[must_use]
+    /// Active keys per account; `None` if unlimited.
     pub fn keys(self) -> Option<u32> {
         match self {
             Self::Free => Some(3),
@@ -55,17 +46,9 @@ impl fmt::Display for Tier {
     }
 }
 
-/// The text is not the name of a tier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown tier: use free, pro or enterprise")]
 pub struct ParseTierError;
-
-impl fmt::Display for ParseTierError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a tier: use free, pro or enterprise")
-    }
-}
-
-impl std::error::Error for ParseTierError {}
 
 impl FromStr for Tier {
     type Err = ParseTierError;
@@ -80,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tier_is_read_by_its_name() {
+    fn a_tier_is_parsed_from_its_name() {
         for tier in Tier::ALL {
             assert_eq!(tier.to_string().parse(), Ok(tier));
         }

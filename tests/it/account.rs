@@ -1,4 +1,4 @@
-//! Accounts in pages: sign-up to first answer, forms from elsewhere, other people's keys, what is never kept in clear.
+//! Account pages: sign-up to the first request, cross-site forms, keys of other accounts, secrets in the data folder.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::harness::{Client, Reply, Server, agent};
 
 const PASSWORD: &str = "seven quiet herons";
 
-/// A browser: it keeps its cookie, and says where its forms come from.
+/// Stores its cookie and sends the origin of its forms.
 struct Browser {
     base: String,
     agent: ureq::Agent,
@@ -71,8 +71,8 @@ impl Browser {
         browser
     }
 
-    /// Makes a key, and returns it with its number.
-    fn make_key(&mut self, name: &str) -> (String, i64) {
+    /// Creates a key, and returns it with its number.
+    fn create_key(&mut self, name: &str) -> (String, i64) {
         let reply = self.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 201, "{}", reply.text);
         let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
@@ -88,7 +88,7 @@ impl Browser {
 }
 
 #[test]
-fn from_sign_up_to_an_answer_and_back() {
+fn a_visitor_signs_up_creates_and_revokes_a_key_and_signs_out() {
     let server = Server::bundled();
     let mut browser = Browser::at(&server);
     assert_eq!(browser.get("/account").header("location"), "/signin");
@@ -101,7 +101,7 @@ fn from_sign_up_to_an_answer_and_back() {
     let page = browser.get("/account").text;
     assert!(page.contains("ada@example.com") && page.contains("You have no key yet."), "{page}");
 
-    let (key, id) = browser.make_key("laptop");
+    let (key, id) = browser.create_key("laptop");
     let client = browser.client(&key);
     assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
     let page = browser.get("/account").text;
@@ -113,8 +113,8 @@ fn from_sign_up_to_an_answer_and_back() {
     );
     assert!(page.contains("1 request in 30 days."), "{page}");
 
-    let asks = browser.get(&format!("/account/keys/{id}/revoke"));
-    assert!(asks.text.contains("Revoke this key?") && asks.text.contains("laptop"));
+    let confirmation = browser.get(&format!("/account/keys/{id}/revoke"));
+    assert!(confirmation.text.contains("Revoke this key?") && confirmation.text.contains("laptop"));
     let reply = browser.post(&format!("/account/keys/{id}/revoke"), &[]);
     assert_eq!((reply.status, reply.header("location")), (303, "/account"));
     let refused = client.get("/api/v3/vcs?limit=1");
@@ -131,7 +131,7 @@ fn from_sign_up_to_an_answer_and_back() {
     assert_eq!(
         (unknown.status, same(&unknown)),
         (reply.status, same(&reply)),
-        "an unknown user is told as a known one"
+        "an unknown user gets the same response as a known one"
     );
     let reply = browser.post("/signin", &[("email", "ADA@example.com"), ("password", PASSWORD)]);
     assert_eq!((reply.status, reply.header("location")), (303, "/account"));
@@ -144,14 +144,14 @@ fn a_new_password_ends_the_other_sessions() {
     let mut there = Browser::at(&server);
     there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
     assert_eq!(there.get("/account").status, 200);
-    for (current, new, mend) in [
+    for (current, new, advice) in [
         (PASSWORD, "short", "5 of at least 10 characters"),
         ("not that one", "nine loud herons", "not your current password"),
         (PASSWORD, PASSWORD, "choose another"),
     ] {
         let reply = here.post("/account/password", &[("current", current), ("new", new)]);
         assert_eq!(reply.status, 422, "{new}");
-        assert!(reply.text.contains(mend), "{new}: {}", reply.text);
+        assert!(reply.text.contains(advice), "{new}: {}", reply.text);
     }
     assert_eq!(there.get("/account").status, 200);
     let reply = here.post("/account/password", &[("current", PASSWORD), ("new", "nine loud herons")]);
@@ -159,16 +159,16 @@ fn a_new_password_ends_the_other_sessions() {
     assert!(reply.text.contains("all other sessions are ended"));
     assert_eq!((here.get("/account").status, there.get("/account").status), (200, 303));
     let reply = there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
-    assert_eq!(reply.status, 422, "the old password is none");
+    assert_eq!(reply.status, 422, "the old password is rejected");
 }
 
 #[test]
-fn a_deleted_account_is_forgotten_and_its_keys_are_refused() {
+fn a_deleted_account_is_removed_and_its_keys_are_rejected() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     let mut there = Browser::at(&server);
     there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
-    let (key, _) = browser.make_key("laptop");
+    let (key, _) = browser.create_key("laptop");
     assert_eq!(browser.post("/account/delete", &[("password", "not that one")]).status, 422);
     assert_eq!(browser.client(&key).get("/api/v3/usage").status, 200);
     let reply = browser.post("/account/delete", &[("password", PASSWORD)]);
@@ -180,31 +180,31 @@ fn a_deleted_account_is_forgotten_and_its_keys_are_refused() {
 }
 
 #[test]
-fn a_tier_has_so_many_keys_and_no_more() {
+fn the_number_of_keys_is_limited_by_the_tier() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
-    let ids: Vec<i64> = ["one", "two", "three"].iter().map(|name| browser.make_key(name).1).collect();
+    let ids: Vec<i64> = ["one", "two", "three"].iter().map(|name| browser.create_key(name).1).collect();
     let page = browser.get("/account").text;
     assert!(page.contains("3 of 3") && !page.contains("Name of a new key"), "{page}");
     let reply = browser.post("/account/keys", &[("name", "four")]);
     assert_eq!(reply.status, 422);
     assert!(reply.text.contains("revoke one that you no longer need"), "{}", reply.text);
     browser.post(&format!("/account/keys/{}/revoke", ids[0]), &[]);
-    browser.make_key("four");
-    for (name, mend) in [("", "1 to 100 characters"), ("two\nlines", "in one line")] {
+    browser.create_key("four");
+    for (name, advice) in [("", "1 to 100 characters"), ("two\nlines", "on one line")] {
         let reply = browser.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 422);
-        assert!(reply.text.contains(mend), "{}", reply.text);
+        assert!(reply.text.contains(advice), "{}", reply.text);
     }
 }
 
 #[test]
-fn what_is_of_another_account_is_as_unknown_as_what_never_was() {
+fn keys_of_other_accounts_are_not_distinguishable_from_unknown_keys() {
     let server = Server::bundled();
     let mut ada = Browser::signed_up(&server, "ada@example.com");
     let mut eve = Browser::signed_up(&server, "eve@example.com");
-    let (key, id) = ada.make_key("submarine");
-    eve.make_key("mine");
+    let (key, id) = ada.create_key("submarine");
+    eve.create_key("mine");
     let unknown =
         [id.to_string(), "4711".to_owned(), "0".to_owned(), "-1".to_owned(), "x".to_owned(), format!("0{id}")];
     for number in unknown {
@@ -216,7 +216,7 @@ fn what_is_of_another_account_is_as_unknown_as_what_never_was() {
     let page = eve.get("/account").text;
     assert!(!page.contains("submarine") && !page.contains("ada@example.com"), "{page}");
     assert_eq!(ada.client(&key).get("/api/v3/usage").status, 200, "the key still works");
-    // Who is not signed in learns nothing at all.
+    // Without a session every page redirects to sign-in.
     let mut nobody = Browser::at(&server);
     for path in ["/account", "/account/delete", &format!("/account/keys/{id}/revoke")] {
         assert_eq!(nobody.get(path).header("location"), "/signin", "{path}");
@@ -230,12 +230,11 @@ fn what_is_of_another_account_is_as_unknown_as_what_never_was() {
     }
 }
 
-/// Whether a form is taken, by what a browser says of where it comes from.
 #[test]
-fn forms_count_only_from_pages_of_this_site() {
+fn forms_are_accepted_only_from_pages_of_this_site() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
-    let (_, id) = browser.make_key("laptop");
+    let (_, id) = browser.create_key("laptop");
     let own = browser.base.clone();
     let port = server.address.port();
     let (by_name, foreign) = (format!("http://localhost:{port}"), "https://evil.example".to_owned());
@@ -261,10 +260,10 @@ fn forms_count_only_from_pages_of_this_site() {
         "/account/delete",
         &format!("/account/keys/{id}/revoke"),
     ];
-    let mut counted = 0;
+    let mut checked = 0;
     for site in sites {
         for (origin, is_own) in origins {
-            let taken = match (site, origin) {
+            let accepted = match (site, origin) {
                 (Some("same-origin"), None) => true,
                 (Some("same-origin") | None, Some(_)) => is_own,
                 _ => false,
@@ -274,35 +273,35 @@ fn forms_count_only_from_pages_of_this_site() {
                     let mut headers = vec![("content-type", "application/x-www-form-urlencoded")];
                     headers.extend(site.map(|site| ("sec-fetch-site", site)));
                     headers.extend(origin.map(|origin| ("origin", origin)));
-                    // Each is refused for what it says, not for where it comes from, where it is taken: nothing changes.
+                    // An accepted form is rejected for its content, so that nothing changes.
                     let mut visitor = Browser { cookie: None, ..Browser::at(&server) };
                     if form.starts_with("/account") && !form.ends_with("/revoke") {
                         visitor.cookie.clone_from(&browser.cookie);
                     }
                     let reply = visitor.send(method, form, &headers, &[("email", "none"), ("name", ""), ("new", "")]);
                     let expected: &[u16] = match method {
-                        "POST" if taken => &[422, 303],
+                        "POST" if accepted => &[422, 303],
                         "POST" => &[403],
                         "GET" | "HEAD" => &[200, 303, 405],
                         _ => &[405],
                     };
                     assert!(expected.contains(&reply.status), "{method} {form} {site:?} {origin:?}: {}", reply.status);
-                    counted += 1;
+                    checked += 1;
                 }
             }
         }
     }
-    assert_eq!(counted, 6 * 8 * 7 * 6);
-    // The server that is asked by another of its names is the one that answers.
+    assert_eq!(checked, 6 * 8 * 7 * 6);
+    // The origin is compared with the host name of the request.
     let headers =
         [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];
     assert_eq!(Browser::at(&server).send("POST", "/signin", &headers, &[]).status, 422);
-    assert_eq!(browser.get("/account").status, 200, "nothing has changed");
+    assert_eq!(browser.get("/account").status, 200, "nothing was changed");
     assert!(browser.get("/account").text.contains("1 of 3"));
 }
 
 #[test]
-fn forms_that_are_none_are_refused() {
+fn invalid_forms_are_rejected() {
     let server = Server::bundled();
     let mut browser = Browser::at(&server);
     let own = browser.base.clone();
@@ -312,7 +311,7 @@ fn forms_that_are_none_are_refused() {
     for email in ["", "ada", "ada@", "<b>@x.example"] {
         let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
         assert_eq!(reply.status, 422, "{email}");
-        assert!(reply.text.contains("not an e-mail address"), "{}", reply.text);
+        assert!(reply.text.contains("invalid e-mail address"), "{}", reply.text);
         assert!(!reply.text.contains("<b>"));
     }
     for password in ["", "short", "passwordpassword", "ada@example.com", "aaaaaaaaaaaaaaaa"] {
@@ -320,20 +319,20 @@ fn forms_that_are_none_are_refused() {
         assert_eq!(reply.status, 422, "{password}");
         assert!(
             !reply.text.contains(&format!("value=\"{password}\"")) || ["", "ada@example.com"].contains(&password),
-            "a password is told again"
+            "a password is shown again"
         );
     }
     Browser::signed_up(&server, "ada@example.com");
-    let taken = browser.post("/signup", &[("email", "ada@example.com"), ("password", "another heron here")]);
-    assert_eq!(taken.status, 422);
-    assert!(taken.text.contains("sign in, else use another"), "{}", taken.text);
+    let registered = browser.post("/signup", &[("email", "ada@example.com"), ("password", "another heron here")]);
+    assert_eq!(registered.status, 422);
+    assert!(registered.text.contains("sign in, otherwise use another"), "{}", registered.text);
     let reply = browser.send("PUT", "/account", &[], &[]);
     assert_eq!((reply.status, reply.header("allow")), (405, "GET, HEAD"));
     assert_eq!(browser.send("GET", "/signout", &[], &[]).header("allow"), "POST");
 }
 
 #[test]
-fn an_account_under_attack_is_throttled_also_for_the_right_password() {
+fn an_account_under_attack_is_rate_limited_even_with_the_right_password() {
     let server = Server::bundled();
     Browser::signed_up(&server, "ada@example.com");
     let mut browser = Browser::at(&server);
@@ -350,29 +349,29 @@ fn an_account_under_attack_is_throttled_also_for_the_right_password() {
 }
 
 #[test]
-fn nothing_secret_is_kept_in_clear() {
+fn no_secret_is_stored_in_clear() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
-    let (key, _) = browser.make_key("laptop");
+    let (key, _) = browser.create_key("laptop");
     let token = browser.cookie.clone().unwrap().split_once('=').unwrap().1.to_owned();
     let bytes: SessionToken = token.parse().unwrap();
     browser.client(&key).get("/api/v3/usage");
-    let mut looked_at = 0;
+    let mut bytes_checked = 0;
     for file in fs::read_dir(server.data()).unwrap() {
-        let place = file.unwrap().path();
-        let content = fs::read(&place).unwrap();
-        looked_at += content.len();
+        let path = file.unwrap().path();
+        let content = fs::read(&path).unwrap();
+        bytes_checked += content.len();
         let raw = bytes.reveal();
         for secret in [key.as_bytes(), &key.as_bytes()[4..34], PASSWORD.as_bytes(), token.as_bytes(), raw.as_bytes()] {
             let found = content.windows(secret.len()).any(|window| window == secret);
-            assert!(!found, "{} holds a secret", place.display());
+            assert!(!found, "{} contains a secret", path.display());
         }
     }
-    assert!(looked_at > 10_000);
+    assert!(bytes_checked > 10_000);
 }
 
 #[test]
-fn over_https_the_cookie_is_the_hosts_alone() {
+fn over_https_the_cookie_belongs_to_the_host_only() {
     let server = Server::named("https://venturedex.example");
     let mut browser = Browser::at(&server);
     let headers = [("content-type", "application/x-www-form-urlencoded"), ("origin", "https://venturedex.example")];
@@ -385,11 +384,11 @@ fn over_https_the_cookie_is_the_hosts_alone() {
     );
     assert_eq!(browser.get("/account").status, 200);
     browser.cookie = browser.cookie.map(|cookie| cookie.replace("__Host-", ""));
-    assert_eq!(browser.get("/account").status, 303, "a cookie that another host could set is none");
+    assert_eq!(browser.get("/account").status, 303, "a cookie that another host could set is ignored");
 }
 
 #[test]
-fn an_operators_tier_shows_at_once() {
+fn a_tier_set_by_the_operator_is_shown_at_once() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     server.state.access.store().set_tier(&"ada@example.com".parse().unwrap(), Tier::Pro).unwrap();
@@ -400,7 +399,7 @@ fn an_operators_tier_shows_at_once() {
 }
 
 #[test]
-fn pages_and_sign_ups_have_their_limits_by_address() {
+fn pages_and_sign_ups_are_limited_by_address() {
     let server = Server::allowing(7, 2);
     let mut browser = Browser::at(&server);
     let statuses: Vec<u16> = (0..3)
@@ -419,7 +418,7 @@ fn pages_and_sign_ups_have_their_limits_by_address() {
     assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
     assert!((1..=60).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
     assert!(refused.text.contains("Too many pages at once"), "{}", refused.text);
-    // Another address has its own, and what is no page has no such limit.
+    // Another address has its own limit, and only pages are limited.
     assert_eq!(visitor.send("GET", "/people", &[("x-forwarded-for", "198.51.100.7")]).status, 200);
     for path in ["/assets/style.css", "/healthz", "/openapi/v3.json", "/robots.txt"] {
         assert_eq!(visitor.get(path).status, 200, "{path}");

@@ -22,7 +22,7 @@ fn signs_in(data: &TempDir, password: &str) -> bool {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
     let address = "192.0.2.1".parse().unwrap();
-    match runtime.block_on(access.sign_in(email, Secret::given(password), address, NOON)) {
+    match runtime.block_on(access.sign_in(email, Secret::new(password), address, NOON)) {
         Ok(_) => true,
         Err(AccountError::WrongCredentials) => false,
         Err(error) => panic!("{error:?}"),
@@ -34,10 +34,10 @@ fn an_account_signs_in_with_the_password_that_the_operator_set() {
     let data = folder();
     let account = |words: &[&str], input: &str| -> Ended { run(data.path(), &[&["account"], words].concat(), input) };
     let made = account(&["create", "--email", "ada@example.com"], "");
-    assert!(made.err.contains("signs in once it has a password"), "{}", made.err);
+    assert!(made.err.contains("can sign in after a password is set"), "{}", made.err);
     assert!(!signs_in(&data, "") && !signs_in(&data, GOOD), "without a password nobody signs in");
     let set = account(&["set-password", "--email", "Ada@Example.com", "--password-stdin"], &format!("{GOOD}\n"));
-    assert!(set.err.contains("all its sessions are ended"), "{}", set.err);
+    assert!(set.err.contains("all its sessions were ended"), "{}", set.err);
     assert!(signs_in(&data, GOOD));
     account(&["set-password", "--email", "ada@example.com", "--password-stdin"], &format!("{OTHER}\r\n")).ok();
     assert!(!signs_in(&data, GOOD) && signs_in(&data, OTHER));
@@ -58,9 +58,9 @@ fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
     for (input, code, mend) in [
         ("", "password_too_short", "the password is empty: use at least 10"),
         ("xyzzy42\n", "password_too_short", "7 of at least 10 characters"),
-        ("password1234\n", "password_too_common", "tried first"),
+        ("password1234\n", "password_too_common", "most common"),
         ("ada@example.com\n", "password_is_email", "others do not know"),
-        ("seven quiet harbours\nof it\n", "input_unusable", "alone on one"),
+        ("seven quiet harbours\nof it\n", "input_unusable", "on a single line"),
     ] {
         let refused = run(data.path(), &words, input);
         assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{input:?}");
@@ -97,7 +97,7 @@ fn a_running_server_obeys_commands() {
         assert_eq!(ask(key), (200, String::new()), "at once");
     }
     let told = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
-    assert!(told.err.contains("2 active keys of it are revoked"), "{}", told.err);
+    assert!(told.err.contains("2 active keys were revoked"), "{}", told.err);
     let deleted = Instant::now();
     for key in &keys {
         while ask(key).0 == 200 {

@@ -1,9 +1,9 @@
-//! Promises about passwords, sessions and accounts that are deleted.
+//! Passwords, sessions and deleted accounts.
 
-use crate::auth::account::{AccountId, KeyId};
+use crate::auth::account::AccountId;
 use crate::auth::conformance::*;
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{SESSION_LIFE, SessionDigest, SessionToken};
+use crate::auth::session::{SESSION_SECONDS, SessionDigest, SessionToken};
 use crate::quota::Tier;
 
 fn hash(text: &str) -> PasswordHash {
@@ -19,21 +19,21 @@ fn signed_in(store: &dyn Store) -> Credentials {
     let ada = store.create_account(&email("ada@example.com"), Tier::Free, Some(&hash("first")), NOON).unwrap();
     let credentials = store.credentials(&ada.email).unwrap();
     for number in 1..=3 {
-        begin(store, &credentials, number, NOON).unwrap();
+        add_session(store, &credentials, number, NOON).unwrap();
     }
     credentials
 }
 
-fn begin(store: &dyn Store, credentials: &Credentials, number: u8, now: i64) -> Result<(), StoreError> {
+fn add_session(store: &dyn Store, credentials: &Credentials, number: u8, now: i64) -> Result<(), StoreError> {
     let Credentials { account, version, .. } = credentials;
-    store.add_session(*account, *version, &session(number), now, now + SESSION_LIFE)
+    store.add_session(*account, *version, &session(number), now, now + SESSION_SECONDS)
 }
 
-fn living(store: &dyn Store, now: i64) -> Vec<u8> {
+fn valid_sessions(store: &dyn Store, now: i64) -> Vec<u8> {
     (0..10).filter(|number| store.session(&session(*number), now).unwrap().is_some()).collect()
 }
 
-pub fn credentials_are_kept(open: Open<'_>) {
+pub(crate) fn credentials_are_stored(open: Open<'_>) {
     let store = open();
     let ada = store.create_account(&email("ada@example.com"), Tier::Pro, Some(&hash("first")), NOON).unwrap();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -41,7 +41,7 @@ pub fn credentials_are_kept(open: Open<'_>) {
     assert_eq!((of_ada.account, of_ada.password), (ada.id, Some(hash("first"))));
     assert_eq!(store.credentials(&bob.email).unwrap().password, None);
     assert!(matches!(store.credentials(&email("zoe@example.com")), Err(StoreError::NoSuchAccount { .. })));
-    // A second account of the address leaves the first as it is.
+    // A second account of the address does not change the first.
     let again = store.create_account(&ada.email, Tier::Free, Some(&hash("other")), NOON);
     assert!(matches!(again, Err(StoreError::AccountExists(_))));
     assert_eq!(store.credentials(&ada.email).unwrap().password, Some(hash("first")));
@@ -50,14 +50,14 @@ pub fn credentials_are_kept(open: Open<'_>) {
     assert!(matches!(store.set_password(AccountId(99), None, &hash("x"), None), Err(StoreError::AccountGone)));
 }
 
-pub fn sessions_live_until_they_end(open: Open<'_>) {
+pub(crate) fn sessions_are_valid_until_they_end(open: Open<'_>) {
     let store = open();
     let credentials = signed_in(&*store);
     let found = open().session(&session(1), NOON + 5).unwrap().unwrap();
     assert_eq!(found.account, store.account(&email("ada@example.com")).unwrap());
-    assert_eq!((found.created_at, found.expires_at), (NOON, NOON + SESSION_LIFE));
+    assert_eq!((found.created_at, found.expires_at), (NOON, NOON + SESSION_SECONDS));
     assert_eq!(store.session(&session(9), NOON).unwrap(), None);
-    // The account is told as it is now.
+    // The account is reported as it is now.
     store.set_tier(&found.account.email, Tier::Pro).unwrap();
     add(&*store, 1, NOON).unwrap();
     let account = store.session(&session(1), NOON).unwrap().unwrap().account;
@@ -65,48 +65,48 @@ pub fn sessions_live_until_they_end(open: Open<'_>) {
 
     assert!(open().end_session(&session(2)).unwrap());
     assert!(!store.end_session(&session(2)).unwrap());
-    assert_eq!(living(&*store, NOON), [1, 3]);
-    begin(&*store, &credentials, 4, NOON + 60).unwrap();
-    assert_eq!(living(&*store, NOON + SESSION_LIFE - 1), [1, 3, 4]);
-    assert_eq!(living(&*store, NOON + SESSION_LIFE), [4]);
-    assert_eq!(open().end_expired_sessions(NOON + SESSION_LIFE).unwrap(), 2);
-    assert_eq!(store.end_expired_sessions(NOON + SESSION_LIFE).unwrap(), 0);
-    assert_eq!(living(&*store, NOON), [4]);
+    assert_eq!(valid_sessions(&*store, NOON), [1, 3]);
+    add_session(&*store, &credentials, 4, NOON + 60).unwrap();
+    assert_eq!(valid_sessions(&*store, NOON + SESSION_SECONDS - 1), [1, 3, 4]);
+    assert_eq!(valid_sessions(&*store, NOON + SESSION_SECONDS), [4]);
+    assert_eq!(open().end_expired_sessions(NOON + SESSION_SECONDS).unwrap(), 2);
+    assert_eq!(store.end_expired_sessions(NOON + SESSION_SECONDS).unwrap(), 0);
+    assert_eq!(valid_sessions(&*store, NOON), [4]);
 }
 
-pub fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
+pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     let store = open();
     let before = signed_in(&*store);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, Some(&hash("bob")), NOON).unwrap();
-    begin(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
+    add_session(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
 
     open().set_password(before.account, Some(before.version), &hash("second"), Some(&session(2))).unwrap();
-    assert_eq!(living(&*store, NOON), [2, 5]);
+    assert_eq!(valid_sessions(&*store, NOON), [2, 5]);
     let after = store.credentials(&email("ada@example.com")).unwrap();
     assert_eq!(after.password, Some(hash("second")));
     assert_ne!(after.version, before.version);
-    // What was verified against the password before is not carried out any more.
+    // What was verified against the previous password is rejected.
     let stale = [
         store.set_password(before.account, Some(before.version), &hash("third"), Some(&session(2))),
         store.rehash_password(before.account, before.version, &hash("third")),
         store.delete_account(before.account, Some(before.version), NOON),
-        begin(&*store, &before, 6, NOON),
+        add_session(&*store, &before, 6, NOON),
     ];
-    assert!(stale.iter().all(|refused| matches!(refused, Err(StoreError::PasswordChanged))), "{stale:?}");
+    assert!(stale.iter().all(|result| matches!(result, Err(StoreError::PasswordChanged))), "{stale:?}");
     assert_eq!(store.credentials(&email("ada@example.com")).unwrap(), after);
     // Another hash of the same password changes nothing else.
     store.rehash_password(after.account, after.version, &hash("rehashed")).unwrap();
-    begin(&*store, &after, 7, NOON).unwrap();
+    add_session(&*store, &after, 7, NOON).unwrap();
     assert_eq!(store.credentials(&email("ada@example.com")).unwrap().password, Some(hash("rehashed")));
-    assert_eq!(living(&*store, NOON), [2, 5, 7]);
-    // To keep the session of another account keeps nothing.
+    assert_eq!(valid_sessions(&*store, NOON), [2, 5, 7]);
+    // Keeping the session of another account has no effect.
     store.set_password(after.account, None, &hash("fourth"), Some(&session(5))).unwrap();
-    assert_eq!(living(&*store, NOON), [5]);
+    assert_eq!(valid_sessions(&*store, NOON), [5]);
     store.set_password(after.account, None, &hash("fifth"), None).unwrap();
-    assert_eq!(living(&*store, NOON), [5]);
+    assert_eq!(valid_sessions(&*store, NOON), [5]);
 }
 
-pub fn of_many_password_changes_one_is_carried_out(open: Open<'_>) {
+pub(crate) fn of_concurrent_password_changes_one_succeeds(open: Open<'_>) {
     let store = open();
     let before = signed_in(&*store);
     let handles: Vec<_> = (0..8).map(|_| open()).collect();
@@ -126,59 +126,59 @@ pub fn of_many_password_changes_one_is_carried_out(open: Open<'_>) {
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
     assert_eq!(changed, 1);
-    assert!(living(&*store, NOON).is_empty());
+    assert!(valid_sessions(&*store, NOON).is_empty());
 }
 
-pub fn a_deleted_account_leaves_its_keys_revoked(open: Open<'_>) {
+pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
     let (store, there) = (open(), open());
     let ada = signed_in(&*store);
     let keys: Vec<_> = (1..=2).map(|number| add(&*store, number, NOON).unwrap()).collect();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, Some(&hash("bob")), NOON).unwrap();
     let of_bob = store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
-    begin(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
+    add_session(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
     store.revoke_key(KeyRef::Id(keys[0].id), NOON + 1).unwrap();
     let states = [state(&*store, 1), state(&*store, 2), state(&*store, 8)];
     store.add_usage(&states.map(|state| added(state, NOON, 7)), NOON + 2).unwrap();
     store.add_usage(&[added(states[1], NOON - 86_400, 3)], NOON + 2).unwrap();
-    let mark = there.changes(0).unwrap().mark;
+    let last = there.changes(0).unwrap().last;
 
     store.delete_account(ada.account, Some(ada.version), NOON + 9).unwrap();
-    let changed = there.changes(mark).unwrap().keys;
-    let told: Vec<_> = changed.iter().map(|state| (state.id, state.account, state.revoked)).collect();
-    assert_eq!(told, [(keys[0].id, None, true), (keys[1].id, None, true)]);
+    let changed = there.changes(last).unwrap().keys;
+    let reported: Vec<_> = changed.iter().map(|state| (state.id, state.account, state.revoked)).collect();
+    assert_eq!(reported, [(keys[0].id, None, true), (keys[1].id, None, true)]);
     assert_eq!(changed.iter().map(|state| state.digest).collect::<Vec<_>>(), [key(1).digest(), key(2).digest()]);
-    assert_ne!(changed[1].shown, key(2).shown());
+    assert_ne!(changed[1].masked, key(2).masked());
     assert_eq!(there.changes(0).unwrap().keys.len(), 3);
 
-    assert_eq!(living(&*store, NOON), [5]);
+    assert_eq!(valid_sessions(&*store, NOON), [5]);
     assert!(matches!(there.account(&email("ada@example.com")), Err(StoreError::NoSuchAccount { .. })));
     assert!(matches!(there.credentials(&email("ada@example.com")), Err(StoreError::NoSuchAccount { .. })));
     assert_eq!(there.accounts().unwrap().iter().map(|account| account.id).collect::<Vec<_>>(), [bob.id]);
     assert_eq!(there.keys(None, Date::from_unix(NOON)).unwrap().len(), 1);
-    for name in [KeyRef::Id(keys[1].id), KeyRef::Digest(key(2).digest()), KeyRef::Shown(changed[1].shown)] {
-        assert!(matches!(store.revoke_key(name, NOON), Err(StoreError::NoSuchKey)));
+    for key_ref in [KeyRef::Id(keys[1].id), KeyRef::Digest(key(2).digest()), KeyRef::Masked(changed[1].masked)] {
+        assert!(matches!(store.revoke_key(key_ref, NOON), Err(StoreError::NoSuchKey)));
     }
-    // Its usage is gone, and what was still counted on its keys is not written any more; that of others stays.
+    // Its usage is deleted, and usage still counted on its keys is not stored; that of others is unchanged.
     assert_eq!(store.add_usage(&[added(states[1], NOON, 4), added(states[2], NOON, 1)], NOON + 10).unwrap(), [0, 8]);
     for day in [NOON - 86_400, NOON] {
         let usage = there.usage(Date::from_unix(day)).unwrap();
         assert!(usage.iter().all(|usage| usage.key == of_bob.id), "{usage:?}");
     }
-    let gone = [
+    let rejected = [
         store.delete_account(ada.account, None, NOON),
         store.set_password(ada.account, None, &hash("x"), None),
-        begin(&*store, &ada, 6, NOON),
+        add_session(&*store, &ada, 6, NOON),
     ];
-    assert!(gone.iter().all(|refused| matches!(refused, Err(StoreError::AccountGone))), "{gone:?}");
-    // The address may sign up anew, and is another account.
-    let anew = store.create_account(&email("ada@example.com"), Tier::Free, None, NOON + 20).unwrap();
-    assert!(anew.id != ada.account && anew.active_keys == 0);
+    assert!(rejected.iter().all(|result| matches!(result, Err(StoreError::AccountGone))), "{rejected:?}");
+    // The address may sign up again, as another account.
+    let new = store.create_account(&email("ada@example.com"), Tier::Free, None, NOON + 20).unwrap();
+    assert!(new.id != ada.account && new.active_keys == 0);
     let fresh = add(&*store, 3, NOON + 21).unwrap();
     assert_eq!((fresh.used_today, fresh.counter.0), (0, fresh.id.0));
-    assert_eq!(living(&*store, NOON), [5]);
+    assert_eq!(valid_sessions(&*store, NOON), [5]);
 }
 
-pub fn keys_are_revoked_by_their_account_only(open: Open<'_>) {
+pub(crate) fn keys_are_revoked_by_their_account_only(open: Open<'_>) {
     let store = open();
     let ada = ada(&*store, Tier::Free);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
@@ -191,7 +191,7 @@ pub fn keys_are_revoked_by_their_account_only(open: Open<'_>) {
     assert!(state(&*store, 1).revoked);
 }
 
-pub fn usage_is_told_by_day_and_key(open: Open<'_>) {
+pub(crate) fn usage_is_reported_by_day_and_key(open: Open<'_>) {
     let (store, there) = (open(), open());
     let ada = ada(&*store, Tier::Pro);
     let keys = [add(&*store, 1, NOON).unwrap().id, add(&*store, 2, NOON).unwrap().id];
@@ -204,7 +204,7 @@ pub fn usage_is_told_by_day_and_key(open: Open<'_>) {
         store.add_usage(&[added(state, NOON + number * 86_400, requests)], NOON).unwrap();
     }
     store.revoke_key(KeyRef::Id(keys[1]), NOON).unwrap();
-    let told = |first, last| {
+    let reported = |first, last| {
         let usage = there.usage_of(ada.id, day(first), day(last)).unwrap();
         usage.into_iter().map(|usage| (usage.day, usage.key, usage.requests)).collect::<Vec<_>>()
     };
@@ -215,9 +215,9 @@ pub fn usage_is_told_by_day_and_key(open: Open<'_>) {
         (day(29), keys[1], 8),
         (day(30), keys[0], 9),
     ];
-    assert_eq!(told(-5, 40), all);
-    assert_eq!(told(0, 29), all[..4]);
-    assert_eq!(told(1, 1), all[2..3]);
-    assert_eq!(told(2, 1), []);
+    assert_eq!(reported(-5, 40), all);
+    assert_eq!(reported(0, 29), all[..4]);
+    assert_eq!(reported(1, 1), all[2..3]);
+    assert_eq!(reported(2, 1), []);
     assert_eq!(there.usage_of(AccountId(99), day(0), day(29)).unwrap(), []);
 }

@@ -1,41 +1,39 @@
-//! What every [`Store`] must keep, as tests that each implementation runs.
+//! Tests that every implementation of [`Store`] must pass.
 
-pub mod accounts;
+mod accounts;
 
 use crate::auth::account::{Account, Email, KeyRef};
 use crate::auth::*;
-use crate::auth::{AddedUsage, KeyState};
 use crate::data::Date;
-use crate::quota::Tier;
+use crate::quota::{AddedUsage, KeyId, Tier};
 
-/// Opens one more handle on the store under test, as another process would.
-pub type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
+/// Opens another handle on the store under test, like another process.
+pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 
-/// Checks one promise.
-type Promise = fn(Open<'_>);
+type Test = fn(Open<'_>);
 
-/// Each promise with its name; each wants a store of its own, empty.
-pub const PROMISES: [(&str, Promise); 17] = [
-    ("accounts are found by address and listed in its order", accounts_are_found),
-    ("a second account of one address is refused", one_account_per_address),
+/// Each test with its name; each needs an empty store.
+pub(crate) const TESTS: [(&str, Test); 17] = [
+    ("accounts are found by address and listed by address", accounts_are_found),
+    ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
-    ("the number of active keys holds whatever runs at the same time", keys_are_limited_in_a_race),
-    ("a tier that allows fewer keys than are active is refused", a_lower_tier_needs_fewer_keys),
-    ("a key is revoked once, by number, short form or whole", keys_are_revoked),
-    ("changes are told once, to each handle", changes_are_told),
-    ("a key made after a revocation on the same day takes over its counter", counters_are_taken_over),
-    ("usage adds up, from several handles, and never below nothing", usage_adds_up),
-    ("the cursor secret is made once", the_secret_stays),
-    ("an account has the password that was set last", accounts::credentials_are_kept),
-    ("a session lives until it expires or is ended", accounts::sessions_live_until_they_end),
+    ("the number of active keys is never exceeded concurrently", keys_are_limited_in_a_race),
+    ("a tier that allows fewer keys than are active is rejected", a_lower_tier_needs_fewer_keys),
+    ("a key is revoked once, by number, short form or full text", keys_are_revoked),
+    ("each handle reports changes once", changes_are_reported),
+    ("a key created after a revocation on the same day takes over its counter", counters_are_taken_over),
+    ("usage of several handles adds up and is never negative", usage_adds_up),
+    ("the cursor secret is set once", the_secret_is_constant),
+    ("an account has the password that was set last", accounts::credentials_are_stored),
+    ("a session is valid until it expires or is ended", accounts::sessions_are_valid_until_they_end),
     (
-        "a new password ends the other sessions and what was verified before",
+        "a new password ends the other sessions and invalidates what was verified before",
         accounts::a_new_password_ends_the_other_sessions,
     ),
-    ("of many changes of one password one is carried out", accounts::of_many_password_changes_one_is_carried_out),
-    ("a deleted account leaves its keys revoked and nothing else", accounts::a_deleted_account_leaves_its_keys_revoked),
-    ("a key is revoked in the name of its account only", accounts::keys_are_revoked_by_their_account_only),
-    ("an account's usage is told by day and key", accounts::usage_is_told_by_day_and_key),
+    ("of concurrent password changes one succeeds", accounts::of_concurrent_password_changes_one_succeeds),
+    ("a deleted account leaves revoked keys and nothing else", accounts::a_deleted_account_leaves_revoked_keys),
+    ("a key can be revoked by its account only", accounts::keys_are_revoked_by_their_account_only),
+    ("an account's usage is reported by day and key", accounts::usage_is_reported_by_day_and_key),
 ];
 
 const NOON: i64 = 1_795_262_400;
@@ -93,11 +91,11 @@ fn keys_are_limited(open: Open<'_>) {
     let first = add(&*store, 1, NOON).unwrap();
     add(&*store, 2, NOON).unwrap();
     add(&*store, 3, NOON).unwrap();
-    assert!(matches!(add(&*store, 4, NOON), Err(StoreError::KeysUsedUp { allowed: 3, .. })));
+    assert!(matches!(add(&*store, 4, NOON), Err(StoreError::KeyLimitReached { allowed: 3, .. })));
     assert_eq!(store.keys(Some(account.id), Date::from_unix(NOON)).unwrap().len(), 3);
     store.revoke_key(KeyRef::Id(first.id), NOON).unwrap();
     let fourth = add(&*store, 4, NOON).unwrap();
-    assert_eq!((fourth.shown, fourth.name.as_str()), (key(4).shown(), "test"));
+    assert_eq!((fourth.masked, fourth.name.as_str()), (key(4).masked(), "test"));
     assert_eq!(open().account(&account.email).unwrap().active_keys, 3);
 }
 
@@ -105,7 +103,7 @@ fn keys_are_limited_in_a_race(open: Open<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free);
     let handles: Vec<_> = (0..8).map(|_| open()).collect();
-    let made: u32 = std::thread::scope(|scope| {
+    let created: u32 = std::thread::scope(|scope| {
         let threads: Vec<_> = handles
             .into_iter()
             .zip(0..)
@@ -115,7 +113,7 @@ fn keys_are_limited_in_a_race(open: Open<'_>) {
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap() as u32).sum()
     });
-    assert_eq!(made, 3);
+    assert_eq!(created, 3);
     assert_eq!(store.account(&account.email).unwrap().active_keys, 3);
 }
 
@@ -125,8 +123,8 @@ fn a_lower_tier_needs_fewer_keys(open: Open<'_>) {
     for number in 0..12 {
         add(&*store, number, NOON).unwrap();
     }
-    let refused = store.set_tier(&account.email, Tier::Pro);
-    assert!(matches!(refused, Err(StoreError::TooManyKeys { allowed: 10, active: 12, .. })));
+    let rejected = store.set_tier(&account.email, Tier::Pro);
+    assert!(matches!(rejected, Err(StoreError::TooManyKeys { allowed: 10, active: 12, .. })));
     assert_eq!(store.account(&account.email).unwrap().tier, Tier::Enterprise);
     store.revoke_key(KeyRef::Digest(key(0).digest()), NOON).unwrap();
     store.revoke_key(KeyRef::Digest(key(1).digest()), NOON).unwrap();
@@ -140,42 +138,42 @@ fn keys_are_revoked(open: Open<'_>) {
     let by_id = KeyRef::Id(add(&*store, 1, NOON).unwrap().id);
     add(&*store, 2, NOON).unwrap();
     add(&*store, 3, NOON).unwrap();
-    for (number, name) in [(1, by_id), (2, KeyRef::Shown(key(2).shown())), (3, KeyRef::Digest(key(3).digest()))] {
+    for (number, key_ref) in [(1, by_id), (2, KeyRef::Masked(key(2).masked())), (3, KeyRef::Digest(key(3).digest()))] {
         assert!(!state(&*store, number).revoked);
-        assert_eq!(open().revoke_key(name, NOON + 5).unwrap().revoked_at, Some(NOON + 5));
+        assert_eq!(open().revoke_key(key_ref, NOON + 5).unwrap().revoked_at, Some(NOON + 5));
         assert!(state(&*store, number).revoked);
-        assert_eq!(store.revoke_key(name, NOON + 9).unwrap().revoked_at, Some(NOON + 5));
+        assert_eq!(store.revoke_key(key_ref, NOON + 9).unwrap().revoked_at, Some(NOON + 5));
     }
-    for unknown in [KeyRef::Id(account::KeyId(99)), KeyRef::Shown(key(9).shown()), KeyRef::Digest(key(9).digest())] {
+    for unknown in [KeyRef::Id(KeyId(99)), KeyRef::Masked(key(9).masked()), KeyRef::Digest(key(9).digest())] {
         assert!(matches!(store.revoke_key(unknown, NOON), Err(StoreError::NoSuchKey)));
     }
 }
 
-fn changes_are_told(open: Open<'_>) {
+fn changes_are_reported(open: Open<'_>) {
     let (here, there) = (open(), open());
     let account = ada(&*here, Tier::Free);
     let start = there.changes(0).unwrap();
     assert!(start.keys.is_empty());
     let record = add(&*here, 1, NOON).unwrap();
     for store in [&here, &there] {
-        let made = store.changes(start.mark).unwrap();
-        let [state] = made.keys.as_slice() else { panic!("{made:?}") };
+        let created = store.changes(start.last).unwrap();
+        let [state] = created.keys.as_slice() else { panic!("{created:?}") };
         assert_eq!((state.id, state.account, state.tier), (record.id, Some(account.id), Tier::Free));
-        assert_eq!((state.digest, state.shown, state.revoked), (key(1).digest(), key(1).shown(), false));
-        assert!(store.changes(made.mark).unwrap().keys.is_empty());
+        assert_eq!((state.digest, state.masked, state.revoked), (key(1).digest(), key(1).masked(), false));
+        assert!(store.changes(created.last).unwrap().keys.is_empty());
     }
     add(&*here, 2, NOON).unwrap();
-    let mark = there.changes(start.mark).unwrap().mark;
+    let last = there.changes(start.last).unwrap().last;
     here.set_tier(&account.email, Tier::Pro).unwrap();
-    let raised = there.changes(mark).unwrap();
+    let raised = there.changes(last).unwrap();
     assert_eq!(raised.keys.iter().map(|state| state.tier).collect::<Vec<_>>(), [Tier::Pro; 2]);
     here.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
-    let revoked = there.changes(raised.mark).unwrap();
+    let revoked = there.changes(raised.last).unwrap();
     assert_eq!(revoked.keys.iter().map(|state| (state.id, state.revoked)).collect::<Vec<_>>(), [(record.id, true)]);
-    // Usage is no such change, and a mark from the future reads all.
+    // Usage is not a change of a key, and an unknown number reads all keys.
     here.add_usage(&[added(state(&*here, 2), NOON, 1)], NOON).unwrap();
-    assert!(there.changes(revoked.mark).unwrap().keys.is_empty());
-    assert_eq!(there.changes(revoked.mark + 100).unwrap().keys.len(), 2);
+    assert!(there.changes(revoked.last).unwrap().keys.is_empty());
+    assert_eq!(there.changes(revoked.last + 100).unwrap().keys.len(), 2);
     assert_eq!(open().changes(0).unwrap().keys.len(), 2);
 }
 
@@ -188,22 +186,22 @@ fn counters_are_taken_over(open: Open<'_>) {
     store.add_usage(&[added(state(&*store, 1), NOON, 60), added(state(&*store, 2), NOON, 7)], NOON).unwrap();
     store.revoke_key(KeyRef::Id(records[0].id), NOON + 1).unwrap();
     store.revoke_key(KeyRef::Id(records[1].id), NOON + 2).unwrap();
-    // The one revoked last comes first; one counter is taken over by one key only.
+    // The counter of the key revoked last is taken over first, and by one key only.
     let fourth = add(&*store, 4, NOON + 3).unwrap();
     assert_eq!((state(&*store, 4).counter, fourth.used_today), (counters[1], 7));
     let fifth = add(&*store, 5, NOON + 3).unwrap();
     assert_eq!((state(&*store, 5).counter, fifth.used_today), (counters[0], 60));
-    // A heir's heir counts on the same counter, with all that was counted on it.
+    // A counter can be taken over again, with everything that was counted on it.
     store.add_usage(&[added(state(&*store, 5), NOON, 30)], NOON).unwrap();
     store.revoke_key(KeyRef::Id(fifth.id), NOON + 4).unwrap();
     let sixth = add(&*store, 6, NOON + 5).unwrap();
     assert_eq!((state(&*store, 6).counter, sixth.used_today), (counters[0], 90));
-    // On the next day nothing is left to take over.
+    // On the next day no counter is taken over.
     store.revoke_key(KeyRef::Id(sixth.id), NOON + 6).unwrap();
     let seventh = add(&*store, 7, NOON + 86_400).unwrap();
     assert_eq!(seventh.used_today, 0);
     assert!(!counters.contains(&state(&*store, 7).counter));
-    // The last second of a day belongs to it, the first of the next does not.
+    // The last second of the day counts, the first of the next does not.
     let midnight = Date::from_unix(NOON).unix() + 2 * 86_400;
     let before = state(&*store, 7).counter;
     store.revoke_key(KeyRef::Id(seventh.id), midnight - 1).unwrap();
@@ -238,7 +236,7 @@ fn usage_adds_up(open: Open<'_>) {
     );
     assert_eq!(there.keys(None, Date::from_unix(NOON + 86_400)).unwrap()[0].used_today, 4);
     assert!(there.keys(Some(account::AccountId(99)), today).unwrap().is_empty());
-    // From many at once nothing is lost.
+    // Concurrent additions are not lost.
     std::thread::scope(|scope| {
         for store in (0..4).map(|_| open()) {
             scope.spawn(move || (0..25).for_each(|_| drop(store.add_usage(&[added(one, NOON, 1)], NOON).unwrap())));
@@ -247,7 +245,7 @@ fn usage_adds_up(open: Open<'_>) {
     assert_eq!(here.add_usage(&[added(one, NOON, 1)], NOON).unwrap(), [105]);
 }
 
-fn the_secret_stays(open: Open<'_>) {
+fn the_secret_is_constant(open: Open<'_>) {
     assert_eq!(open().cursor_secret([1; 32]).unwrap(), [1; 32]);
     assert_eq!(open().cursor_secret([2; 32]).unwrap(), [1; 32]);
 }

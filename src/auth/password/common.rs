@@ -1,7 +1,7 @@
-//! Passwords that are tried first: a short list of what people choose, and what needs no list.
+//! Passwords that attackers try first: a short list of common ones, and patterns.
 
-/// Words that are no password with digits and signs around them. Shorter ones than a password, too: `dragon12345` is
-/// found by whoever tries the commonest words with the commonest endings.
+/// Words that make no password, even with digits and punctuation around them: `dragon12345` is found by trying the most common
+/// words with the most common endings.
 const WORDS: &[&str] = &[
     "abc",
     "admin",
@@ -51,8 +51,8 @@ const WORDS: &[&str] = &[
     "zaq1zaq",
 ];
 
-/// Whole passwords among the commonest that no word above gives away.
-const WHOLE: &[&str] = &[
+/// Common passwords that contain no word above.
+const FULL: &[&str] = &[
     "1q2w3e4r5t",
     "1q2w3e4r5t6y",
     "1qaz2wsx3edc",
@@ -86,28 +86,27 @@ const WHOLE: &[&str] = &[
     "password1password",
 ];
 
-/// The rows of the usual keyboards.
+/// Rows of common keyboards.
 const ROWS: [&str; 6] = ["1234567890-=", "qwertyuiop[]", "qwertzuiopü", "asdfghjkl;'", "azertyuiop", "zxcvbnm,./"];
 
-/// A lower-case text without the digits and signs around it.
-pub fn stem(text: &str) -> &str {
+/// A lower-case text without the digits and punctuation around it.
+pub(crate) fn stem(text: &str) -> &str {
     text.trim_matches(|char: char| !char.is_alphabetic())
 }
 
-/// True where a lower-case text is among those that are tried first, whatever its spaces.
-pub fn is_common(text: &str) -> bool {
+/// `text` is in lower case; its spaces are ignored.
+pub(crate) fn is_common(text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
-    let nothing_else = |rest: &str| stem(rest).is_empty();
-    WHOLE.contains(&text.as_str())
+    let is_decoration = |rest: &str| stem(rest).is_empty();
+    FULL.contains(&text.as_str())
         || WORDS.contains(&stem(&text))
         || WORDS.iter().any(|word| {
-            text.strip_prefix(word).is_some_and(nothing_else) || text.strip_suffix(word).is_some_and(nothing_else)
+            text.strip_prefix(word).is_some_and(is_decoration) || text.strip_suffix(word).is_some_and(is_decoration)
         })
 }
 
-/// True where a lower-case text is at most three characters again and again, or goes along the alphabet, the digits or a
-/// row of keys.
-pub fn is_pattern(text: &str) -> bool {
+/// True if `text`, in lower case, repeats at most three characters, or follows the alphabet, the digits or a row of keys.
+pub(crate) fn is_pattern(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
     let repeats = |period: usize| chars.iter().zip(chars.iter().skip(period)).all(|(a, b)| a == b);
     let steps = |step: i64| {

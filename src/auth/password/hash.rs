@@ -1,48 +1,42 @@
-//! The hash of a password, as the store keeps it: argon2id in PHC form, which carries its parameters and salt.
+//! Password hashes: argon2id in PHC format, which includes parameters and salt.
 
 use std::fmt;
-use std::io;
 
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
 
 use crate::auth::StoreError;
 use crate::auth::password::Secret;
 
-/// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
+/// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// What is verified where there is nothing to verify against, so that it takes as long: no password leads to it.
-const NOBODY: &str =
-    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+/// Verified if an account has no password, so that it takes as long. No password has this hash.
+const DUMMY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// A password's hash. `Debug` does not show it.
+/// `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// The hash as the store keeps it. One that this program cannot read fits no password.
-    #[must_use]
+    /// A hash in an unknown format matches no password.
     pub fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// The hash as text, for the store.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A hash that no password has.
-    pub(crate) fn of_nobody() -> Self {
-        Self(NOBODY.to_owned())
+    pub(crate) fn dummy() -> Self {
+        Self(DUMMY.to_owned())
     }
 
-    /// Hashes a secret that is a password, with a fresh salt; takes about 50 ms.
+    /// Takes about 50 ms.
     pub(crate) fn of(secret: &Secret) -> Result<Self, StoreError> {
         let mut salt = [0; 16];
-        getrandom::fill(&mut salt).map_err(|error| StoreError::NoRandomness(io::Error::other(error.to_string())))?;
+        getrandom::fill(&mut salt)?;
         let failed = |error: argon2::password_hash::Error| StoreError::Hashing(error.to_string());
         Self::with(&argon2().map_err(failed)?, secret, &salt).map_err(failed)
     }
@@ -52,22 +46,21 @@ impl PasswordHash {
         Ok(Self(hash.to_string()))
     }
 
-    /// A hash as it could be made when machines were slower.
+    /// A hash with weaker parameters.
     #[cfg(test)]
-    pub(crate) fn of_the_past(secret: &Secret) -> Self {
+    pub(crate) fn outdated(secret: &Secret) -> Self {
         let params = Params::new(8_192, 1, 1, None).unwrap();
         Self::with(&Argon2::new(Algorithm::Argon2id, Version::V0x13, params), secret, &[7; 16]).unwrap()
     }
 
-    /// True where the secret is the password; takes about 50 ms.
-    pub(crate) fn fits(&self, secret: &Secret) -> bool {
+    /// Takes about 50 ms.
+    pub(crate) fn matches(&self, secret: &Secret) -> bool {
         let Ok(argon2) = argon2() else { return false };
         PasswordVerifier::<str>::verify_password(&argon2, secret.bytes(), &self.0).is_ok()
     }
 
-    /// True where it was made with other parameters than those of today.
-    #[must_use]
-    pub fn is_outdated(&self) -> bool {
+    /// True if it was created with other parameters than the current ones.
+    pub(crate) fn is_outdated(&self) -> bool {
         let current = || {
             let hash = argon2::PasswordHash::new(&self.0).ok()?;
             let params = Params::try_from(&hash).ok()?;
@@ -101,34 +94,34 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_fits_its_password_only_and_shows_nothing() {
+    fn a_hash_matches_its_password_only_and_debug_hides_it() {
         let hash = PasswordHash::of(password().secret()).unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.as_str());
-        assert!(hash.fits(password().secret()));
-        assert!(PasswordHash::from_stored(hash.as_str().to_owned()).fits(password().secret()));
+        assert!(hash.matches(password().secret()));
+        assert!(PasswordHash::from_stored(hash.as_str().to_owned()).matches(password().secret()));
         for wrong in ["glacier violin lanterx", "Glacier violin lantern", "glacier violin lantern ", ""] {
-            assert!(!hash.fits(&Secret::given(wrong)), "{wrong}");
+            assert!(!hash.matches(&Secret::new(wrong)), "{wrong}");
         }
         assert_ne!(PasswordHash::of(password().secret()).unwrap(), hash);
         assert_eq!(format!("{hash:?}"), "PasswordHash(…)");
-        assert!(!PasswordHash::from_stored("nonsense".to_owned()).fits(password().secret()));
+        assert!(!PasswordHash::from_stored("nonsense".to_owned()).matches(password().secret()));
     }
 
     #[test]
-    fn nobody_is_verified_with_todays_parameters_and_never_fits() {
-        let nobody = PasswordHash::of_nobody();
-        assert!(!nobody.is_outdated(), "it would take another time than a hash of today");
+    fn the_dummy_has_current_parameters_and_never_matches() {
+        let dummy = PasswordHash::dummy();
+        assert!(!dummy.is_outdated(), "otherwise it would take another time to verify");
         let output =
             |hash: &PasswordHash| argon2::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
-        assert_eq!(output(&nobody), output(&PasswordHash::of(password().secret()).unwrap()));
-        assert!(!nobody.fits(password().secret()));
-        assert!(!nobody.fits(&Secret::given("")));
+        assert_eq!(output(&dummy), output(&PasswordHash::of(password().secret()).unwrap()));
+        assert!(!dummy.matches(password().secret()));
+        assert!(!dummy.matches(&Secret::new("")));
     }
 
     #[test]
-    fn hashes_of_other_parameters_are_outdated_and_still_fit() {
-        let old = PasswordHash::of_the_past(password().secret());
-        assert!(old.is_outdated() && old.fits(password().secret()));
+    fn hashes_with_other_parameters_are_outdated_and_still_match() {
+        let old = PasswordHash::outdated(password().secret());
+        assert!(old.is_outdated() && old.matches(password().secret()));
         let other = Argon2::new(Algorithm::Argon2i, Version::V0x13, Params::new(MEMORY_KIB, 2, 1, None).unwrap());
         assert!(PasswordHash::with(&other, password().secret(), &[7; 16]).unwrap().is_outdated());
         assert!(PasswordHash::from_stored("nonsense".to_owned()).is_outdated());

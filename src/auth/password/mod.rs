@@ -1,11 +1,11 @@
-//! Passwords: what may become one, how it is hashed, and the queue before the hashing.
+//! Passwords: rules for new ones, hashes, and the hashing queue.
 //!
-//! As NIST SP 800-63B and OWASP ASVS have it: long rather than mixed, nothing that is tried first, no rules of letters and
-//! digits, compared after Unicode normalization (NFKC), never cut.
+//! Follows NIST SP 800-63B and OWASP ASVS: a minimum length, no common passwords, no composition rules, comparison after
+//! Unicode normalization (NFKC), no truncation.
 
-pub mod common;
+mod common;
 pub mod hash;
-pub mod hasher;
+pub(crate) mod hasher;
 
 use std::fmt;
 
@@ -15,26 +15,25 @@ use crate::auth::StoreError;
 use crate::auth::account::Email;
 use crate::auth::password::hash::PasswordHash;
 
-/// Characters a password has at least.
-pub const SHORTEST: usize = 10;
-/// Characters a password has at most.
-pub const LONGEST: usize = 128;
-/// Bytes that are looked at: `LONGEST` characters, with room for what normalization shortens.
-const BYTES: usize = 1024;
+/// Characters.
+pub(crate) const MIN_LENGTH: usize = 10;
+/// Characters.
+pub(crate) const MAX_LENGTH: usize = 128;
+/// [`MAX_LENGTH`] characters, with room for what normalization shortens.
+const MAX_BYTES: usize = 1024;
 
-/// A text that may be an account's password, a secret. `Debug` does not show it.
+/// A text that is accepted as a new password. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Secret);
 
-/// A text that somebody gives as their password, right or wrong. `Debug` does not show it.
+/// A text that somebody enters as their password, right or wrong. `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// What was given. One that is too long for any password is kept as the empty one, which is none either.
-    #[must_use]
-    pub fn given(text: &str) -> Self {
-        if text.len() > BYTES { Self(String::new()) } else { Self(text.nfkc().collect()) }
+    /// A text that is too long for any password becomes the empty one, which is no password either.
+    pub fn new(text: &str) -> Self {
+        if text.len() > MAX_BYTES { Self(String::new()) } else { Self(text.nfkc().collect()) }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -54,29 +53,36 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Why a text may not become a password.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a text is rejected as a new password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
-    /// Fewer than [`SHORTEST`] characters: so many.
+    #[error("the password is empty; use at least {MIN_LENGTH} characters")]
+    Empty,
+    #[error(
+        "the password is too short, {0} of at least {MIN_LENGTH} characters; three or four words together are easy to \
+         remember"
+    )]
     Short(usize),
-    /// More than [`LONGEST`] characters.
+    #[error("the password is too long; use at most {MAX_LENGTH} characters")]
     Long,
-    /// The account's e-mail address, or the part before its `@`.
+    /// The e-mail address, or the part before its `@`.
+    #[error("the password is the e-mail address; use one that others do not know")]
     Email,
-    /// Among those that are tried first.
+    #[error("the password is one of the most common; use another, such as a few words")]
     Common,
-    /// A few characters again and again, or one after the other as they stand in the alphabet or on the keys.
+    /// A few characters repeated, or a sequence of the alphabet or the keyboard.
+    #[error("the password is a pattern that is easy to guess; use another, such as a few words")]
     Pattern,
-    /// It holds a control character, such as a line break: most likely a slip.
+    /// Most likely an accident.
+    #[error("the password contains a line break or another control character; leave it out")]
     Control,
 }
 
 impl WeakPassword {
-    /// A stable word for machines, such as `password_too_short`.
-    #[must_use]
-    pub fn code(self) -> &'static str {
+    /// The code in the commands' `--json` output.
+    pub(crate) fn code(self) -> &'static str {
         match self {
-            Self::Short(_) => "password_too_short",
+            Self::Empty | Self::Short(_) => "password_too_short",
             Self::Long => "password_too_long",
             Self::Email => "password_is_email",
             Self::Common => "password_too_common",
@@ -86,55 +92,31 @@ impl WeakPassword {
     }
 }
 
-impl fmt::Display for WeakPassword {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Short(0) => write!(f, "the password is empty: use at least {SHORTEST} characters"),
-            Self::Short(length) => write!(
-                f,
-                "the password is too short, {length} of at least {SHORTEST} characters: three or four words together are \
-                 easy to keep"
-            ),
-            Self::Long => write!(f, "the password is too long: use at most {LONGEST} characters"),
-            Self::Email => f.write_str("the password is the e-mail address: use one that others do not know"),
-            Self::Common => f.write_str(
-                "the password is among those that are tried first: use one that is yours alone, such as a few words",
-            ),
-            Self::Pattern => {
-                f.write_str("the password is a pattern that is easily tried: use one without, such as a few words")
-            }
-            Self::Control => f.write_str("the password holds a line break or another control character: leave it out"),
-        }
-    }
-}
-
-impl std::error::Error for WeakPassword {}
-
 impl Password {
-    /// Reads a new password of the account of `email`.
-    ///
-    /// # Errors
-    /// Why it may not be one, with the mend.
+    /// Checks a new password of the account of `email`.
     pub fn new(text: &str, email: &Email) -> Result<Self, WeakPassword> {
-        if text.len() > BYTES {
+        if text.len() > MAX_BYTES {
             return Err(WeakPassword::Long);
         }
-        let secret = Secret::given(text);
+        let secret = Secret::new(text);
         let length = secret.0.chars().count();
-        if length < SHORTEST {
+        if length == 0 {
+            return Err(WeakPassword::Empty);
+        }
+        if length < MIN_LENGTH {
             return Err(WeakPassword::Short(length));
         }
-        if length > LONGEST {
+        if length > MAX_LENGTH {
             return Err(WeakPassword::Long);
         }
         if secret.0.chars().any(char::is_control) {
             return Err(WeakPassword::Control);
         }
         let folded = secret.0.trim().to_lowercase();
-        let local = email.as_str().rsplit_once('@').map_or("", |(local, _)| local);
-        // A short name may stand in a good password by chance.
-        let named = common::stem(local).chars().count() >= 4 && common::stem(&folded) == common::stem(local);
-        if named || folded == local || folded == email.as_str() {
+        let local = email.local_part();
+        // A short name may be part of a good password by chance.
+        let contains_name = common::stem(local).chars().count() >= 4 && common::stem(&folded) == common::stem(local);
+        if contains_name || folded == local || folded == email.as_str() {
             return Err(WeakPassword::Email);
         }
         if common::is_common(&folded) {
@@ -146,17 +128,12 @@ impl Password {
         Ok(Self(secret))
     }
 
-    /// Hashes the password where it may block, which a server may not: see [`Hasher`].
-    ///
-    /// # Errors
-    /// [`StoreError::NoRandomness`], [`StoreError::Hashing`].
-    pub fn hash(&self) -> Result<PasswordHash, StoreError> {
+    /// Blocks; a server uses [`hasher::Hasher`].
+    pub(crate) fn hash(&self) -> Result<PasswordHash, StoreError> {
         PasswordHash::of(&self.0)
     }
 
-    /// The password as one gives it to sign in.
-    #[must_use]
-    pub fn secret(&self) -> &Secret {
+    pub(crate) fn secret(&self) -> &Secret {
         &self.0
     }
 }
@@ -167,14 +144,14 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str) -> Result<Password, WeakPassword> {
+    fn check(text: &str) -> Result<Password, WeakPassword> {
         Password::new(text, &"ada.lovelace@example.com".parse().unwrap())
     }
 
     #[test]
-    fn what_may_not_become_a_password_is_told_with_the_mend() {
-        for (text, expected, mend) in [
-            ("", WeakPassword::Short(0), "at least 10"),
+    fn a_weak_password_is_rejected_with_advice() {
+        for (text, expected, advice) in [
+            ("", WeakPassword::Empty, "at least 10"),
             ("ninechars", WeakPassword::Short(9), "9 of at least 10 characters"),
             ("äöüßäöüßä", WeakPassword::Short(9), "9 of at least 10 characters"),
             (&"tenletters ".repeat(12), WeakPassword::Long, "at most 128"),
@@ -182,12 +159,12 @@ mod tests {
             ("Ada.Lovelace@Example.com", WeakPassword::Email, "others do not know"),
             ("ada.lovelace", WeakPassword::Email, "others do not know"),
             ("Ada.Lovelace1815!", WeakPassword::Email, "others do not know"),
-            ("Password123", WeakPassword::Common, "tried first"),
-            ("  password1234!", WeakPassword::Common, "tried first"),
-            ("VentureDex2026", WeakPassword::Common, "tried first"),
-            ("1q2w3e4r5t6y", WeakPassword::Common, "tried first"),
-            ("correct horse battery staple", WeakPassword::Common, "tried first"),
-            ("iloveyou2!", WeakPassword::Common, "tried first"),
+            ("Password123", WeakPassword::Common, "most common"),
+            ("  password1234!", WeakPassword::Common, "most common"),
+            ("VentureDex2026", WeakPassword::Common, "most common"),
+            ("1q2w3e4r5t6y", WeakPassword::Common, "most common"),
+            ("correct horse battery staple", WeakPassword::Common, "most common"),
+            ("iloveyou2!", WeakPassword::Common, "most common"),
             ("aaaaaaaaaaaaaaa", WeakPassword::Pattern, "a few words"),
             ("abcabcabcabcab", WeakPassword::Pattern, "a few words"),
             ("0123456789", WeakPassword::Pattern, "a few words"),
@@ -198,14 +175,14 @@ mod tests {
             ("１２３４５６７８９０", WeakPassword::Pattern, "a few words"),
             ("two\nlines of it", WeakPassword::Control, "leave it out"),
         ] {
-            let refused = read(text).unwrap_err();
-            assert_eq!(refused, expected, "{text}");
-            assert!(refused.to_string().contains(mend), "{text}: {refused}");
+            let rejected = check(text).unwrap_err();
+            assert_eq!(rejected, expected, "{text}");
+            assert!(rejected.to_string().contains(advice), "{text}: {rejected}");
         }
     }
 
     #[test]
-    fn long_ones_of_any_script_may_without_rules_of_composition() {
+    fn long_passwords_of_any_script_are_accepted_without_composition_rules() {
         for text in [
             "glacier violin lantern",
             "lowercaseonly",
@@ -216,43 +193,43 @@ mod tests {
             " spaces around ",
             &"glacier violin lantern ".repeat(5),
         ] {
-            assert!(read(text).is_ok(), "{text}: {:?}", read(text));
+            assert!(check(text).is_ok(), "{text}: {:?}", check(text));
         }
-        assert!(read(&format!("{}x", "ab9".repeat(42))).is_ok(), "127 characters");
+        assert!(check(&format!("{}x", "ab9".repeat(42))).is_ok(), "127 characters");
         for email in ["1815@example.com", "a@example.com"] {
             assert!(Password::new("8305712946a", &email.parse().unwrap()).is_ok(), "{email}");
         }
     }
 
     #[test]
-    fn one_password_written_in_two_ways_is_one() {
-        assert_eq!(read("cafe\u{301} au lait"), read("caf\u{e9} au lait"));
-        assert_eq!(read("caf\u{e9} au lait").unwrap().secret(), &Secret::given("cafe\u{301} au lait"));
-        assert_ne!(read("caf\u{e9} au lait"), read("Caf\u{e9} au lait"));
-        assert_ne!(Secret::given(" x"), Secret::given("x"), "nothing is cut off");
+    fn two_encodings_of_one_password_are_equal() {
+        assert_eq!(check("cafe\u{301} au lait"), check("caf\u{e9} au lait"));
+        assert_eq!(check("caf\u{e9} au lait").unwrap().secret(), &Secret::new("cafe\u{301} au lait"));
+        assert_ne!(check("caf\u{e9} au lait"), check("Caf\u{e9} au lait"));
+        assert_ne!(Secret::new(" x"), Secret::new("x"), "nothing is trimmed");
     }
 
     #[test]
-    fn nothing_prints_a_password() {
-        let password = read("glacier violin lantern").unwrap();
+    fn debug_output_and_errors_hide_the_password() {
+        let password = check("glacier violin lantern").unwrap();
         assert_eq!(format!("{password:?} {:?}", password.secret()), "Password(…) Secret(…)");
-        for refused in ["hunter2", "password123", "qwertyuiop"] {
-            let refusal = read(refused).unwrap_err();
-            assert!(!format!("{refusal} {refusal:?}").contains(refused));
+        for text in ["hunter2", "password123", "qwertyuiop"] {
+            let error = check(text).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains(text));
         }
     }
 
     proptest! {
         #[test]
-        fn no_text_makes_reading_panic(text in ".{0,200}") {
-            let _ = read(&text);
-            let _ = Secret::given(&text);
+        fn no_text_makes_checking_panic(text in ".{0,200}") {
+            let _ = check(&text);
+            let _ = Secret::new(&text);
         }
 
         #[test]
-        fn what_may_be_one_is_read_back_as_itself(text in "[a-zA-Z0-9 äß漢]{10,128}") {
-            if let Ok(password) = read(&text) {
-                prop_assert_eq!(password.secret(), &Secret::given(&text));
+        fn an_accepted_password_is_unchanged(text in "[a-zA-Z0-9 äß漢]{10,128}") {
+            if let Ok(password) = check(&text) {
+                prop_assert_eq!(password.secret(), &Secret::new(&text));
             }
         }
     }

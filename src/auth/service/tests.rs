@@ -1,4 +1,4 @@
-//! The front desk over a real store, restarts and other processes included.
+//! The service with a real store, including restarts and other processes.
 
 use std::sync::Mutex;
 
@@ -8,7 +8,8 @@ use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{Session, SessionDigest};
-use crate::auth::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Usage};
+use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion};
+use crate::quota::{AddedUsage, StoredUsage};
 
 const NOON: i64 = 1_795_262_400;
 
@@ -34,156 +35,156 @@ fn add(store: &dyn Store, now: i64) -> (String, KeyRecord) {
     (format!("Bearer {}", key.reveal()), record)
 }
 
-fn caller(access: &AuthService, header: &str) -> Caller {
-    access.authenticate(Some(header)).unwrap()
+fn caller(service: &AuthService, header: &str) -> Caller {
+    service.authenticate(Some(header)).unwrap()
 }
 
 #[test]
-fn a_header_is_refused_for_its_own_reason() {
+fn each_invalid_header_is_rejected_with_its_reason() {
     let (data, store) = data(Tier::Free);
     let (header, record) = add(&store, NOON);
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    let caller = caller(&access, &header);
-    assert_eq!((caller.key, caller.tier, caller.shown), (record.id, Tier::Free, record.shown));
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let caller = caller(&service, &header);
+    assert_eq!((caller.key, caller.tier, caller.masked), (record.id, Tier::Free, record.masked));
     assert_eq!(caller.account, Some(record.account));
 
     let key = header.strip_prefix("Bearer ").unwrap();
     for accepted in [format!("bearer {key}"), format!("BEARER   {key} ")] {
-        assert!(access.authenticate(Some(&accepted)).is_ok(), "{accepted}");
+        assert!(service.authenticate(Some(&accepted)).is_ok(), "{accepted}");
     }
     for missing in [None, Some(""), Some("  "), Some("Bearer"), Some("Bearer ")] {
-        assert_eq!(access.authenticate(missing), Err(AuthError::Missing), "{missing:?}");
+        assert_eq!(service.authenticate(missing), Err(AuthError::Missing), "{missing:?}");
     }
     let mut mistyped = header.clone();
     mistyped.replace_range(20..21, if &header[20..21] == "x" { "y" } else { "x" });
     let cut = &header[..header.len() - 1];
     for malformed in [mistyped.as_str(), cut, key, "Basic YWRhOmFkYQ==", "Bearer abc", "Bearer vdx_"] {
-        assert_eq!(access.authenticate(Some(malformed)), Err(AuthError::Malformed), "{malformed}");
+        assert_eq!(service.authenticate(Some(malformed)), Err(AuthError::Malformed), "{malformed}");
     }
     let unknown = ApiKey::from_seed(&[3; 32]);
-    assert_eq!(access.authenticate(Some(&format!("Bearer {}", unknown.reveal()))), Err(AuthError::Invalid));
+    assert_eq!(service.authenticate(Some(&format!("Bearer {}", unknown.reveal()))), Err(AuthError::Invalid));
 }
 
 #[test]
-fn what_operators_change_is_seen_with_the_next_refresh() {
+fn changes_by_operators_apply_after_the_next_refresh() {
     let (data, store) = data(Tier::Free);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
-    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Invalid));
-    assert_eq!(access.refresh().unwrap(), 1);
-    assert_eq!(access.take(&caller(&access, &header), today()).unwrap().limit, Some(100));
-    assert_eq!(access.refresh().unwrap(), 0);
+    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Invalid));
+    assert_eq!(service.refresh().unwrap(), 1);
+    assert_eq!(service.take(&caller(&service, &header), today()).unwrap().limit, Some(100));
+    assert_eq!(service.refresh().unwrap(), 0);
 
     store.set_tier(&email(), Tier::Pro).unwrap();
-    assert_eq!(access.refresh().unwrap(), 1);
-    let quota = access.take(&caller(&access, &header), today()).unwrap();
+    assert_eq!(service.refresh().unwrap(), 1);
+    let quota = service.take(&caller(&service, &header), today()).unwrap();
     assert_eq!((quota.limit, quota.used, quota.tier), (Some(5_000), 2, Some(Tier::Pro)));
 
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
-    access.refresh().unwrap();
-    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Revoked));
-    drop(access);
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Revoked), "after a restart too");
+    service.refresh().unwrap();
+    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked));
+    drop(service);
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked), "after a restart too");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_just_made_elsewhere_is_admitted_at_once() {
+async fn a_key_just_created_by_another_process_is_accepted_at_once() {
     let (data, store) = data(Tier::Free);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, _) = add(&store, NOON);
     let mut tasks = Vec::new();
     for number in 0..64_u8 {
         let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
-        let (access, header) = (access.clone(), header.clone());
+        let (service, header) = (service.clone(), header.clone());
         tasks.push(tokio::spawn(async move {
-            assert!(access.authenticate_fresh(Some(&header)).await.is_ok());
-            assert_eq!(access.authenticate_fresh(Some(&invented)).await, Err(AuthError::Invalid));
+            assert!(service.authenticate_fresh(Some(&header)).await.is_ok());
+            assert_eq!(service.authenticate_fresh(Some(&invented)).await, Err(AuthError::Invalid));
         }));
     }
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(access.authenticate_fresh(None).await, Err(AuthError::Missing));
+    assert_eq!(service.authenticate_fresh(None).await, Err(AuthError::Missing));
 }
 
 #[tokio::test]
-async fn where_no_key_is_needed_only_keys_of_ours_are_looked_at() {
+async fn optional_authentication_only_checks_keys_of_this_service() {
     let (data, store) = data(Tier::Free);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
     for nobody in [None, Some(""), Some("Bearer"), Some("Bearer eyJhbGciOi"), Some("Basic YWRhOmFkYQ==")] {
-        assert_eq!(access.authenticate_optional(nobody).await, Ok(None), "{nobody:?}");
+        assert_eq!(service.authenticate_optional(nobody).await, Ok(None), "{nobody:?}");
     }
-    let found = access.authenticate_optional(Some(&header)).await.unwrap();
+    let found = service.authenticate_optional(Some(&header)).await.unwrap();
     assert_eq!(found.map(|caller| caller.key), Some(record.id));
-    assert_eq!(access.authenticate_optional(Some("Bearer vdx_wrong")).await, Err(AuthError::Malformed));
+    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong")).await, Err(AuthError::Malformed));
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
-    access.refresh().unwrap();
-    assert_eq!(access.authenticate_optional(Some(&header)).await, Err(AuthError::Revoked));
+    service.refresh().unwrap();
+    assert_eq!(service.authenticate_optional(Some(&header)).await, Err(AuthError::Revoked));
 }
 
 #[test]
-fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
+fn sixty_four_clients_with_a_free_key_get_exactly_a_hundred_requests() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     let admitted: usize = std::thread::scope(|scope| {
         let client = || {
-            let takes = (0..10).filter(|_| access.take(&caller(&access, &header), today()).is_ok());
+            let takes = (0..10).filter(|_| service.take(&caller(&service, &header), today()).is_ok());
             let count = takes.count();
-            access.flush(NOON).unwrap();
+            service.flush(NOON).unwrap();
             count
         };
         let clients: Vec<_> = (0..64).map(|_| scope.spawn(client)).collect();
         clients.into_iter().map(|client| client.join().unwrap()).sum()
     });
     assert_eq!(admitted, 100);
-    drop(access);
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    assert_eq!(access.peek(&caller(&access, &header), today()).used, 100);
+    drop(service);
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    assert_eq!(service.peek(&caller(&service, &header), today()).used, 100);
 }
 
 #[test]
-fn a_restart_gives_nothing_back_but_what_was_not_yet_written() {
+fn a_restart_loses_only_requests_that_were_not_yet_written() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     for _ in 0..40 {
-        access.take(&caller(&access, &header), today()).unwrap();
+        service.take(&caller(&service, &header), today()).unwrap();
     }
-    assert_eq!(access.flush(NOON).unwrap(), 1);
-    assert_eq!(access.flush(NOON).unwrap(), 0);
-    access.take(&caller(&access, &header), today()).unwrap();
-    drop(access);
-    let access = AuthService::open(data.path(), NOON + 1).unwrap();
-    let caller = caller(&access, &header);
-    assert_eq!(access.peek(&caller, today()).used, 40);
-    assert_eq!(access.take(&caller, today()).unwrap().used, 41);
-    access.give_back(&caller, today());
-    assert_eq!(access.peek(&caller, today()).used, 40);
-    assert_eq!(access.peek(&caller, Date::from_unix(NOON + 86_400)).used, 0);
+    assert_eq!(service.flush(NOON).unwrap(), 1);
+    assert_eq!(service.flush(NOON).unwrap(), 0);
+    service.take(&caller(&service, &header), today()).unwrap();
+    drop(service);
+    let service = AuthService::open(data.path(), NOON + 1).unwrap();
+    let caller = caller(&service, &header);
+    assert_eq!(service.peek(&caller, today()).used, 40);
+    assert_eq!(service.take(&caller, today()).unwrap().used, 41);
+    service.give_back(&caller, today());
+    assert_eq!(service.peek(&caller, today()).used, 40);
+    assert_eq!(service.peek(&caller, Date::from_unix(NOON + 86_400)).used, 0);
 }
 
 #[test]
-fn an_account_never_gets_more_than_its_keys_allow_by_revoking_and_making_keys() {
+fn revoking_and_creating_keys_never_gives_an_account_more_requests() {
     let (data, store) = data(Tier::Free);
-    let access = AuthService::open(data.path(), NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
     let mut admitted = 0;
     let mut active: Vec<(String, KeyRecord)> = (0..3).map(|_| add(&store, NOON)).collect();
     for round in 0..40 {
-        access.refresh().unwrap();
-        // Some of what is taken is not yet written when its key is revoked.
-        let place = round % active.len();
-        let caller = caller(&access, &active[place].0);
-        admitted += (0..17).filter(|_| access.take(&caller, today()).is_ok()).count();
-        store.revoke_key(KeyRef::Id(active[place].1.id), NOON).unwrap();
-        active[place] = add(&store, NOON);
+        service.refresh().unwrap();
+        // Some requests are not yet written when their key is revoked.
+        let index = round % active.len();
+        let caller = caller(&service, &active[index].0);
+        admitted += (0..17).filter(|_| service.take(&caller, today()).is_ok()).count();
+        store.revoke_key(KeyRef::Id(active[index].1.id), NOON).unwrap();
+        active[index] = add(&store, NOON);
         if round % 4 == 0 {
-            access.flush(NOON).unwrap();
+            service.flush(NOON).unwrap();
         }
-        // A request that was on its way when its key was revoked counts like any other.
-        admitted += usize::from(access.take(&caller, today()).is_ok());
+        // A request that was in progress when its key was revoked counts like any other.
+        admitted += usize::from(service.take(&caller, today()).is_ok());
     }
     assert_eq!(admitted, 300);
 }
@@ -200,40 +201,40 @@ fn two_servers_on_one_store_agree_after_each_write() {
             server.flush(NOON).unwrap();
         }
     }
-    // Each learns of the other's with its own write, so that at most one write's worth is admitted too often.
+    // Each loads the other's count with its own write, so that at most the requests of one write are admitted in excess.
     assert!((100..=104).contains(&admitted), "{admitted}");
 }
 
 #[test]
-fn a_new_day_begins_anew_and_a_clock_set_back_finds_its_counts_again() {
+fn a_new_day_starts_at_zero_and_a_clock_set_back_finds_its_counts() {
     let (data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    let caller = caller(&access, &header);
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let caller = caller(&service, &header);
     for _ in 0..100 {
-        access.take(&caller, today()).unwrap();
+        service.take(&caller, today()).unwrap();
     }
-    assert!(access.take(&caller, today()).is_err());
+    assert!(service.take(&caller, today()).is_err());
     let year = 365 * 86_400;
-    access.flush(NOON).unwrap();
-    access.flush(NOON + year).unwrap();
-    assert_eq!(access.take(&caller, Date::from_unix(NOON + year)).unwrap().used, 1);
-    access.flush(NOON + year).unwrap();
-    access.flush(NOON).unwrap();
-    assert!(access.take(&caller, today()).is_err());
+    service.flush(NOON).unwrap();
+    service.flush(NOON + year).unwrap();
+    assert_eq!(service.take(&caller, Date::from_unix(NOON + year)).unwrap().used, 1);
+    service.flush(NOON + year).unwrap();
+    service.flush(NOON).unwrap();
+    assert!(service.take(&caller, today()).is_err());
 }
 
 #[test]
-fn a_demo_key_works_in_its_process_only_and_leaves_no_trace() {
+fn a_demo_key_works_in_its_process_only_and_is_not_stored() {
     let (data, store) = data(Tier::Free);
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    let first = format!("Bearer {}", access.add_demo_key(Tier::Free).unwrap().reveal());
-    let second = format!("Bearer {}", access.add_demo_key(Tier::Free).unwrap().reveal());
-    let (first, second) = (caller(&access, &first), caller(&access, &second));
-    let admitted = (0..200).filter(|_| access.take(&first, today()).is_ok()).count();
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let first = format!("Bearer {}", service.add_demo_key(Tier::Free).unwrap().reveal());
+    let second = format!("Bearer {}", service.add_demo_key(Tier::Free).unwrap().reveal());
+    let (first, second) = (caller(&service, &first), caller(&service, &second));
+    let admitted = (0..200).filter(|_| service.take(&first, today()).is_ok()).count();
     assert_eq!(admitted, 100);
-    assert!(access.take(&second, today()).is_ok());
-    assert_eq!(access.flush(NOON).unwrap(), 0);
+    assert!(service.take(&second, today()).is_ok());
+    assert_eq!(service.flush(NOON).unwrap(), 0);
     assert!(store.keys(None, today()).unwrap().is_empty());
     assert!(store.usage(today()).unwrap().is_empty());
     assert_eq!(SqliteStore::open(data.path()).unwrap().changes(0).unwrap().keys, []);
@@ -250,27 +251,27 @@ fn the_cursor_secret_survives_restarts_and_differs_between_stores() {
 }
 
 #[test]
-fn pages_are_admitted_as_often_as_is_set() {
+fn pages_are_admitted_up_to_the_configured_limit() {
     let (data, _) = data(Tier::Free);
     let address = "192.0.2.1".parse().unwrap();
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let admitted = (0..200).filter(|_| service.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 120);
-    let allowances = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
-    let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
-    let admitted = (0..200).filter(|_| access.admit_page(address, NOON).is_ok()).count();
+    let rate_limits = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
+    let admitted = (0..200).filter(|_| service.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 3);
-    assert_eq!(access.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
-    assert!(access.admit_page(address, NOON + 60).is_ok());
+    assert_eq!(service.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));
+    assert!(service.admit_page(address, NOON + 60).is_ok());
 }
 
-/// A store whose writes fail while it is told so.
-struct Failing {
+/// A store whose writes of usage fail if `fails`.
+struct FailingStore {
     store: SqliteStore,
     fails: Arc<Mutex<bool>>,
 }
 
-impl Store for Failing {
+impl Store for FailingStore {
     fn create_account(
         &self,
         email: &Email,
@@ -295,32 +296,32 @@ impl Store for Failing {
     fn set_password(
         &self,
         account: AccountId,
-        of: Option<PasswordVersion>,
+        version: Option<PasswordVersion>,
         password: &PasswordHash,
         keep: Option<&SessionDigest>,
     ) -> Result<(), StoreError> {
-        self.store.set_password(account, of, password, keep)
+        self.store.set_password(account, version, password, keep)
     }
     fn rehash_password(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         password: &PasswordHash,
     ) -> Result<(), StoreError> {
-        self.store.rehash_password(account, of, password)
+        self.store.rehash_password(account, version, password)
     }
-    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
-        self.store.delete_account(account, of, now)
+    fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
+        self.store.delete_account(account, version, now)
     }
     fn add_session(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         session: &SessionDigest,
         now: i64,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        self.store.add_session(account, of, session, now, expires_at)
+        self.store.add_session(account, version, session, now, expires_at)
     }
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
         self.store.session(session, now)
@@ -343,7 +344,7 @@ impl Store for Failing {
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
         self.store.changes(since)
     }
-    fn usage(&self, day: Date) -> Result<Vec<Usage>, StoreError> {
+    fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
         self.store.usage(day)
     }
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
@@ -358,19 +359,23 @@ impl Store for Failing {
 }
 
 #[test]
-fn usage_that_could_not_be_written_is_written_later_and_once() {
+fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
     let fails = Arc::new(Mutex::new(true));
-    let access =
-        AuthService::over(Box::new(Failing { store, fails: fails.clone() }), RateLimitConfig::default(), NOON).unwrap();
-    let caller = caller(&access, &header);
-    access.take(&caller, today()).unwrap();
-    assert!(access.flush(NOON).is_err());
-    access.take(&caller, today()).unwrap();
-    assert!(access.flush(NOON).is_err());
+    let service = AuthService::with_store(
+        Box::new(FailingStore { store, fails: fails.clone() }),
+        RateLimitConfig::default(),
+        NOON,
+    )
+    .unwrap();
+    let caller = caller(&service, &header);
+    service.take(&caller, today()).unwrap();
+    assert!(service.flush(NOON).is_err());
+    service.take(&caller, today()).unwrap();
+    assert!(service.flush(NOON).is_err());
     *fails.lock().unwrap() = false;
-    assert_eq!(access.flush(NOON).unwrap(), 1);
-    assert_eq!(access.store().usage(today()).unwrap()[0].requests, 2);
-    assert_eq!(access.peek(&caller, today()).used, 2);
+    assert_eq!(service.flush(NOON).unwrap(), 1);
+    assert_eq!(service.store().usage(today()).unwrap()[0].requests, 2);
+    assert_eq!(service.peek(&caller, today()).used, 2);
 }

@@ -2,13 +2,12 @@
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::StoreError;
 use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{Session, SessionDigest};
 use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
 use crate::auth::sqlite::{SqliteError, keys, next_change, usage};
-use crate::auth::{Credentials, PasswordVersion};
+use crate::auth::{Credentials, PasswordVersion, StoreError};
 use crate::quota::Tier;
 
 pub(crate) fn create(
@@ -18,12 +17,12 @@ pub(crate) fn create(
     password: Option<&PasswordHash>,
     now: i64,
 ) -> Result<Account, SqliteError> {
-    let made = transaction
+    let inserted = transaction
         .prepare_cached(
             "INSERT INTO accounts (email, tier, password, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         )?
         .execute((email.as_str(), tier.name(), password.map(PasswordHash::as_str), now))?;
-    if made == 0 {
+    if inserted == 0 {
         return Err(StoreError::AccountExists(email.clone()).into());
     }
     by_email(transaction, email)
@@ -32,13 +31,13 @@ pub(crate) fn create(
 pub(crate) fn by_email(connection: &Connection, email: &Email) -> Result<Account, SqliteError> {
     let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE email = ?"))?;
     let found = statement.query_row([email.as_str()], read_account).optional()?;
-    found.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), nearest: None }.into())
+    found.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), suggestion: None }.into())
 }
 
 pub(crate) fn by_id(connection: &Connection, account: AccountId) -> Result<Account, SqliteError> {
     let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE accounts.id = ?"))?;
     let found = statement.query_row([account.0], read_account).optional()?;
-    found.ok_or(SqliteError::AuthError(StoreError::AccountGone))
+    found.ok_or(SqliteError::Rule(StoreError::AccountGone))
 }
 
 pub(crate) fn all(connection: &Connection) -> Result<Vec<Account>, SqliteError> {
@@ -68,17 +67,17 @@ pub(crate) fn credentials(connection: &Connection, email: &Email) -> Result<Cred
             version: PasswordVersion(row.get(2)?),
         })
     });
-    found.optional()?.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), nearest: None }.into())
+    found.optional()?.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), suggestion: None }.into())
 }
 
 pub(crate) fn set_password(
     transaction: &Transaction<'_>,
     account: AccountId,
-    of: Option<PasswordVersion>,
+    version: Option<PasswordVersion>,
     password: &PasswordHash,
     keep: Option<&SessionDigest>,
 ) -> Result<(), SqliteError> {
-    check(transaction, account, of)?;
+    check_version(transaction, account, version)?;
     transaction.execute(
         "UPDATE accounts SET password = ?, password_version = password_version + 1 WHERE id = ?",
         (password.as_str(), account.0),
@@ -93,32 +92,35 @@ pub(crate) fn set_password(
 pub(crate) fn rehash_password(
     transaction: &Transaction<'_>,
     account: AccountId,
-    of: PasswordVersion,
+    version: PasswordVersion,
     password: &PasswordHash,
 ) -> Result<(), SqliteError> {
-    check(transaction, account, Some(of))?;
+    check_version(transaction, account, Some(version))?;
     transaction.execute("UPDATE accounts SET password = ? WHERE id = ?", (password.as_str(), account.0))?;
     Ok(())
 }
 
-/// Refuses where the account is gone, or another password was set since `of`.
-fn check(transaction: &Transaction<'_>, account: AccountId, of: Option<PasswordVersion>) -> Result<(), SqliteError> {
+fn check_version(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    version: Option<PasswordVersion>,
+) -> Result<(), SqliteError> {
     let mut statement = transaction.prepare_cached("SELECT password_version FROM accounts WHERE id = ?")?;
     let found = statement.query_row([account.0], |row| row.get(0)).optional()?;
-    let found = PasswordVersion(found.ok_or(SqliteError::AuthError(StoreError::AccountGone))?);
-    if of.is_some_and(|of| of != found) { Err(StoreError::PasswordChanged.into()) } else { Ok(()) }
+    let found = PasswordVersion(found.ok_or(SqliteError::Rule(StoreError::AccountGone))?);
+    if version.is_some_and(|version| version != found) { Err(StoreError::PasswordChanged.into()) } else { Ok(()) }
 }
 
 pub(crate) fn delete(
     transaction: &Transaction<'_>,
     account: AccountId,
-    of: Option<PasswordVersion>,
+    version: Option<PasswordVersion>,
     now: i64,
 ) -> Result<(), SqliteError> {
-    check(transaction, account, of)?;
+    check_version(transaction, account, version)?;
     usage::delete(transaction, account)?;
     keys::orphan(transaction, account, now)?;
-    // The sessions go, and the keys stay, by what the tables say of an account that is gone.
+    // By the foreign keys, its sessions are deleted and its keys remain without account.
     transaction.execute("DELETE FROM accounts WHERE id = ?", [account.0])?;
     Ok(())
 }
@@ -126,12 +128,12 @@ pub(crate) fn delete(
 pub(crate) fn add_session(
     transaction: &Transaction<'_>,
     account: AccountId,
-    of: PasswordVersion,
+    version: PasswordVersion,
     session: &SessionDigest,
     now: i64,
     expires_at: i64,
 ) -> Result<(), SqliteError> {
-    check(transaction, account, Some(of))?;
+    check_version(transaction, account, Some(version))?;
     transaction
         .prepare_cached("INSERT INTO sessions (digest, account, created_at, expires_at) VALUES (?, ?, ?, ?)")?
         .execute((session.bytes(), account.0, now, expires_at))?;

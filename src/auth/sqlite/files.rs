@@ -1,4 +1,4 @@
-//! The folder and file of the database: made for their owner alone.
+//! Folder and file of the database, accessible to their owner only.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -8,8 +8,8 @@ use crate::auth::StoreError;
 
 const FILE: &str = "venturedex.sqlite";
 
-/// Makes `data` (0700) and an empty database file in it (0600) where they are missing. SQLite gives its side files the
-/// mode of the main one. What is there already keeps the mode that the operator gave it.
+/// Creates `data` (0700) and an empty database file in it (0600) if missing. SQLite gives its auxiliary files the mode of the
+/// database. Existing files keep their mode.
 pub(crate) fn prepare(data: &Path) -> Result<PathBuf, StoreError> {
     let mut folder = DirBuilder::new();
     let mut file = OpenOptions::new();

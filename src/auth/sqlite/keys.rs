@@ -1,16 +1,14 @@
-//! Keys: made, listed, revoked, and what a running server must take up of them.
+//! Keys, and their changes for running servers.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::data::Date;
-
-use crate::auth::Changes;
 use crate::auth::account::{Account, AccountId, KeyId, KeyName, KeyRecord, KeyRef};
 use crate::auth::sqlite::rows::{KEYS, read_key, read_state};
 use crate::auth::sqlite::{SqliteError, accounts, next_change};
-use crate::auth::{ApiKey, StoreError};
+use crate::auth::{ApiKey, Changes, StoreError};
+use crate::data::Date;
 
-/// What is shown of a key whose account is gone.
+/// The short form of a key whose account was deleted.
 const ORPHAN: &str = "vdx_0000…0000";
 
 pub(crate) fn create(
@@ -22,7 +20,7 @@ pub(crate) fn create(
 ) -> Result<KeyRecord, SqliteError> {
     let Account { email, tier, active_keys, .. } = accounts::by_id(transaction, account)?;
     if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
-        return Err(StoreError::KeysUsedUp { email, tier, allowed }.into());
+        return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
     }
     let counter = free_counter(transaction, account, Date::from_unix(now))?;
     let change = next_change(transaction)?;
@@ -36,7 +34,8 @@ pub(crate) fn create(
                 ":account": account.0,
                 ":name": name.as_str(),
                 ":digest": key.digest().bytes(),
-                ":shown": key.shown().to_string(),
+                ":shown": key.masked().to_string(),
+                // A new counter has the number of the key, which is set below.
                 ":counter": counter.unwrap_or(0),
                 ":now": now,
                 ":changed": change,
@@ -54,8 +53,8 @@ pub(crate) fn all(
     account: Option<AccountId>,
     today: Date,
 ) -> Result<Vec<KeyRecord>, SqliteError> {
-    let of = if account.is_some() { "keys.account = :id" } else { ":id IS NULL" };
-    let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE {of} ORDER BY keys.id"))?;
+    let condition = if account.is_some() { "keys.account = :id" } else { ":id IS NULL" };
+    let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE {condition} ORDER BY keys.id"))?;
     let id = account.map(|account| account.0);
     let rows = statement.query_map(named_params! {":today": today.days(), ":id": id}, read_key)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -72,7 +71,7 @@ pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Re
     record(transaction, id, Date::from_unix(now))
 }
 
-/// Revokes all keys of an account and takes from them what tells of it; their digests stay.
+/// Revokes all keys of an account and clears what identifies it; their digests remain.
 pub(crate) fn orphan(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<(), SqliteError> {
     let change = next_change(transaction)?;
     transaction.execute(
@@ -84,18 +83,18 @@ pub(crate) fn orphan(transaction: &Transaction<'_>, account: AccountId, now: i64
 }
 
 pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, rusqlite::Error> {
-    let mark = connection.prepare_cached("SELECT change FROM service")?.query_row([], |row| row.get::<_, i64>(0))?;
-    if mark == since {
-        return Ok(Changes { mark, keys: Vec::new() });
+    let last = connection.prepare_cached("SELECT change FROM service")?.query_row([], |row| row.get::<_, i64>(0))?;
+    if last == since {
+        return Ok(Changes { last, keys: Vec::new() });
     }
-    // An older mark than ours is that of a database put back from a copy: all of it is read again.
-    let since = if mark < since { 0 } else { since };
+    // The database was restored from an older copy: all keys are read again.
+    let since = if last < since { 0 } else { since };
     let mut statement = connection.prepare_cached(
         "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), keys.revoked_at IS NOT NULL, \
          keys.digest, keys.shown FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
     )?;
     let keys = statement.query_map([since], read_state)?.collect::<Result<_, _>>()?;
-    Ok(Changes { mark, keys })
+    Ok(Changes { last, keys })
 }
 
 fn record(connection: &Connection, key: i64, today: Date) -> Result<KeyRecord, SqliteError> {
@@ -103,18 +102,18 @@ fn record(connection: &Connection, key: i64, today: Date) -> Result<KeyRecord, S
     Ok(statement.query_row(named_params! {":today": today.days(), ":id": key}, read_key)?)
 }
 
-/// The number of the key that is meant. Those whose account is gone are not known any more.
+/// Keys whose account was deleted are not found.
 fn find(connection: &Connection, key: KeyRef) -> Result<i64, SqliteError> {
     let found: Vec<i64> = match key {
         KeyRef::Id(id) => ids(connection, "SELECT id FROM keys WHERE id = ? AND account IS NOT NULL", [id.0]),
         KeyRef::Of(account, id) => {
             ids(connection, "SELECT id FROM keys WHERE account = ? AND id = ?", [account.0, id.0])
         }
-        KeyRef::Shown(shown) => {
-            // Where several look alike and one of them is active, that one is meant.
+        KeyRef::Masked(masked) => {
+            // Active keys take precedence over revoked ones with the same short form.
             let sql = "SELECT id FROM keys WHERE shown = ?1 AND account IS NOT NULL AND (revoked_at IS NULL OR \
                        NOT EXISTS (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL)) ORDER BY id";
-            ids(connection, sql, [shown.to_string()])
+            ids(connection, sql, [masked.to_string()])
         }
         KeyRef::Digest(digest) => {
             ids(connection, "SELECT id FROM keys WHERE digest = ? AND account IS NOT NULL", [*digest.bytes()])
@@ -131,9 +130,9 @@ fn ids(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> Res
     connection.prepare_cached(sql)?.query_map(params, |row| row.get(0))?.collect()
 }
 
-/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key has.
+/// The counter that a new key takes over: that of the key revoked last on `today` whose counter no active key uses.
 ///
-/// A new counter is begun only where there is none such, so that an account never counts on more counters a day than its
+/// A key gets a new counter only if there is no such counter, so that an account never uses more counters per day than its
 /// tier allows keys.
 fn free_counter(connection: &Connection, account: AccountId, today: Date) -> Result<Option<i64>, rusqlite::Error> {
     connection

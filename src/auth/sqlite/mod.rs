@@ -1,16 +1,16 @@
-//! The store in one SQLite file, `venturedex.sqlite` in the data folder.
+//! A [`Store`] in one SQLite file, `venturedex.sqlite` in the data folder.
 //!
-//! In WAL mode, so that reading never waits for writing. Every change runs in one immediate transaction: what it checked
-//! still holds when it commits, whatever other processes do.
+//! In WAL mode, so that reads never wait for writes. Every change is one immediate transaction, so that its checks still hold
+//! when it commits, whatever other processes do.
 
-pub mod accounts;
-pub mod files;
-pub mod keys;
-pub mod rows;
-pub mod schema;
+mod accounts;
+mod files;
+mod keys;
+mod rows;
+mod schema;
 #[cfg(test)]
 mod tests;
-pub mod usage;
+mod usage;
 
 use std::fmt;
 use std::path::Path;
@@ -19,67 +19,65 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::data::Date;
-
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{Session, SessionDigest};
-use crate::auth::{AddedUsage, Changes, Credentials, DayUsage, PasswordVersion, Store, Usage};
-use crate::auth::{ApiKey, StoreError};
-use crate::quota::Tier;
+use crate::auth::sqlite::schema::MigrationError;
+use crate::auth::{ApiKey, Changes, Credentials, DayUsage, PasswordVersion, Store, StoreError};
+use crate::data::Date;
+use crate::quota::{AddedUsage, StoredUsage, Tier};
 
 /// How long a call waits for other processes.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// How often a store that others are opening is tried.
-const OPENING_TRIES: u32 = 6;
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Attempts to open a store that other processes are opening.
+const OPEN_ATTEMPTS: u32 = 6;
 
-/// The store in one SQLite file.
 pub struct SqliteStore {
     writer: Mutex<Connection>,
     reader: Mutex<Reader>,
 }
 
-/// A connection that only reads. SQLite tells it cheaply whether any other connection has committed.
+/// A connection that only reads: its `data_version` shows cheaply whether another connection has committed.
 struct Reader {
     connection: Connection,
-    /// The database's version and the mark when last looked.
+    /// The `data_version` and the last change at the last call of [`Store::changes`].
     seen: Option<(i64, i64)>,
 }
 
 impl SqliteStore {
-    /// Opens the store of the folder `data`, and makes both where they are missing (0700, 0600).
+    /// Opens the store in the folder `data`; creates folder (0700) and file (0600) if missing.
     ///
     /// # Errors
-    /// [`StoreError::File`], [`StoreError::NotOurs`], [`StoreError::Newer`], [`StoreError::Busy`].
+    /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         let path = files::prepare(data)?;
-        let unusable = |error: schema::Unusable| match error {
-            schema::Unusable::NotOurs => StoreError::NotOurs(path.clone()),
-            schema::Unusable::Newer(found) => {
-                StoreError::Newer { path: path.clone(), found, known: schema::STEPS.len() as i64 }
+        let store_error = |error: MigrationError| match error {
+            MigrationError::Foreign => StoreError::ForeignDatabase(path.clone()),
+            MigrationError::Newer(found) => {
+                StoreError::NewerDatabase { path: path.clone(), found, supported: schema::STEPS.len() as i64 }
             }
-            schema::Unusable::Failed(error) => failed("open the database")(error),
+            MigrationError::Database(error) => database_error("open the database")(error),
         };
-        let mut tries = OPENING_TRIES;
+        let mut attempts = OPEN_ATTEMPTS;
         let writer = loop {
-            let migrated = || -> Result<Connection, schema::Unusable> {
+            let migrated = || -> Result<Connection, MigrationError> {
                 let mut writer = connect(&path)?;
                 schema::migrate(&mut writer)?;
                 Ok(writer)
             };
-            match migrated().map_err(unusable) {
-                // Many that open a new store at once can each wait for another in vain; one that tries again gets through.
-                Err(StoreError::Busy) if tries > 1 => tries -= 1,
+            match migrated().map_err(store_error) {
+                // Processes that create a store at the same time can block each other; a second attempt succeeds.
+                Err(StoreError::Busy) if attempts > 1 => attempts -= 1,
                 opened => break opened?,
             }
         };
-        let reader = connect(&path).map_err(|error| unusable(error.into()))?;
+        let reader = connect(&path).map_err(|error| store_error(error.into()))?;
         Ok(Self { writer: Mutex::new(writer), reader: Mutex::new(Reader { connection: reader, seen: None }) })
     }
 
-    /// Writes the log into the file and empties it, so that nothing of what was deleted is left there. Where others read
-    /// just then, the log is overwritten later.
-    fn empty_log(&self) {
+    /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
+    /// overwritten later.
+    fn truncate_log(&self) {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
@@ -88,39 +86,38 @@ impl SqliteStore {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `read` on the connection that only reads.
     fn read<T>(
         &self,
-        doing: &'static str,
+        operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        read(&self.reader().connection).map_err(|failure| failure.named(doing))
+        read(&self.reader().connection).map_err(|error| error.into_store_error(operation))
     }
 
-    /// Runs `change` in one transaction, which is undone where it fails, and is on the disk when this returns.
+    /// Runs `change` in one transaction, which is on the disk when this returns.
     fn change<T>(
         &self,
-        doing: &'static str,
+        operation: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        self.write(Durability::Full, doing, change)
+        self.write(Durability::Full, operation, change)
     }
 
     fn write<T>(
         &self,
         durability: Durability,
-        doing: &'static str,
+        operation: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let run = || {
             writer.pragma_update(None, "synchronous", durability.pragma())?;
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let answer = change(&transaction)?;
+            let result = change(&transaction)?;
             transaction.commit()?;
-            Ok(answer)
+            Ok(result)
         };
-        run().map_err(|failure: SqliteError| failure.named(doing))
+        run().map_err(|error: SqliteError| error.into_store_error(operation))
     }
 }
 
@@ -132,23 +129,23 @@ impl fmt::Debug for SqliteStore {
 
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {
         connection.pragma_update(None, "journal_mode", "wal")?;
     }
     connection.pragma_update(None, "foreign_keys", true)?;
-    // What was deleted is gone from the file too.
+    // Deleted data is overwritten in the file.
     connection.pragma_update(None, "secure_delete", true)?;
     Ok(connection)
 }
 
-/// What a commit outlives.
+/// What a commit survives.
 #[derive(Clone, Copy)]
 enum Durability {
-    /// A crash of the machine: what a person was told is done stays done.
+    /// A crash of the machine.
     Full,
-    /// A crash of the process: for what is written all the time, so that the disk need not be waited for.
+    /// A crash of the process only; does not wait for the disk.
     Normal,
 }
 
@@ -161,37 +158,28 @@ impl Durability {
     }
 }
 
-/// What stopped a transaction: a refusal of ours, or the database.
-pub(crate) enum SqliteError {
-    AuthError(StoreError),
-    Database(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for SqliteError {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Database(error)
-    }
-}
-
-impl From<StoreError> for SqliteError {
-    fn from(error: StoreError) -> Self {
-        Self::AuthError(error)
-    }
+/// Why a transaction failed: one of the store's rules, or the database.
+#[derive(thiserror::Error, Debug)]
+enum SqliteError {
+    #[error(transparent)]
+    Rule(#[from] StoreError),
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
 }
 
 impl SqliteError {
-    fn named(self, doing: &'static str) -> StoreError {
+    fn into_store_error(self, operation: &'static str) -> StoreError {
         match self {
-            Self::AuthError(error) => error,
-            Self::Database(error) => failed(doing)(error),
+            Self::Rule(error) => error,
+            Self::Database(error) => database_error(operation)(error),
         }
     }
 }
 
-fn failed(doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Busy,
-        _ => StoreError::Database { doing, source: Box::new(error) },
+        _ => StoreError::Database { operation, source: Box::new(error) },
     }
 }
 
@@ -203,7 +191,7 @@ impl Store for SqliteStore {
         password: Option<&PasswordHash>,
         now: i64,
     ) -> Result<Account, StoreError> {
-        self.change("make the account", |transaction| accounts::create(transaction, email, tier, password, now))
+        self.change("create the account", |transaction| accounts::create(transaction, email, tier, password, now))
     }
 
     fn account(&self, email: &Email) -> Result<Account, StoreError> {
@@ -225,40 +213,42 @@ impl Store for SqliteStore {
     fn set_password(
         &self,
         account: AccountId,
-        of: Option<PasswordVersion>,
+        version: Option<PasswordVersion>,
         password: &PasswordHash,
         keep: Option<&SessionDigest>,
     ) -> Result<(), StoreError> {
-        self.change("set the password", |transaction| accounts::set_password(transaction, account, of, password, keep))
+        self.change("set the password", |transaction| {
+            accounts::set_password(transaction, account, version, password, keep)
+        })
     }
 
     fn rehash_password(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         password: &PasswordHash,
     ) -> Result<(), StoreError> {
-        self.change("renew the password's hash", |transaction| {
-            accounts::rehash_password(transaction, account, of, password)
+        self.change("rehash the password", |transaction| {
+            accounts::rehash_password(transaction, account, version, password)
         })
     }
 
-    fn delete_account(&self, account: AccountId, of: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
-        self.change("delete the account", |transaction| accounts::delete(transaction, account, of, now))?;
-        self.empty_log();
+    fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError> {
+        self.change("delete the account", |transaction| accounts::delete(transaction, account, version, now))?;
+        self.truncate_log();
         Ok(())
     }
 
     fn add_session(
         &self,
         account: AccountId,
-        of: PasswordVersion,
+        version: PasswordVersion,
         session: &SessionDigest,
         now: i64,
         expires_at: i64,
     ) -> Result<(), StoreError> {
-        self.change("begin the session", |transaction| {
-            accounts::add_session(transaction, account, of, session, now, expires_at)
+        self.change("start the session", |transaction| {
+            accounts::add_session(transaction, account, version, session, now, expires_at)
         })
     }
 
@@ -271,11 +261,11 @@ impl Store for SqliteStore {
     }
 
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
-        self.change("end the sessions that expired", |transaction| accounts::end_expired_sessions(transaction, now))
+        self.change("end expired sessions", |transaction| accounts::end_expired_sessions(transaction, now))
     }
 
     fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError> {
-        self.change("make the key", |transaction| keys::create(transaction, account, name, key, now))
+        self.change("create the key", |transaction| keys::create(transaction, account, name, key, now))
     }
 
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
@@ -289,21 +279,21 @@ impl Store for SqliteStore {
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
         let mut reader = self.reader();
         let mut read = || {
-            // Asked first: what is committed after this shows as a new version the next time.
+            // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if reader.seen == Some((version, since)) {
-                return Ok(Changes { mark: since, keys: Vec::new() });
+                return Ok(Changes { last: since, keys: Vec::new() });
             }
             let transaction = reader.connection.transaction()?;
             let changes = keys::changes(&transaction, since)?;
             transaction.commit()?;
-            reader.seen = Some((version, changes.mark));
+            reader.seen = Some((version, changes.last));
             Ok(changes)
         };
-        read().map_err(failed("read what changed"))
+        read().map_err(database_error("read the changed keys"))
     }
 
-    fn usage(&self, day: Date) -> Result<Vec<Usage>, StoreError> {
+    fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
         self.read("read the usage", |connection| usage::of_day(connection, day))
     }
 
@@ -316,7 +306,7 @@ impl Store for SqliteStore {
     }
 
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
-        self.change("keep the cursor secret", |transaction| {
+        self.change("store the cursor secret", |transaction| {
             let sql = "UPDATE service SET cursor_secret = coalesce(cursor_secret, ?) RETURNING cursor_secret";
             Ok(transaction.query_row(sql, [fresh], |row| row.get(0))?)
         })

@@ -1,13 +1,12 @@
-//! How rows are asked for and read.
+//! Queries for accounts and keys, and the conversion of their rows.
 
 use std::str::FromStr;
 
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 
-use crate::auth::KeyDigest;
-use crate::auth::KeyState;
 use crate::auth::account::{Account, AccountId, CounterId, KeyId, KeyRecord};
+use crate::auth::{KeyDigest, KeyState};
 
 pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) FROM accounts";
@@ -35,7 +34,7 @@ pub(crate) fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
         email: parsed(row, 2)?,
         tier: parsed(row, 3)?,
         name: row.get(4)?,
-        shown: parsed(row, 5)?,
+        masked: parsed(row, 5)?,
         created_at: row.get(6)?,
         revoked_at: row.get(7)?,
         last_used_at: row.get(8)?,
@@ -52,11 +51,11 @@ pub(crate) fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
         tier: parsed(row, 3)?,
         revoked: row.get(4)?,
         digest: KeyDigest::from_bytes(row.get(5)?),
-        shown: parsed(row, 6)?,
+        masked: parsed(row, 6)?,
     })
 }
 
-/// A column of text, read into its type.
+/// Parses a text column.
 fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
 where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static>,

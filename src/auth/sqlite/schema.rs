@@ -1,15 +1,15 @@
-//! The database's tables, version by version.
+//! The tables of the database, and migrations to the current version.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 /// `PRAGMA application_id`: "VDEX".
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
-/// Each step brings a database from the version of its place to the next one. A step that was released is never changed.
+/// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
 pub(crate) const STEPS: [&str; 2] = [
-    // `service.change` counts the changes that a running server must take up; each changed row bears its number.
-    // `keys.counter` is the number of the first key that counted on it. Usage is ordered by day, so that a start reads
-    // one stretch, and each day's rows are appended; it names no foreign key, so that one lost key cannot hold up the rest.
+    // `service.change` is the number of the last change of a key; `keys.changed` is the change that wrote the row.
+    // `keys.counter` is the number of the first key that used the counter. Usage is ordered by day, so that a start reads one
+    // range and new rows are appended. It has no foreign key, so that one missing key cannot block the others.
     "CREATE TABLE service (
         id INTEGER PRIMARY KEY CHECK (id = 1),
         change INTEGER NOT NULL,
@@ -44,9 +44,8 @@ pub(crate) const STEPS: [&str; 2] = [
         requests INTEGER NOT NULL CHECK (requests >= 0),
         PRIMARY KEY (day, key)
     ) STRICT, WITHOUT ROWID;",
-    // `accounts.password_version` counts how often a password was set: what was decided about one holds while it stands.
-    // Keys outlive their account, so that they are told from keys that never were; SQLite makes a column null-able only by
-    // copying its table.
+    // `accounts.password_version` counts how often a password was set. Keys outlive their account, so that they are rejected
+    // as revoked and not as unknown; SQLite can make a column nullable only by copying the table.
     "ALTER TABLE accounts ADD COLUMN password TEXT;
     ALTER TABLE accounts ADD COLUMN password_version INTEGER NOT NULL DEFAULT 0;
     CREATE TABLE sessions (
@@ -81,31 +80,31 @@ pub(crate) const STEPS: [&str; 2] = [
 ];
 
 /// Why a database cannot be used.
-#[derive(Debug)]
-pub(crate) enum Unusable {
-    /// It is of another program.
-    NotOurs,
-    /// It is of a later version, this one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum MigrationError {
+    #[error("not a venturedex database")]
+    Foreign,
+    #[error("the database has the newer version {0}")]
     Newer(i64),
-    /// It reported an error.
-    Failed(rusqlite::Error),
+    #[error(transparent)]
+    Database(rusqlite::Error),
 }
 
-impl From<rusqlite::Error> for Unusable {
+impl From<rusqlite::Error> for MigrationError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => Self::NotOurs,
-            _ => Self::Failed(error),
+            Some(rusqlite::ErrorCode::NotADatabase) => Self::Foreign,
+            _ => Self::Database(error),
         }
     }
 }
 
-/// Brings the database to the latest version; several processes may try at once.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Unusable> {
+/// Several processes may migrate at the same time.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), MigrationError> {
     migrate_through(connection, &STEPS)
 }
 
-fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), Unusable> {
+fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), MigrationError> {
     if version(connection)? == steps.len() as i64 && application(connection)? == APPLICATION {
         return Ok(());
     }
@@ -113,10 +112,10 @@ fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), Un
     let found = version(&transaction)?;
     let empty: bool = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
     if !empty && application(&transaction)? != APPLICATION {
-        return Err(Unusable::NotOurs);
+        return Err(MigrationError::Foreign);
     }
-    let done = usize::try_from(found).map_err(|_| Unusable::NotOurs)?;
-    let Some(steps_left) = steps.get(done..) else { return Err(Unusable::Newer(found)) };
+    let done = usize::try_from(found).map_err(|_| MigrationError::Foreign)?;
+    let Some(steps_left) = steps.get(done..) else { return Err(MigrationError::Newer(found)) };
     for step in steps_left {
         transaction.execute_batch(step)?;
     }
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_is_brought_forward_step_by_step() {
+    fn a_database_is_migrated_step_by_step() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();
         connection
@@ -150,11 +149,11 @@ mod tests {
         migrate_through(&mut connection, &steps).unwrap();
         let note: Option<String> = connection.query_row("SELECT note FROM accounts", [], |row| row.get(0)).unwrap();
         assert_eq!(note, None);
-        assert!(matches!(migrate(&mut connection), Err(Unusable::Newer(3))));
+        assert!(matches!(migrate(&mut connection), Err(MigrationError::Newer(3))));
     }
 
     #[test]
-    fn keys_of_the_first_version_are_kept_and_outlive_their_account_then() {
+    fn keys_of_the_first_version_are_migrated_and_can_outlive_their_account() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.pragma_update(None, "foreign_keys", true).unwrap();
         migrate_through(&mut connection, &STEPS[..1]).unwrap();
@@ -171,13 +170,13 @@ mod tests {
                 })
                 .unwrap()
         };
-        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
-        assert_eq!(kept, (Some(4), "laptop".to_owned(), digest, 5, 11));
-        assert!(connection.execute("DELETE FROM accounts", []).is_err(), "a key that is active needs its account");
+        let row: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(row, (Some(4), "laptop".to_owned(), digest, 5, 11));
+        assert!(connection.execute("DELETE FROM accounts", []).is_err(), "an active key requires its account");
         connection.execute("UPDATE keys SET revoked_at = 12", []).unwrap();
         connection.execute("DELETE FROM accounts", []).unwrap();
-        let kept: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
-        assert_eq!(kept.0, None);
+        let row: (Option<i64>, String, [u8; 32], i64, i64) = key(&connection);
+        assert_eq!(row.0, None);
         let next: i64 = connection
             .query_row(
                 "INSERT INTO keys (name, digest, shown, counter, created_at, revoked_at, changed) \
@@ -186,23 +185,23 @@ mod tests {
                 |row| row.get(0),
             )
             .unwrap();
-        assert_eq!(next, 7, "numbers go on");
+        assert_eq!(next, 7, "numbers are not reused");
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_database_as_it_was() {
+    fn a_failed_step_leaves_the_database_unchanged() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();
         let steps: Vec<&str> = STEPS.into_iter().chain(["CREATE TABLE extra (id); CREATE TABLE keys (id)"]).collect();
-        assert!(matches!(migrate_through(&mut connection, &steps), Err(Unusable::Failed(_))));
+        assert!(matches!(migrate_through(&mut connection, &steps), Err(MigrationError::Database(_))));
         assert!(connection.execute("SELECT * FROM extra", []).is_err());
         migrate(&mut connection).unwrap();
     }
 
     #[test]
-    fn the_database_of_another_program_is_refused() {
+    fn the_database_of_another_program_is_rejected() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (id)").unwrap();
-        assert!(matches!(migrate(&mut connection), Err(Unusable::NotOurs)));
+        assert!(matches!(migrate(&mut connection), Err(MigrationError::Foreign)));
     }
 }

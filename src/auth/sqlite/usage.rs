@@ -1,25 +1,26 @@
-//! Usage: requests of each key and day.
+//! Requests by key and day.
 
 use rusqlite::{Connection, Row, Transaction, named_params};
 
-use crate::data::Date;
-
-use crate::auth::account::{AccountId, CounterId, KeyId};
+use crate::auth::DayUsage;
+use crate::auth::account::AccountId;
 use crate::auth::sqlite::SqliteError;
-use crate::auth::{AddedUsage, DayUsage, Usage};
+use crate::data::Date;
+use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
 
-/// The days from `:first` to `:last`. Usage is ordered by day: that of an account is looked up place by place, whatever
-/// others used on these days.
+/// The days from `:first` to `:last`. The table is ordered by day: the usage of an account is looked up by day and key, so
+/// that its cost does not depend on other accounts.
 const DAYS: &str = "WITH RECURSIVE days (day) AS \
     (SELECT :first UNION ALL SELECT day + 1 FROM days WHERE day < :last)";
 
-pub(crate) fn of_day(connection: &Connection, day: Date) -> Result<Vec<Usage>, SqliteError> {
+pub(crate) fn of_day(connection: &Connection, day: Date) -> Result<Vec<StoredUsage>, SqliteError> {
     let mut statement = connection.prepare_cached(
         "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
          WHERE usage.day = ?",
     )?;
-    let usage =
-        |row: &Row<'_>| Ok(Usage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? });
+    let usage = |row: &Row<'_>| {
+        Ok(StoredUsage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
+    };
     Ok(statement.query_map([day.days()], usage)?.collect::<Result<_, _>>()?)
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn of_account(
 }
 
 pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqliteError> {
-    // What a key of an account that is gone was still asked for is forgotten with the rest of it.
+    // The usage of a key whose account was deleted is not stored.
     let mut add = transaction.prepare_cached(
         "INSERT INTO usage (day, key, requests) SELECT :day, :key, max(0, :requests) \
          WHERE NOT EXISTS (SELECT 1 FROM keys WHERE id = :key AND account IS NULL) \
@@ -64,9 +65,9 @@ pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64)
     Ok(totals)
 }
 
-/// Forgets the usage of an account's keys.
+/// Deletes the usage of an account's keys.
 pub(crate) fn delete(transaction: &Transaction<'_>, account: AccountId) -> Result<(), SqliteError> {
-    // Clocks differ: a day more on both sides.
+    // One more day on both sides, as clocks may differ.
     let span: (Option<i64>, Option<i64>) = transaction.query_row(
         "SELECT min(created_at) / 86400 - 1, max(coalesce(last_used_at, created_at)) / 86400 + 1 \
          FROM keys WHERE account = ?",

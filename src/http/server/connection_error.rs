@@ -93,7 +93,7 @@ impl ConnectionError {
         if let Some(version) = context.api_version {
             headers.insert(API_VERSION, HeaderValue::from_static(version));
         }
-        write_quota(&mut headers, &Quota::none(Date::from_unix(context.now)), context.now);
+        write_quota(&mut headers, &Quota::zero(Date::from_unix(context.now)), context.now);
         write_cors(&mut headers);
         headers
     }

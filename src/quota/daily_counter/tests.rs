@@ -7,8 +7,8 @@ use crate::quota::daily_counter::*;
 
 const LIMIT: u32 = 100;
 
-fn tally(key: i64, counter: i64) -> KeyTally {
-    KeyTally { key: KeyId(key), counter: CounterId(counter) }
+fn counted(key: i64, counter: i64) -> CountedKey {
+    CountedKey { key: KeyId(key), counter: CounterId(counter) }
 }
 
 fn day(number: i32) -> Date {
@@ -16,47 +16,47 @@ fn day(number: i32) -> Date {
 }
 
 #[test]
-fn exactly_the_limit_is_admitted_and_both_outcomes_tell_the_quota() {
-    let meter = DailyCounter::default();
+fn exactly_the_limit_is_admitted_and_both_results_hold_the_quota() {
+    let counter = DailyCounter::default();
     for used in 1..=LIMIT {
-        let quota = meter.take(tally(1, 1), Some(LIMIT), day(0)).unwrap();
+        let quota = counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap();
         assert_eq!((quota.used, quota.remaining), (used, Some(LIMIT - used)));
     }
-    let refused = meter.take(tally(1, 1), Some(LIMIT), day(0)).unwrap_err();
-    assert_eq!((refused.used, refused.remaining, refused.resets_at), (LIMIT, Some(0), day(1).unix()));
-    assert_eq!(meter.peek(CounterId(1), Some(LIMIT), day(0)), refused);
-    assert!(meter.take(tally(2, 2), Some(LIMIT), day(0)).is_ok(), "another key has its own");
-    assert_eq!(meter.take(tally(1, 1), Some(LIMIT), day(1)).unwrap().used, 1, "a new day begins anew");
-    assert!(meter.take(tally(1, 1), Some(LIMIT), day(0)).is_err(), "a late request counts on its own day");
+    let rejected = counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap_err();
+    assert_eq!((rejected.used, rejected.remaining, rejected.resets_at), (LIMIT, Some(0), day(1).unix()));
+    assert_eq!(counter.peek(CounterId(1), Some(LIMIT), day(0)), rejected);
+    assert!(counter.take(counted(2, 2), Some(LIMIT), day(0)).is_ok(), "another key has its own counter");
+    assert_eq!(counter.take(counted(1, 1), Some(LIMIT), day(1)).unwrap().used, 1, "a new day starts at zero");
+    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_err(), "a late request counts on its own day");
 }
 
 #[test]
-fn without_a_limit_all_is_counted_and_admitted() {
-    let meter = DailyCounter::default();
-    let quotas = (0..10_000).map(|_| meter.take(tally(1, 1), None, day(0)).unwrap());
+fn without_a_limit_every_request_is_counted_and_admitted() {
+    let counter = DailyCounter::default();
+    let quotas = (0..10_000).map(|_| counter.take(counted(1, 1), None, day(0)).unwrap());
     assert_eq!(quotas.last().unwrap().used, 10_000);
-    assert_eq!(meter.peek(CounterId(1), None, day(0)).remaining, None);
+    assert_eq!(counter.peek(CounterId(1), None, day(0)).remaining, None);
 }
 
 #[test]
 fn sixty_four_clients_at_once_get_exactly_the_limit_on_each_day() {
     for _ in 0..20 {
-        let meter = DailyCounter::default();
+        let counter = DailyCounter::default();
         let admitted = [const { AtomicU32::new(0) }; 3];
         let given_back = [const { AtomicU32::new(0) }; 3];
-        // The clients' clocks pass midnight at different requests, and some come late; two keys share the counter;
-        // the writer runs all the while, its writes failing now and then, and drops what is old.
+        // The clients' clocks pass midnight at different requests, and some requests are late; two keys share the counter;
+        // the writer runs at the same time, some of its writes fail, and it drops old counters.
         std::thread::scope(|scope| {
             for client in 0..64_usize {
-                let (meter, admitted, given_back) = (&meter, &admitted, &given_back);
+                let (counter, admitted, given_back) = (&counter, &admitted, &given_back);
                 scope.spawn(move || {
                     for request in 0..18 {
                         let today = ((request + client % 5) / 6).min(2);
-                        let tally = tally((client % 2) as i64, 1);
-                        if meter.take(tally, Some(LIMIT), day(today as i32)).is_ok() {
+                        let counted_key = counted((client % 2) as i64, 1);
+                        if counter.take(counted_key, Some(LIMIT), day(today as i32)).is_ok() {
                             admitted[today].fetch_add(1, Ordering::SeqCst);
                             if client == 7 {
-                                meter.give_back(tally, Some(LIMIT), day(today as i32));
+                                counter.give_back(counted_key, Some(LIMIT), day(today as i32));
                                 given_back[today].fetch_add(1, Ordering::SeqCst);
                             }
                         }
@@ -66,26 +66,26 @@ fn sixty_four_clients_at_once_get_exactly_the_limit_on_each_day() {
             scope.spawn(|| {
                 let mut store = HashMap::new();
                 for round in 0..50 {
-                    let added = meter.to_write();
+                    let added = counter.to_write();
                     if round % 3 == 0 {
-                        meter.not_written(&added);
+                        counter.not_written(&added);
                     } else {
-                        meter.written(&added, &write(&mut store, &added));
+                        counter.written(&added, &write(&mut store, &added));
                     }
-                    meter.drop_old(day(1));
+                    counter.drop_old(day(1));
                 }
             });
         });
         for (today, (admitted, given_back)) in admitted.iter().zip(&given_back).enumerate() {
             let (admitted, given_back) = (admitted.load(Ordering::SeqCst), given_back.load(Ordering::SeqCst));
-            let used = meter.peek(CounterId(1), Some(LIMIT), day(today as i32)).used;
+            let used = counter.peek(CounterId(1), Some(LIMIT), day(today as i32)).used;
             assert_eq!(admitted - given_back, used, "day {today}");
             assert!(used <= LIMIT && used + given_back >= LIMIT, "day {today}: {used}, {given_back} given back");
         }
     }
 }
 
-/// What a store does with `added`.
+/// Adds to `store` as a store does.
 fn write(store: &mut HashMap<(KeyId, Date), u32>, added: &[AddedUsage]) -> Vec<u32> {
     let mut write = |added: &AddedUsage| {
         let count = store.entry((added.key, added.day)).or_default();
@@ -96,38 +96,38 @@ fn write(store: &mut HashMap<(KeyId, Date), u32>, added: &[AddedUsage]) -> Vec<u
 }
 
 #[test]
-fn what_is_taken_while_a_write_runs_is_written_by_the_next() {
-    let meter = DailyCounter::default();
+fn requests_taken_during_a_write_are_written_by_the_next() {
+    let counter = DailyCounter::default();
     let mut store = HashMap::new();
-    meter.take(tally(1, 1), None, day(0)).unwrap();
-    let first = meter.to_write();
+    counter.take(counted(1, 1), None, day(0)).unwrap();
+    let first = counter.to_write();
     assert_eq!(first.len(), 1);
-    meter.take(tally(1, 1), None, day(0)).unwrap();
-    meter.written(&first, &write(&mut store, &first));
-    let second = meter.to_write();
+    counter.take(counted(1, 1), None, day(0)).unwrap();
+    counter.written(&first, &write(&mut store, &first));
+    let second = counter.to_write();
     assert_eq!(second.iter().map(|added| added.requests).collect::<Vec<_>>(), [1]);
-    meter.written(&second, &write(&mut store, &second));
-    assert_eq!(meter.peek(CounterId(1), None, day(0)).used, 2);
+    counter.written(&second, &write(&mut store, &second));
+    assert_eq!(counter.peek(CounterId(1), None, day(0)).used, 2);
     assert_eq!(store[&(KeyId(1), day(0))], 2);
-    assert!(meter.to_write().is_empty());
+    assert!(counter.to_write().is_empty());
 }
 
 #[test]
-fn counts_of_another_process_are_taken_up_with_the_answer_of_a_write() {
-    let meter = DailyCounter::default();
-    meter.load(day(0), [Usage { key: KeyId(1), counter: CounterId(1), requests: 40 }]);
-    meter.take(tally(1, 1), Some(LIMIT), day(0)).unwrap();
-    let added = meter.to_write();
-    meter.written(&added, &[99]);
-    assert!(meter.take(tally(1, 1), Some(LIMIT), day(0)).is_ok());
-    assert!(meter.take(tally(1, 1), Some(LIMIT), day(0)).is_err());
+fn counts_of_another_process_are_loaded_with_the_result_of_a_write() {
+    let counter = DailyCounter::default();
+    counter.load(day(0), [StoredUsage { key: KeyId(1), counter: CounterId(1), requests: 40 }]);
+    counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap();
+    let added = counter.to_write();
+    counter.written(&added, &[99]);
+    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_ok());
+    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_err());
 }
 
 #[test]
-fn keys_of_this_process_only_are_never_written() {
-    let meter = DailyCounter::default();
-    meter.take(tally(-1, -1), Some(LIMIT), day(0)).unwrap();
-    assert!(meter.to_write().is_empty());
+fn demo_keys_are_never_written() {
+    let counter = DailyCounter::default();
+    counter.take(counted(-1, -1), Some(LIMIT), day(0)).unwrap();
+    assert!(counter.to_write().is_empty());
 }
 
 #[derive(Clone, Debug)]
@@ -153,11 +153,11 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Against a plain list of what each key took on each day. Keys 0 and 1 share a counter, as do 2 and 3.
+    /// Compares with a plain list of what each key took on each day. Keys 0 and 1 share a counter, as do 2 and 3.
     #[test]
-    fn the_meter_and_its_store_agree_with_a_plain_list(steps in steps()) {
+    fn the_counter_and_its_store_agree_with_a_plain_list(steps in steps()) {
         const LIMIT: u32 = 5;
-        let mut meter = DailyCounter::default();
+        let mut counter = DailyCounter::default();
         let mut store = HashMap::new();
         let mut list: HashMap<(i64, i32), u32> = HashMap::new();
         let total = |list: &HashMap<(i64, i32), u32>, key: i64, day: i32| -> u32 {
@@ -167,7 +167,7 @@ proptest! {
             match step {
                 Step::Take(key, today) => {
                     let before = total(&list, key, today);
-                    let taken = meter.take(tally(key, key / 2), Some(LIMIT), day(today));
+                    let taken = counter.take(counted(key, key / 2), Some(LIMIT), day(today));
                     prop_assert_eq!(taken.is_ok(), before < LIMIT);
                     if let Ok(quota) = taken {
                         *list.entry((key, today)).or_default() += 1;
@@ -175,36 +175,36 @@ proptest! {
                     }
                 }
                 Step::GiveBack(key, today) => {
-                    meter.give_back(tally(key, key / 2), Some(LIMIT), day(today));
+                    counter.give_back(counted(key, key / 2), Some(LIMIT), day(today));
                     let count = list.entry((key, today)).or_default();
                     *count = count.saturating_sub(1);
                 }
                 Step::Write | Step::Restart => {
-                    let added = meter.to_write();
-                    meter.written(&added, &write(&mut store, &added));
+                    let added = counter.to_write();
+                    counter.written(&added, &write(&mut store, &added));
                     for ((key, day), count) in &store {
                         prop_assert_eq!(list.get(&(key.0, day.days() - 20_000)).copied().unwrap_or(0), *count);
                     }
                     if matches!(step, Step::Restart) {
-                        meter = DailyCounter::default();
+                        counter = DailyCounter::default();
                         for today in 0..3 {
                             let usage = store.iter().filter(|((_, on), _)| *on == day(today));
                             let usage = usage.map(|((key, _), requests)| {
-                                Usage { key: *key, counter: CounterId(key.0 / 2), requests: *requests }
+                                StoredUsage { key: *key, counter: CounterId(key.0 / 2), requests: *requests }
                             });
-                            meter.load(day(today), usage);
+                            counter.load(day(today), usage);
                         }
                     }
                 }
                 Step::FailToWrite => {
-                    let added = meter.to_write();
-                    meter.not_written(&added);
+                    let added = counter.to_write();
+                    counter.not_written(&added);
                 }
-                Step::DropOld(today) => meter.drop_old(day(today)),
+                Step::DropOld(today) => counter.drop_old(day(today)),
             }
             for key in [0, 2] {
                 for today in 0..3 {
-                    let used = meter.peek(CounterId(key / 2), Some(LIMIT), day(today)).used;
+                    let used = counter.peek(CounterId(key / 2), Some(LIMIT), day(today)).used;
                     prop_assert_eq!(used, total(&list, key, today));
                 }
             }
@@ -213,16 +213,16 @@ proptest! {
 }
 
 #[test]
-fn counters_of_days_past_are_dropped_once_written() {
-    let meter = DailyCounter::default();
+fn counters_of_past_days_are_dropped_once_written() {
+    let counter = DailyCounter::default();
     let mut store = HashMap::new();
     for today in 0..5 {
-        meter.take(tally(1, 1), None, day(today)).unwrap();
+        counter.take(counted(1, 1), None, day(today)).unwrap();
     }
-    meter.drop_old(day(9));
-    assert_eq!(meter.len(), 5, "nothing is written yet");
-    let added = meter.to_write();
-    meter.written(&added, &write(&mut store, &added));
-    meter.drop_old(day(3));
-    assert_eq!(meter.len(), 3, "the day, the one before and the one after stay");
+    counter.drop_old(day(9));
+    assert_eq!(counter.len(), 5, "nothing is written yet");
+    let added = counter.to_write();
+    counter.written(&added, &write(&mut store, &added));
+    counter.drop_old(day(3));
+    assert_eq!(counter.len(), 3, "the day, the day before and the day after stay");
 }

@@ -5,7 +5,7 @@
 use http::header::COOKIE;
 
 use crate::auth::NewSession;
-use crate::auth::session::{SESSION_LIFE, SessionToken};
+use crate::auth::session::{SESSION_SECONDS, SessionToken};
 use crate::http::State;
 
 use crate::site::account::PageRequest;
@@ -30,7 +30,7 @@ pub(crate) fn token(visit: PageRequest<'_>) -> Option<SessionToken> {
 /// The cookie of a session that was just begun.
 pub(crate) fn begun(state: &State, session: &NewSession) -> String {
     let (name, safety) = manner(state);
-    format!("{name}={}{safety}; Max-Age={SESSION_LIFE}", session.token.reveal())
+    format!("{name}={}{safety}; Max-Age={SESSION_SECONDS}", session.token.reveal())
 }
 
 /// The cookie that takes away the one of a session.

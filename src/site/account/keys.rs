@@ -80,7 +80,7 @@ pub(crate) async fn revoke_page(asked: AccountRequest<'_>, id: KeyId) -> Result<
         frame: asked.frame(catalog.snapshot(), "Revoke a key", AuthError::Revoked.code()),
         id: id.0,
         name: key.name,
-        shown: key.shown.to_string(),
+        shown: key.masked.to_string(),
         last_used: key
             .last_used_at
             .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", format::instant(at))),

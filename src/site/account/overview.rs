@@ -3,7 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::password::{LONGEST, Password, SHORTEST, Secret};
+use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::{AccountUsage, KeyUsage, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
@@ -80,7 +80,7 @@ impl KeyRow {
         Self {
             id: key.id.0,
             name: key.name.clone(),
-            shown: key.shown.to_string(),
+            shown: key.masked.to_string(),
             created: format::day_of(key.created_at),
             last_used: key.last_used_at.map_or_else(|| "never".to_owned(), format::instant),
             used: format::number(usage.today.used),
@@ -112,7 +112,7 @@ pub(crate) async fn show(
     let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
     let active = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let unlimited = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), format::number);
-    let today = Quota::none(Date::from_unix(asked.now));
+    let today = Quota::zero(Date::from_unix(asked.now));
     let left = today.seconds_left(asked.now);
     let page = AccountPage {
         frame: PageLayout {
@@ -132,8 +132,8 @@ pub(crate) async fn show(
         chart: chart(&usage),
         days: days(&usage),
         notes,
-        shortest: SHORTEST,
-        longest: LONGEST,
+        shortest: MIN_LENGTH,
+        longest: MAX_LENGTH,
     };
     Ok(Reply::Page(status, page.render()?))
 }
@@ -165,7 +165,7 @@ pub(crate) async fn change_password(asked: AccountRequest<'_>, form: &FormData) 
         Ok(new) => new,
         Err(weak) => return show(asked, &visitor, StatusCode::UNPROCESSABLE_ENTITY, wrong(&weak.to_string())).await,
     };
-    let current = Secret::given(&form.text("current"));
+    let current = Secret::new(&form.text("current"));
     let access = &asked.visit.state.access;
     match access.change_password(&visitor, current, new, asked.address, asked.now).await {
         Ok(()) => {
@@ -198,7 +198,7 @@ fn ask_again(asked: AccountRequest<'_>, visitor: &Visitor, status: StatusCode, w
 /// `POST /account/delete`: the account is gone, its keys are refused.
 pub(crate) async fn delete(asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = asked.signed_in().await?;
-    let password = Secret::given(&form.text("password"));
+    let password = Secret::new(&form.text("password"));
     match asked.visit.state.access.delete_account(&visitor, password, asked.address, asked.now).await {
         Ok(()) => Ok(Reply::To("/", Some(cookie::ended(asked.visit.state)))),
         Err(error) => {

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::auth::account::Email;
-use crate::auth::password::{LONGEST, Password, SHORTEST, Secret};
+use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::{AccountError, NewSession};
 use crate::site::error_page::sentence;
 use crate::site::layout::PageLayout;
@@ -41,8 +41,13 @@ pub(crate) async fn up_page(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
 fn up_again(asked: AccountRequest<'_>, status: StatusCode, email: &str, wrong: String) -> Result<Reply, Reply> {
     let catalog = asked.visit.state.live.current();
     let frame = asked.frame(catalog.snapshot(), "Sign up", "Make an account, for keys to the REST API.");
-    let page =
-        SignUpPage { frame, email: email.to_owned(), wrong: sentence(&wrong), shortest: SHORTEST, longest: LONGEST };
+    let page = SignUpPage {
+        frame,
+        email: email.to_owned(),
+        wrong: sentence(&wrong),
+        shortest: MIN_LENGTH,
+        longest: MAX_LENGTH,
+    };
     Ok(Reply::Page(status, page.render()?))
 }
 
@@ -67,7 +72,7 @@ pub(crate) fn mendable(error: AccountError) -> Result<(StatusCode, String), Repl
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
         | AccountError::SamePassword
-        | AccountError::KeysUsedUp { .. } => Ok((StatusCode::UNPROCESSABLE_ENTITY, error.to_string())),
+        | AccountError::KeyLimitReached { .. } => Ok((StatusCode::UNPROCESSABLE_ENTITY, error.to_string())),
         error => Err(error.into()),
     }
 }
@@ -105,7 +110,7 @@ pub(crate) async fn r#in(asked: AccountRequest<'_>, form: &FormData) -> Result<R
         let wrong = AccountError::WrongCredentials.to_string();
         return in_again(asked, StatusCode::UNPROCESSABLE_ENTITY, &given, wrong);
     };
-    match access.sign_in(email, Secret::given(&form.text("password")), asked.address, asked.now).await {
+    match access.sign_in(email, Secret::new(&form.text("password")), asked.address, asked.now).await {
         Ok(session) => Ok(entered(asked, &session)),
         Err(error) => {
             let (status, wrong) = mendable(error)?;

@@ -1,13 +1,14 @@
-//! Sign-up, sign-in and what follows, over a real store.
+//! Account operations with a real store.
 
 use tempfile::TempDir;
 
 use crate::auth::account::KeyRef;
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::password::hasher::{AT_ONCE, QUEUE};
+use crate::auth::password::hasher::{CONCURRENT, QUEUE};
 use crate::auth::service::accounts::*;
 use crate::auth::{AuthError, SqliteStore, Store};
-use crate::quota::{FAILED_SIGN_INS_OF_ACCOUNT, RateLimitConfig, SIGN_IN_WINDOW};
+use crate::quota::RateLimitConfig;
+use crate::quota::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW};
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";
@@ -26,96 +27,96 @@ fn password(text: &str) -> Password {
 }
 
 fn secret(text: &str) -> Secret {
-    Secret::given(text)
+    Secret::new(text)
 }
 
-/// An empty data folder, its store, and the desk before it.
-fn desk() -> (TempDir, SqliteStore, Arc<AuthService>) {
+/// An empty data folder, its store, and its service.
+fn service() -> (TempDir, SqliteStore, Arc<AuthService>) {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    (data, store, access)
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    (data, store, service)
 }
 
-async fn signed_up(access: &Arc<AuthService>) -> (SessionToken, Visitor) {
-    let session = access.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
-    let visitor = access.visitor(&session.token, NOON).await.unwrap().unwrap();
+async fn signed_up(service: &Arc<AuthService>) -> (SessionToken, Visitor) {
+    let session = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
+    let visitor = service.visitor(&session.token, NOON).await.unwrap().unwrap();
     (session.token, visitor)
 }
 
-async fn sign_in(access: &Arc<AuthService>, text: &str) -> Result<NewSession, AccountError> {
-    access.sign_in(ada(), secret(text), home(), NOON).await
+async fn sign_in(service: &Arc<AuthService>, text: &str) -> Result<NewSession, AccountError> {
+    service.sign_in(ada(), secret(text), home(), NOON).await
 }
 
 #[tokio::test]
-async fn who_signs_up_is_signed_in_and_signs_in_again() {
-    let (_data, store, access) = desk();
-    let (token, visitor) = signed_up(&access).await;
+async fn sign_up_starts_a_session_and_allows_sign_in() {
+    let (_data, store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
     assert_eq!((visitor.account.email.clone(), visitor.account.tier), (ada(), Tier::Free));
     assert_eq!(visitor.expires_at, NOON + 30 * 86_400);
     assert_eq!(store.account(&ada()).unwrap(), visitor.account);
 
-    let second = sign_in(&access, GOOD).await.unwrap();
+    let second = sign_in(&service, GOOD).await.unwrap();
     assert_ne!(second.token.digest(), token.digest());
-    access.sign_out(&token).await.unwrap();
-    access.sign_out(&token).await.unwrap();
-    assert_eq!(access.visitor(&token, NOON).await.unwrap(), None);
-    assert!(access.visitor(&second.token, NOON).await.unwrap().is_some());
-    assert!(access.visitor(&second.token, second.expires_at - 1).await.unwrap().is_some());
-    assert_eq!(access.visitor(&second.token, second.expires_at).await.unwrap(), None);
+    service.sign_out(&token).await.unwrap();
+    service.sign_out(&token).await.unwrap();
+    assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
+    assert!(service.visitor(&second.token, NOON).await.unwrap().is_some());
+    assert!(service.visitor(&second.token, second.expires_at - 1).await.unwrap().is_some());
+    assert_eq!(service.visitor(&second.token, second.expires_at).await.unwrap(), None);
     let invented = SessionToken::from_seed([1; 32]);
-    assert_eq!(access.visitor(&invented, NOON).await.unwrap(), None);
+    assert_eq!(service.visitor(&invented, NOON).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn a_session_survives_a_restart_and_is_forgotten_when_it_has_expired() {
-    let (data, store, access) = desk();
-    let (token, visitor) = signed_up(&access).await;
-    drop(access);
-    let access = AuthService::open(data.path(), NOON + 1).unwrap();
-    assert_eq!(access.visitor(&token, NOON + 1).await.unwrap(), Some(visitor.clone()));
-    access.flush(visitor.expires_at).unwrap();
+async fn a_session_survives_a_restart_and_is_deleted_after_it_expired() {
+    let (data, store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    drop(service);
+    let service = AuthService::open(data.path(), NOON + 1).unwrap();
+    assert_eq!(service.visitor(&token, NOON + 1).await.unwrap(), Some(visitor.clone()));
+    service.flush(visitor.expires_at).unwrap();
     assert_eq!(store.session(&token.digest(), NOON).unwrap(), None);
 }
 
 #[tokio::test]
-async fn an_address_that_has_an_account_is_refused_in_the_words_of_any_refusal() {
-    let (_data, store, access) = desk();
-    signed_up(&access).await;
+async fn sign_up_with_a_registered_address_does_not_reveal_the_account() {
+    let (_data, store, service) = service();
+    signed_up(&service).await;
     let before = store.credentials(&ada()).unwrap();
-    let refused = access.sign_up(ada(), password(OTHER), home(), NOON).await.unwrap_err();
-    assert!(matches!(refused, AccountError::NotCreated), "{refused:?}");
-    let told = refused.to_string();
-    assert!(told.contains("sign in") && !told.contains("ada") && !told.contains("exists"), "{told}");
+    let rejected = service.sign_up(ada(), password(OTHER), home(), NOON).await.unwrap_err();
+    assert!(matches!(rejected, AccountError::NotCreated), "{rejected:?}");
+    let message = rejected.to_string();
+    assert!(message.contains("sign in") && !message.contains("ada") && !message.contains("exists"), "{message}");
     assert_eq!(store.credentials(&ada()).unwrap(), before);
-    assert!(sign_in(&access, OTHER).await.is_err());
+    assert!(sign_in(&service, OTHER).await.is_err());
 }
 
 #[tokio::test]
-async fn wrong_unknown_and_without_password_are_refused_alike_and_after_the_same_work() {
-    let (_data, store, access) = desk();
-    signed_up(&access).await;
+async fn wrong_password_unknown_address_and_no_password_have_the_same_error_and_the_same_work() {
+    let (_data, store, service) = service();
+    signed_up(&service).await;
     let bob: Email = "bob@example.com".parse().unwrap();
     store.create_account(&bob, Tier::Free, None, NOON).unwrap();
     let nobody: Email = "nobody@example.com".parse().unwrap();
-    let mut told = Vec::new();
-    for (place, email) in [ada(), bob, nobody].into_iter().enumerate() {
-        let refused = access.sign_in(email, secret(OTHER), home(), NOON).await.unwrap_err();
-        assert_eq!(access.hasher.verified(), place as u64 + 1);
-        told.push((refused.code(), refused.to_string()));
+    let mut errors = Vec::new();
+    for (index, email) in [ada(), bob, nobody].into_iter().enumerate() {
+        let rejected = service.sign_in(email, secret(OTHER), home(), NOON).await.unwrap_err();
+        assert_eq!(service.hasher.verified(), index as u64 + 1);
+        assert!(matches!(rejected, AccountError::WrongCredentials), "{rejected:?}");
+        errors.push(rejected.to_string());
     }
-    assert!(told.iter().all(|refused| *refused == told[0]), "{told:?}");
-    assert_eq!(told[0].0, "wrong_credentials");
-    // Nothing is a password, not even the empty text of the account that has none.
-    assert!(access.sign_in("bob@example.com".parse().unwrap(), secret(""), home(), NOON).await.is_err());
-    assert!(access.sign_in(ada(), secret(&"x".repeat(5_000)), home(), NOON).await.is_err());
-    assert_eq!(access.hasher.verified(), 5);
+    assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
+    // An account without a password has no valid one, not even the empty text.
+    assert!(service.sign_in("bob@example.com".parse().unwrap(), secret(""), home(), NOON).await.is_err());
+    assert!(service.sign_in(ada(), secret(&"x".repeat(5_000)), home(), NOON).await.is_err());
+    assert_eq!(service.hasher.verified(), 5);
 }
 
 #[tokio::test]
-async fn failed_sign_ins_are_throttled_by_account_whether_it_is_there_or_not() {
-    let (_data, _, access) = desk();
-    signed_up(&access).await;
+async fn failed_sign_ins_are_limited_by_account_whether_it_exists_or_not() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
     let nobody: Email = "nobody@example.com".parse().unwrap();
     let mut host = 0;
     for email in [ada(), nobody] {
@@ -124,75 +125,75 @@ async fn failed_sign_ins_are_throttled_by_account_whether_it_is_there_or_not() {
             IpAddr::from([198, 51, 100, host])
         };
         for _ in 0..FAILED_SIGN_INS_OF_ACCOUNT {
-            let refused = access.sign_in(email.clone(), secret(OTHER), away(), NOON).await.unwrap_err();
-            assert!(matches!(refused, AccountError::WrongCredentials), "{refused:?}");
+            let rejected = service.sign_in(email.clone(), secret(OTHER), away(), NOON).await.unwrap_err();
+            assert!(matches!(rejected, AccountError::WrongCredentials), "{rejected:?}");
         }
-        let verified = access.hasher.verified();
-        let refused = access.sign_in(email.clone(), secret(GOOD), away(), NOON + 60).await.unwrap_err();
-        assert_eq!(refused.retry_after(), Some(RetryAfter { seconds: u64::from(SIGN_IN_WINDOW) - 60 }));
-        assert_eq!(refused.to_string(), "too many attempts: wait 14 minutes and try again");
-        assert_eq!(access.hasher.verified(), verified, "the password was not looked at");
+        let verified = service.hasher.verified();
+        let rejected = service.sign_in(email.clone(), secret(GOOD), away(), NOON + 60).await.unwrap_err();
+        assert_eq!(rejected.retry_after(), Some(RetryAfter { seconds: u64::from(SIGN_IN_WINDOW) - 60 }));
+        assert_eq!(rejected.to_string(), "too many attempts: wait 14 minutes and try again");
+        assert_eq!(service.hasher.verified(), verified, "the password was not verified");
     }
     let later = NOON + i64::from(SIGN_IN_WINDOW);
-    assert!(access.sign_in(ada(), secret(GOOD), home(), later).await.is_ok());
+    assert!(service.sign_in(ada(), secret(GOOD), home(), later).await.is_ok());
 }
 
 #[tokio::test]
-async fn who_gets_it_right_is_never_throttled() {
-    let (_data, _, access) = desk();
-    signed_up(&access).await;
+async fn successful_sign_ins_are_not_limited() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
     for _ in 0..2 * FAILED_SIGN_INS_OF_ACCOUNT {
-        sign_in(&access, GOOD).await.unwrap();
+        sign_in(&service, GOOD).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn sign_ups_are_throttled_by_address_those_that_make_no_account_too() {
+async fn sign_ups_are_limited_by_address_including_those_that_create_no_account() {
     let data = tempfile::tempdir().unwrap();
-    let allowances = RateLimitConfig { sign_ups_per_hour: 3, ..RateLimitConfig::default() };
-    let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
-    signed_up(&access).await;
+    let rate_limits = RateLimitConfig { sign_ups_per_hour: 3, ..RateLimitConfig::default() };
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
+    signed_up(&service).await;
     for _ in 0..2 {
-        let refused = access.sign_up(ada(), password(GOOD), home(), NOON).await;
-        assert!(matches!(refused, Err(AccountError::NotCreated)));
+        let rejected = service.sign_up(ada(), password(GOOD), home(), NOON).await;
+        assert!(matches!(rejected, Err(AccountError::NotCreated)));
     }
     let zoe: Email = "zoe@example.com".parse().unwrap();
-    let refused = access.sign_up(zoe.clone(), password(GOOD), home(), NOON + 10).await.unwrap_err();
-    assert_eq!(refused.retry_after(), Some(RetryAfter { seconds: 3_590 }));
-    assert!(access.sign_up(zoe.clone(), password(GOOD), "192.0.2.2".parse().unwrap(), NOON).await.is_ok());
+    let rejected = service.sign_up(zoe.clone(), password(GOOD), home(), NOON + 10).await.unwrap_err();
+    assert_eq!(rejected.retry_after(), Some(RetryAfter { seconds: 3_590 }));
+    assert!(service.sign_up(zoe.clone(), password(GOOD), "192.0.2.2".parse().unwrap(), NOON).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_address_signs_up_once_whatever_runs_at_the_same_time() {
+async fn of_concurrent_sign_ups_of_one_address_one_succeeds() {
     let data = tempfile::tempdir().unwrap();
-    let allowances = RateLimitConfig { sign_ups_per_hour: 100, ..RateLimitConfig::default() };
-    let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
+    let rate_limits = RateLimitConfig { sign_ups_per_hour: 100, ..RateLimitConfig::default() };
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
     let tasks: Vec<_> = (0..8)
         .map(|_| {
-            let access = access.clone();
-            tokio::spawn(async move { access.sign_up(ada(), password(GOOD), home(), NOON).await })
+            let service = service.clone();
+            tokio::spawn(async move { service.sign_up(ada(), password(GOOD), home(), NOON).await })
         })
         .collect();
-    let mut made = 0;
+    let mut created = 0;
     for task in tasks {
         match task.await.unwrap() {
-            Ok(_) => made += 1,
+            Ok(_) => created += 1,
             Err(error) => assert!(matches!(error, AccountError::NotCreated), "{error:?}"),
         }
     }
-    assert_eq!((made, access.store().accounts().unwrap().len()), (1, 1));
+    assert_eq!((created, service.store().accounts().unwrap().len()), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn where_too_many_wait_the_rest_comes_again_and_is_not_counted_as_failed() {
-    let (_data, _, access) = desk();
-    signed_up(&access).await;
-    let tasks: Vec<_> = (0..3 * (AT_ONCE + QUEUE))
+async fn sign_ins_beyond_the_queue_are_rejected_and_not_counted_as_failed() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
+    let tasks: Vec<_> = (0..3 * (CONCURRENT + QUEUE))
         .map(|number| {
-            let access = access.clone();
+            let service = service.clone();
             let address = IpAddr::from([198, 51, 100, number as u8]);
             let email = format!("nobody{number}@example.com").parse().unwrap();
-            tokio::spawn(async move { access.sign_in(email, secret(OTHER), address, NOON).await.unwrap_err() })
+            tokio::spawn(async move { service.sign_in(email, secret(OTHER), address, NOON).await.unwrap_err() })
         })
         .collect();
     let mut busy = 0;
@@ -203,117 +204,117 @@ async fn where_too_many_wait_the_rest_comes_again_and_is_not_counted_as_failed()
             error => panic!("{error:?}"),
         }
     }
-    assert!(busy > 0, "none was turned away");
-    // The permits come back a moment after the last answer.
-    while let Err(error) = sign_in(&access, GOOD).await {
+    assert!(busy > 0, "no sign-in was rejected");
+    // The permits are returned shortly after the last result.
+    while let Err(error) = sign_in(&service, GOOD).await {
         assert!(matches!(error, AccountError::Busy(_)), "{error:?}");
     }
 }
 
 #[tokio::test]
-async fn a_change_of_password_ends_the_other_sessions() {
-    let (_data, store, access) = desk();
-    let (token, visitor) = signed_up(&access).await;
-    let other = sign_in(&access, GOOD).await.unwrap().token;
+async fn changing_the_password_ends_the_other_sessions() {
+    let (_data, store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    let other = sign_in(&service, GOOD).await.unwrap().token;
     let change = |current: &str, new: &str| {
-        let (access, visitor, current, new) = (access.clone(), visitor.clone(), secret(current), password(new));
-        async move { access.change_password(&visitor, current, new, home(), NOON).await }
+        let (service, visitor, current, new) = (service.clone(), visitor.clone(), secret(current), password(new));
+        async move { service.change_password(&visitor, current, new, home(), NOON).await }
     };
     let before = store.credentials(&ada()).unwrap();
     assert!(matches!(change(OTHER, GOOD).await, Err(AccountError::WrongPassword)));
     assert!(matches!(change(GOOD, GOOD).await, Err(AccountError::SamePassword)));
     assert_eq!(store.credentials(&ada()).unwrap(), before);
-    assert!(access.visitor(&other, NOON).await.unwrap().is_some());
+    assert!(service.visitor(&other, NOON).await.unwrap().is_some());
 
     change(GOOD, OTHER).await.unwrap();
-    assert!(access.visitor(&token, NOON).await.unwrap().is_some());
-    assert_eq!(access.visitor(&other, NOON).await.unwrap(), None);
-    assert!(matches!(sign_in(&access, GOOD).await, Err(AccountError::WrongCredentials)));
-    assert!(sign_in(&access, OTHER).await.is_ok());
+    assert!(service.visitor(&token, NOON).await.unwrap().is_some());
+    assert_eq!(service.visitor(&other, NOON).await.unwrap(), None);
+    assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::WrongCredentials)));
+    assert!(sign_in(&service, OTHER).await.is_ok());
 }
 
 #[tokio::test]
-async fn guesses_at_the_current_password_are_throttled_like_sign_ins() {
-    let (_data, _, access) = desk();
-    let (_, visitor) = signed_up(&access).await;
+async fn guesses_of_the_current_password_are_limited_like_sign_ins() {
+    let (_data, _, service) = service();
+    let (_, visitor) = signed_up(&service).await;
     for round in 0..FAILED_SIGN_INS_OF_ACCOUNT {
-        let refused = match round % 2 {
-            0 => access.change_password(&visitor, secret("wrong"), password(OTHER), home(), NOON).await,
-            _ => access.delete_account(&visitor, secret("wrong"), home(), NOON).await,
+        let rejected = match round % 2 {
+            0 => service.change_password(&visitor, secret("wrong"), password(OTHER), home(), NOON).await,
+            _ => service.delete_account(&visitor, secret("wrong"), home(), NOON).await,
         };
-        assert!(matches!(refused, Err(AccountError::WrongPassword)));
+        assert!(matches!(rejected, Err(AccountError::WrongPassword)));
     }
-    let refused = access.delete_account(&visitor, secret(GOOD), home(), NOON).await;
-    assert!(matches!(refused, Err(AccountError::Throttled(_))));
+    let rejected = service.delete_account(&visitor, secret(GOOD), home(), NOON).await;
+    assert!(matches!(rejected, Err(AccountError::Throttled(_))));
 }
 
 #[tokio::test]
-async fn a_deleted_account_is_gone_and_its_keys_are_revoked_at_once() {
-    let (_data, store, access) = desk();
-    let (token, visitor) = signed_up(&access).await;
-    let key = access.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.unwrap().key;
+async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
+    let (_data, store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    let key = service.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.unwrap().key;
     let header = format!("Bearer {}", key.reveal());
-    let caller = access.authenticate(Some(&header)).unwrap();
-    access.take(&caller, crate::data::Date::from_unix(NOON)).unwrap();
+    let caller = service.authenticate(Some(&header)).unwrap();
+    service.take(&caller, crate::data::Date::from_unix(NOON)).unwrap();
     assert!(matches!(
-        access.delete_account(&visitor, secret(OTHER), home(), NOON).await,
+        service.delete_account(&visitor, secret(OTHER), home(), NOON).await,
         Err(AccountError::WrongPassword)
     ));
-    access.delete_account(&visitor, secret(GOOD), home(), NOON).await.unwrap();
-    assert_eq!(access.authenticate(Some(&header)), Err(AuthError::Revoked));
-    assert_eq!(access.visitor(&token, NOON).await.unwrap(), None);
+    service.delete_account(&visitor, secret(GOOD), home(), NOON).await.unwrap();
+    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked));
+    assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(store.accounts().unwrap().is_empty());
-    access.flush(NOON).unwrap();
+    service.flush(NOON).unwrap();
     assert!(store.usage(crate::data::Date::from_unix(NOON)).unwrap().is_empty());
     assert!(matches!(store.revoke_key(KeyRef::Digest(key.digest()), NOON), Err(StoreError::NoSuchKey)));
-    // What a page still shows of it does nothing, not even to a new account of the address.
-    let anew = access.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
-    for refused in [
-        access.delete_account(&visitor, secret(GOOD), home(), NOON).await,
-        access.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await,
-        access.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.map(|_| ()),
+    // Its former visitor can change nothing, not even a new account of the address.
+    let new = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
+    for rejected in [
+        service.delete_account(&visitor, secret(GOOD), home(), NOON).await,
+        service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await,
+        service.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.map(|_| ()),
     ] {
-        assert!(matches!(refused, Err(AccountError::SignedOut)), "{refused:?}");
+        assert!(matches!(rejected, Err(AccountError::SignedOut)), "{rejected:?}");
     }
-    assert!(access.visitor(&anew.token, NOON).await.unwrap().is_some());
+    assert!(service.visitor(&new.token, NOON).await.unwrap().is_some());
 }
 
 #[tokio::test]
-async fn a_hash_of_other_parameters_is_renewed_by_the_next_sign_in() {
-    let (_data, store, access) = desk();
-    let old = PasswordHash::of_the_past(&secret(GOOD));
+async fn an_outdated_hash_is_replaced_by_the_next_sign_in() {
+    let (_data, store, service) = service();
+    let old = PasswordHash::outdated(&secret(GOOD));
     assert!(old.is_outdated());
     store.create_account(&ada(), Tier::Free, Some(&old), NOON).unwrap();
-    assert!(sign_in(&access, OTHER).await.is_err());
+    assert!(sign_in(&service, OTHER).await.is_err());
     assert_eq!(store.credentials(&ada()).unwrap().password, Some(old.clone()));
-    let session = sign_in(&access, GOOD).await.unwrap().token;
+    let session = sign_in(&service, GOOD).await.unwrap().token;
     let renewed = store.credentials(&ada()).unwrap().password.unwrap();
     assert!(renewed != old && !renewed.is_outdated());
-    assert!(access.visitor(&session, NOON).await.unwrap().is_some());
-    assert!(sign_in(&access, GOOD).await.is_ok());
+    assert!(service.visitor(&session, NOON).await.unwrap().is_some());
+    assert!(sign_in(&service, GOOD).await.is_ok());
     assert_eq!(store.credentials(&ada()).unwrap().password, Some(renewed));
 }
 
 #[tokio::test]
-async fn no_password_and_no_session_is_found_in_the_files() {
-    let (data, _store, access) = desk();
-    let (token, visitor) = signed_up(&access).await;
-    access.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.unwrap();
+async fn no_password_and_no_session_token_is_stored_in_the_files() {
+    let (data, _store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.unwrap();
     let secrets = [GOOD.to_owned(), OTHER.to_owned(), token.reveal()];
-    let mut looked_at = 0;
+    let mut bytes_checked = 0;
     for file in std::fs::read_dir(data.path()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
-        looked_at += bytes.len();
+        bytes_checked += bytes.len();
         for secret in &secrets {
             assert!(secret.as_bytes().windows(8).all(|part| bytes.windows(8).all(|window| window != part)));
         }
     }
-    assert!(looked_at > 4_096);
+    assert!(bytes_checked > 4_096);
 }
 
 #[test]
-fn what_went_wrong_here_is_not_told_to_the_visitor() {
-    let error = AccountError::from(StoreError::NotOurs("secret/place".into()));
-    assert!(!error.to_string().contains("place"), "{error}");
-    assert_eq!(error.code(), "data_unusable");
+fn internal_errors_are_not_shown_to_the_visitor() {
+    let error = AccountError::from(StoreError::ForeignDatabase("secret/folder".into()));
+    assert!(!error.to_string().contains("folder"), "{error}");
+    assert!(matches!(error, AccountError::Store(StoreError::ForeignDatabase(_))));
 }

@@ -1,4 +1,4 @@
-//! What an owner does with keys, and what they are told of their use.
+//! Operations on API keys with a real store, and their usage.
 
 use tempfile::TempDir;
 
@@ -10,69 +10,69 @@ use crate::quota::Tier;
 const NOON: i64 = 1_795_262_400;
 const DAY: i64 = 86_400;
 
-/// A data folder with two accounts, its store, and the desk before it.
-fn desk(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2]) {
+/// A data folder with two accounts, its store, and its service.
+fn service(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2]) {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
     let accounts = ["ada@example.com", "bob@example.com"].map(|email| {
         let email: Email = email.parse().unwrap();
         store.create_account(&email, tier, None, NOON).unwrap().id
     });
-    let access = AuthService::open(data.path(), NOON).unwrap();
-    (data, store, access, accounts)
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    (data, store, service, accounts)
 }
 
-async fn make(access: &Arc<AuthService>, account: AccountId, now: i64) -> Result<NewKey, AccountError> {
-    access.create_key(account, "test".parse().unwrap(), now).await
+async fn create(service: &Arc<AuthService>, account: AccountId, now: i64) -> Result<NewKey, AccountError> {
+    service.create_key(account, "test".parse().unwrap(), now).await
 }
 
 fn header(key: &NewKey) -> String {
     format!("Bearer {}", key.key.reveal())
 }
 
-fn take(access: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
-    let caller = access.authenticate(Some(&header(key))).unwrap();
-    (0..times).filter(|_| access.take(&caller, Date::from_unix(now)).is_ok()).count()
+fn take(service: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
+    let caller = service.authenticate(Some(&header(key))).unwrap();
+    (0..times).filter(|_| service.take(&caller, Date::from_unix(now)).is_ok()).count()
 }
 
 #[tokio::test]
-async fn a_key_is_in_force_when_it_was_made_and_out_of_it_when_it_was_revoked() {
-    let (_data, _, access, [ada, bob]) = desk(Tier::Free);
-    let key = make(&access, ada, NOON).await.unwrap();
-    let caller = access.authenticate(Some(&header(&key))).unwrap();
+async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
+    let (_data, _, service, [ada, bob]) = service(Tier::Free);
+    let key = create(&service, ada, NOON).await.unwrap();
+    let caller = service.authenticate(Some(&header(&key))).unwrap();
     assert_eq!((caller.key, caller.account, caller.tier), (key.record.id, Some(ada), Tier::Free));
 
     let id = key.record.id;
     for (account, id) in [(bob, id), (ada, KeyId(99)), (AccountId(99), id), (ada, KeyId(-1))] {
-        let refused = access.revoke_key(account, id, NOON).await;
-        assert!(matches!(refused, Err(AccountError::NoSuchKey)), "{account:?} {id:?}");
+        let rejected = service.revoke_key(account, id, NOON).await;
+        assert!(matches!(rejected, Err(AccountError::NoSuchKey)), "{account:?} {id:?}");
     }
-    assert!(access.authenticate(Some(&header(&key))).is_ok());
-    assert_eq!(access.revoke_key(ada, id, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
-    assert_eq!(access.authenticate(Some(&header(&key))), Err(AuthError::Revoked));
-    assert_eq!(access.revoke_key(ada, id, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
-    assert!(access.keys(bob, NOON).await.unwrap().is_empty());
+    assert!(service.authenticate(Some(&header(&key))).is_ok());
+    assert_eq!(service.revoke_key(ada, id, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
+    assert_eq!(service.authenticate(Some(&header(&key))), Err(AuthError::Revoked));
+    assert_eq!(service.revoke_key(ada, id, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
+    assert!(service.keys(bob, NOON).await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_tiers_number_of_keys_holds_whatever_runs_at_the_same_time() {
+async fn the_number_of_keys_of_a_tier_is_never_exceeded_concurrently() {
     for (tier, allowed) in [(Tier::Free, 3), (Tier::Pro, 10)] {
-        let (data, store, access, [ada, bob]) = desk(tier);
+        let (data, store, service, [ada, bob]) = service(tier);
         // Another process on the same file, too.
-        let desks = [access.clone(), AuthService::open(data.path(), NOON).unwrap()];
+        let services = [service.clone(), AuthService::open(data.path(), NOON).unwrap()];
         let tasks: Vec<_> = (0..64)
             .map(|number| {
-                let access = desks[number % 2].clone();
+                let service = services[number % 2].clone();
                 tokio::spawn(async move {
-                    let made = make(&access, if number % 8 == 7 { bob } else { ada }, NOON).await;
-                    // Every other one is revoked again, so that places come free meanwhile.
-                    match made {
-                        Ok(key) if number % 4 == 0 => drop(access.revoke_key(ada, key.record.id, NOON).await.unwrap()),
+                    let created = create(&service, if number % 8 == 7 { bob } else { ada }, NOON).await;
+                    // Some are revoked again, so that further keys can be created.
+                    match created {
+                        Ok(key) if number % 4 == 0 => drop(service.revoke_key(ada, key.record.id, NOON).await.unwrap()),
                         Ok(_) => {}
-                        Err(AccountError::KeysUsedUp { allowed: told, .. }) => assert_eq!(told, allowed),
+                        Err(AccountError::KeyLimitReached { allowed: reported, .. }) => assert_eq!(reported, allowed),
                         Err(error) => panic!("{error:?}"),
                     }
-                    let of_ada = access.keys(ada, NOON).await.unwrap();
+                    let of_ada = service.keys(ada, NOON).await.unwrap();
                     let active = of_ada.iter().filter(|key| key.revoked_at.is_none()).count();
                     assert!(active <= allowed as usize, "{active} keys");
                 })
@@ -81,82 +81,82 @@ async fn the_tiers_number_of_keys_holds_whatever_runs_at_the_same_time() {
         for task in tasks {
             task.await.unwrap();
         }
-        while make(&access, ada, NOON).await.is_ok() {}
+        while create(&service, ada, NOON).await.is_ok() {}
         assert_eq!(store.accounts().unwrap()[0].active_keys, allowed);
     }
 }
 
 #[tokio::test]
-async fn where_all_keys_are_in_use_the_page_says_what_to_do() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
+async fn if_all_keys_are_in_use_the_error_says_what_to_do() {
+    let (_data, _, service, [ada, _]) = service(Tier::Free);
     for _ in 0..3 {
-        make(&access, ada, NOON).await.unwrap();
+        create(&service, ada, NOON).await.unwrap();
     }
-    let refused = make(&access, ada, NOON).await.unwrap_err();
-    assert_eq!(refused.to_string(), "all 3 keys of the free tier are in use: revoke one that you no longer need");
+    let rejected = create(&service, ada, NOON).await.unwrap_err();
+    assert_eq!(rejected.to_string(), "all 3 keys of the free tier are in use; revoke one that you no longer need");
 }
 
 #[tokio::test]
-async fn usage_is_told_up_to_the_last_answer_before_it_is_written() {
-    let (_data, _, access, [ada, bob]) = desk(Tier::Free);
-    let keys = [make(&access, ada, NOON).await.unwrap(), make(&access, ada, NOON).await.unwrap()];
-    let of_bob = make(&access, bob, NOON).await.unwrap();
-    take(&access, &of_bob, NOON, 9);
-    assert_eq!(take(&access, &keys[0], NOON - DAY, 4), 4);
-    access.flush(NOON).unwrap();
-    assert_eq!(take(&access, &keys[0], NOON, 5), 5);
-    let told = |usage: &AccountUsage| usage.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>();
+async fn usage_includes_requests_that_are_not_yet_written() {
+    let (_data, _, service, [ada, bob]) = service(Tier::Free);
+    let keys = [create(&service, ada, NOON).await.unwrap(), create(&service, ada, NOON).await.unwrap()];
+    let of_bob = create(&service, bob, NOON).await.unwrap();
+    take(&service, &of_bob, NOON, 9);
+    assert_eq!(take(&service, &keys[0], NOON - DAY, 4), 4);
+    service.flush(NOON).unwrap();
+    assert_eq!(take(&service, &keys[0], NOON, 5), 5);
+    let requests = |usage: &AccountUsage| usage.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>();
     for round in 0..3 {
-        let usage = access.usage(ada, 3, NOON).await.unwrap();
+        let usage = service.usage(ada, 3, NOON).await.unwrap();
         assert_eq!(usage.days, [-2, -1, 0].map(|day| Date::from_unix(NOON + day * DAY)));
-        assert_eq!(told(&usage), [[0, 4, 5 + round], [0, 0, 0]]);
+        assert_eq!(requests(&usage), [[0, 4, 5 + round], [0, 0, 0]]);
         assert_eq!(usage.totals(), [0, 4, 5 + u64::from(round)]);
         let today = usage.keys[0].today;
         assert_eq!((today.used, today.remaining, today.tier), (5 + round, Some(95 - round), Some(Tier::Free)));
-        assert_eq!(access.keys(ada, NOON).await.unwrap()[0].used_today, 5 + round);
+        assert_eq!(service.keys(ada, NOON).await.unwrap()[0].used_today, 5 + round);
         if round == 0 {
-            access.flush(NOON).unwrap();
+            service.flush(NOON).unwrap();
         }
-        take(&access, &keys[0], NOON, 1);
+        take(&service, &keys[0], NOON, 1);
     }
-    assert_eq!(access.usage(ada, 1, NOON).await.unwrap().days.len(), 1);
-    assert_eq!(access.usage(ada, 0, NOON).await.unwrap().days.len(), 1);
+    assert_eq!(service.usage(ada, 1, NOON).await.unwrap().days.len(), 1);
+    assert_eq!(service.usage(ada, 0, NOON).await.unwrap().days.len(), 1);
 }
 
 #[tokio::test]
-async fn an_heir_shows_its_own_requests_and_the_quota_that_is_left_to_it() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
-    let first = make(&access, ada, NOON).await.unwrap();
-    take(&access, &first, NOON, 60);
-    access.revoke_key(ada, first.record.id, NOON).await.unwrap();
-    let heir = make(&access, ada, NOON).await.unwrap();
-    assert_eq!(take(&access, &heir, NOON, 100), 40);
-    let usage = access.usage(ada, 1, NOON).await.unwrap();
+async fn a_key_that_took_over_a_counter_shows_its_own_requests_and_the_remaining_quota() {
+    let (_data, _, service, [ada, _]) = service(Tier::Free);
+    let first = create(&service, ada, NOON).await.unwrap();
+    take(&service, &first, NOON, 60);
+    service.revoke_key(ada, first.record.id, NOON).await.unwrap();
+    let second = create(&service, ada, NOON).await.unwrap();
+    assert_eq!(take(&service, &second, NOON, 100), 40);
+    let usage = service.usage(ada, 1, NOON).await.unwrap();
     assert_eq!(usage.keys.iter().map(|key| key.requests[0]).collect::<Vec<_>>(), [60, 40]);
     assert_eq!((usage.keys[1].today.used, usage.keys[1].today.remaining), (100, Some(0)));
     assert_eq!(usage.totals(), [100]);
-    // On the next day the revoked key still has a past, and another day later it has none to show.
-    let later = access.usage(ada, 2, NOON + DAY).await.unwrap();
+    // A revoked key is listed until none of the days has requests of it.
+    let later = service.usage(ada, 2, NOON + DAY).await.unwrap();
     assert_eq!(later.keys.iter().map(|key| key.requests.clone()).collect::<Vec<_>>(), [[60, 0], [40, 0]]);
     assert_eq!(later.keys[1].today.used, 0);
-    let later = access.usage(ada, 2, NOON + 2 * DAY).await.unwrap();
-    assert_eq!(later.keys.iter().map(|key| key.key.id).collect::<Vec<_>>(), [heir.record.id]);
+    let later = service.usage(ada, 2, NOON + 2 * DAY).await.unwrap();
+    assert_eq!(later.keys.iter().map(|key| key.key.id).collect::<Vec<_>>(), [second.record.id]);
 }
 
 #[tokio::test]
-async fn at_midnight_usage_begins_anew_and_yesterday_keeps_its_own() {
-    let (_data, _, access, [ada, _]) = desk(Tier::Free);
-    let key = make(&access, ada, NOON).await.unwrap();
+async fn at_midnight_usage_starts_at_zero_and_the_day_before_is_unchanged() {
+    let (_data, _, service, [ada, _]) = service(Tier::Free);
+    let key = create(&service, ada, NOON).await.unwrap();
     let midnight = Date::from_unix(NOON).unix() + DAY;
-    assert_eq!(take(&access, &key, midnight - 1, 200), 100);
-    assert_eq!(take(&access, &key, midnight, 3), 3);
+    assert_eq!(take(&service, &key, midnight - 1, 200), 100);
+    assert_eq!(take(&service, &key, midnight, 3), 3);
     for written in [false, true] {
         if written {
-            access.flush(midnight).unwrap();
+            service.flush(midnight).unwrap();
         }
-        let before = access.usage(ada, 2, midnight - 1).await.unwrap();
+        let before = service.usage(ada, 2, midnight - 1).await.unwrap();
         assert_eq!((before.keys[0].requests.clone(), before.keys[0].today.remaining), (vec![0, 100], Some(0)));
-        let after = access.usage(ada, 2, midnight).await.unwrap();
+        let after = service.usage(ada, 2, midnight).await.unwrap();
         assert_eq!((after.keys[0].requests.clone(), after.keys[0].today.remaining), (vec![100, 3], Some(97)));
         assert_eq!(after.keys[0].today.resets_at, midnight + DAY);
     }

@@ -1,28 +1,20 @@
-//! Commands about keys.
-
-use std::io;
-use std::path::Path;
-
 use serde::Serialize;
 
-use venturedex::app::settings::KeyCommand;
-use venturedex::auth::account::{Email, KeyName, KeyRecord, KeyRef};
-use venturedex::auth::{ApiKey, SqliteStore, Store, StoreError};
-use venturedex::data::Date;
-use venturedex::quota::Tier;
+use super::print::{note, print, print_json, print_table};
+use super::{CommandError, now, with_suggestion};
+use crate::app::settings::KeyCommand;
+use crate::auth::account::{Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::{ApiKey, Store};
+use crate::data::Date;
+use crate::http::headers::instant;
 
-use super::accounts::with_nearest;
-use super::print::{instant, note, print, print_json, print_table};
-use super::{CommandError, now};
-
-pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), CommandError> {
-    let store = SqliteStore::open(data)?;
+pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
     match command {
-        KeyCommand::Create { email, name } => create_key(&store, &email, &name, json),
-        KeyCommand::Revoke { key } => revoke_key(&store, key, json),
+        KeyCommand::Create { email, name } => create_key(store, &email, &name, json),
+        KeyCommand::Revoke { key } => revoke_key(store, key, json),
         KeyCommand::List { email } => {
             let account = match email {
-                Some(email) => Some(store.account(&email).map_err(|error| with_nearest(error, &store))?.id),
+                Some(email) => Some(store.account(&email).map_err(|error| with_suggestion(error, store))?.id),
                 None => None,
             };
             let keys = store.keys(account, Date::from_unix(now()))?;
@@ -33,7 +25,7 @@ pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), CommandEr
             let rows = keys.iter().map(|key| {
                 [
                     key.id.0.to_string(),
-                    key.shown.to_string(),
+                    key.masked.to_string(),
                     key.email.to_string(),
                     key.name.clone(),
                     key.used_today.to_string(),
@@ -48,22 +40,20 @@ pub fn run(data: &Path, command: KeyCommand, json: bool) -> Result<(), CommandEr
 }
 
 fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> Result<(), CommandError> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| StoreError::NoRandomness(io::Error::other(error.to_string())))?;
-    let key = ApiKey::from_seed(&seed);
-    let account = store.account(email).map_err(|error| with_nearest(error, store))?;
+    let key = ApiKey::generate()?;
+    let account = store.account(email).map_err(|error| with_suggestion(error, store))?;
     let record = store.create_key(account.id, name, &key, now())?;
     let printed = if json {
         print_json(&NewKey { key: key.reveal(), record: KeyRow::of(&record) })
     } else {
         let (id, tier) = (record.id.0, record.tier);
-        note(&format!("made key {id} `{}` of {email} ({tier}): keep it, it is shown this once", record.name));
+        note(&format!("created key {id} `{}` of {email} ({tier}); store it now, it is shown only once", record.name));
         print(key.reveal())
     };
     if printed.is_err() {
-        // Nobody has seen the key, so that nobody can use it.
+        // Nobody has seen the key, so nobody can use it.
         store.revoke_key(KeyRef::Id(record.id), now())?;
-        note(&format!("key {} could not be printed and is revoked again", record.id.0));
+        note(&format!("key {} could not be printed and was revoked", record.id.0));
     }
     printed
 }
@@ -74,17 +64,17 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     if json {
         return print_json(&KeyRow::of(&record));
     }
-    let KeyRecord { id, shown, email, name, revoked_at, .. } = &record;
-    let when = match revoked_at {
-        Some(before) if *before < now => format!("was revoked at {} already", instant(*before)),
-        _ => "is revoked".to_owned(),
+    let KeyRecord { id, masked, email, name, revoked_at, .. } = &record;
+    let result = match revoked_at {
+        Some(before) if *before < now => format!("was already revoked at {}", instant(*before)),
+        _ => "was revoked".to_owned(),
     };
-    note(&format!("key {} {shown} `{name}` of {email} {when}", id.0));
+    note(&format!("key {} {masked} `{name}` of {email} {result}", id.0));
     Ok(())
 }
 
 #[derive(Serialize)]
-pub(crate) struct Keys<'a> {
+struct Keys<'a> {
     keys: Vec<KeyRow<'a>>,
 }
 
@@ -111,10 +101,10 @@ struct KeyRow<'a> {
 
 impl<'a> KeyRow<'a> {
     fn of(key: &'a KeyRecord) -> Self {
-        let tier: Tier = key.tier;
+        let tier = key.tier;
         Self {
             id: key.id.0,
-            shown: key.shown.to_string(),
+            shown: key.masked.to_string(),
             name: &key.name,
             email: key.email.as_str(),
             tier: tier.name(),

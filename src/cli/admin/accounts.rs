@@ -1,25 +1,20 @@
-//! Commands about accounts.
-
 use std::io::{self, IsTerminal, Read};
-use std::path::Path;
 
 use serde::Serialize;
 
-use venturedex::app::settings::AccountCommand;
-use venturedex::auth::account;
-use venturedex::auth::account::{Account, Email};
-use venturedex::auth::password::Password;
-use venturedex::auth::password::hash::PasswordHash;
-use venturedex::auth::{SqliteStore, Store, StoreError};
-
-use super::print::{instant, note, print_json, print_table};
-use super::{CommandError, now};
+use super::print::{note, print_json, print_table};
+use super::{CommandError, now, with_suggestion};
+use crate::app::settings::AccountCommand;
+use crate::auth::Store;
+use crate::auth::account::{Account, Email};
+use crate::auth::password::Password;
+use crate::auth::password::hash::PasswordHash;
+use crate::http::headers::instant;
 
 /// Bytes of standard input that are read for a password.
-const PASSWORD_INPUT: u64 = 4_096;
+const MAX_PASSWORD_INPUT: u64 = 4_096;
 
-pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), CommandError> {
-    let store = SqliteStore::open(data)?;
+pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {
     match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
@@ -27,37 +22,37 @@ pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Comma
             if json {
                 return print_json(&AccountRow::of(&account));
             }
-            note_account("made", &account);
+            note_account("created", &account);
             if password.is_none() {
-                note("its owner signs in once it has a password: venturedex account set-password --help");
+                note("its owner can sign in after a password is set: venturedex account set-password --help");
             }
             Ok(())
         }
         AccountCommand::SetPassword { email, .. } => {
-            let account = store.account(&email).map_err(|error| with_nearest(error, &store))?;
+            let account = store.account(&email).map_err(|error| with_suggestion(error, store))?;
             store.set_password(account.id, None, &hash_from_stdin(&email)?, None)?;
             if json {
                 return print_json(&AccountRow::of(&account));
             }
-            note(&format!("set the password of account {} {email}; all its sessions are ended", account.id.0));
+            note(&format!("set the password of account {} {email}; all its sessions were ended", account.id.0));
             Ok(())
         }
         AccountCommand::Delete { email } => {
-            let account = store.account(&email).map_err(|error| with_nearest(error, &store))?;
+            let account = store.account(&email).map_err(|error| with_suggestion(error, store))?;
             store.delete_account(account.id, None, now())?;
             if json {
                 return print_json(&AccountRow::of(&Account { active_keys: 0, ..account }));
             }
             let Account { id, active_keys, .. } = account;
-            note(&format!("deleted account {} {email}; {active_keys} active keys of it are revoked", id.0));
+            note(&format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0));
             Ok(())
         }
         AccountCommand::SetTier { email, tier } => {
-            let account = store.set_tier(&email, tier).map_err(|error| with_nearest(error, &store))?;
+            let account = store.set_tier(&email, tier).map_err(|error| with_suggestion(error, store))?;
             if json {
                 return print_json(&AccountRow::of(&account));
             }
-            note_account("set", &account);
+            note_account("changed", &account);
             Ok(())
         }
         AccountCommand::List => {
@@ -78,41 +73,27 @@ pub fn run(data: &Path, command: AccountCommand, json: bool) -> Result<(), Comma
 fn hash_from_stdin(email: &Email) -> Result<PasswordHash, CommandError> {
     let input = io::stdin();
     if input.is_terminal() {
-        return Err(CommandError::Input(
-            "standard input is a terminal, and nothing is asked for: pipe the password in",
-        ));
+        return Err(CommandError::Input("standard input is a terminal; pipe the password in"));
     }
     let mut text = String::new();
-    let read = input.take(PASSWORD_INPUT).read_to_string(&mut text);
-    read.map_err(|_| CommandError::Input("standard input is not text in UTF-8: give the password as such"))?;
+    let read = input.take(MAX_PASSWORD_INPUT).read_to_string(&mut text);
+    read.map_err(|_| CommandError::Input("standard input is not valid UTF-8"))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
     if line.contains('\n') {
-        return Err(CommandError::Input("standard input has several lines: give the password alone on one"));
+        return Err(CommandError::Input("standard input has several lines; pass the password on a single line"));
     }
-    Ok(Password::new(line, email).map_err(CommandError::Password)?.hash()?)
+    Ok(Password::new(line, email)?.hash()?)
 }
 
-/// Adds the nearest address to "no such account".
-pub fn with_nearest(error: StoreError, store: &dyn Store) -> StoreError {
-    match error {
-        StoreError::NoSuchAccount { email, .. } => {
-            let accounts = store.accounts().unwrap_or_default();
-            let nearest = account::nearest(&email, accounts.iter().map(|account| &account.email)).cloned();
-            StoreError::NoSuchAccount { email, nearest }
-        }
-        error => error,
-    }
-}
-
-fn note_account(done: &str, account: &Account) {
-    let allowance = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
+fn note_account(verb: &str, account: &Account) {
+    let or_unlimited = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
     let Account { id, email, tier, active_keys, .. } = account;
     note(&format!(
-        "{done} account {} {email}: {tier}, {} requests a day and key, {active_keys} of {} keys",
+        "{verb} account {} {email}: {tier}, {} requests per day and key, {active_keys} of {} keys",
         id.0,
-        allowance(tier.daily_limit()),
-        allowance(tier.keys())
+        or_unlimited(tier.daily_limit()),
+        or_unlimited(tier.keys())
     ));
 }
 

@@ -1,30 +1,25 @@
-//! What is left of a day's requests.
-
 use crate::data::Date;
-
 use crate::quota::Tier;
 
-/// A caller's standing on one UTC day, after the request that asked. Requests that are refused carry one too.
+/// A caller's quota on one UTC day, after the current request. Rejected requests carry one too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Requests admitted per day; `None`: unlimited.
+    /// Requests per day; `None` if unlimited.
     pub limit: Option<u32>,
-    /// Requests of this day that are left; `None`: unlimited.
+    /// `None` if unlimited.
     pub remaining: Option<u32>,
-    /// Requests counted on this day, this one included where it was admitted.
+    /// Requests counted on this day, including this one if it was admitted.
     pub used: u32,
-    /// The day that was counted on: what [`super::AuthService::give_back`] wants to know.
+    /// The day that was counted on; to be passed to [`AuthService::give_back`](crate::auth::AuthService::give_back).
     pub day: Date,
-    /// Unix seconds of the next 00:00 UTC, when the count starts anew.
+    /// Unix seconds of the next 00:00 UTC.
     pub resets_at: i64,
-    /// The tier of the key; `None` where the client address was counted, or nothing.
+    /// The tier of the key; `None` without a key.
     pub tier: Option<Tier>,
 }
 
 impl Quota {
-    /// The standing of a caller who has used `used` of `limit` on `day`.
-    #[must_use]
-    pub fn of(limit: Option<u32>, used: u32, day: Date) -> Self {
+    pub(crate) fn of(limit: Option<u32>, used: u32, day: Date) -> Self {
         Self {
             limit,
             remaining: limit.map(|limit| limit.saturating_sub(used)),
@@ -35,20 +30,16 @@ impl Quota {
         }
     }
 
-    /// The standing of a caller without a key: 0 of 0.
-    #[must_use]
-    pub fn none(day: Date) -> Self {
+    /// The quota of a request that is not authenticated: 0 of 0.
+    pub fn zero(day: Date) -> Self {
         Self::of(Some(0), 0, day)
     }
 
-    /// The same for a key of `tier`.
-    #[must_use]
-    pub fn with_tier(self, tier: Tier) -> Self {
+    pub(crate) fn with_tier(self, tier: Tier) -> Self {
         Self { tier: Some(tier), ..self }
     }
 
-    /// Whole seconds from `now` (Unix) until the count starts anew; 0 once it has.
-    #[must_use]
+    /// Seconds from `now` (Unix) until the count resets; 0 if that time has passed.
     pub fn seconds_left(&self, now: i64) -> u64 {
         u64::try_from(self.resets_at.saturating_sub(now)).unwrap_or(0)
     }
@@ -67,10 +58,10 @@ mod tests {
     }
 
     #[test]
-    fn a_count_above_a_lowered_limit_leaves_nothing() {
+    fn nothing_remains_if_the_count_exceeds_a_lowered_limit() {
         let day = "2026-11-21".parse().unwrap();
         assert_eq!(Quota::of(Some(100), 3_000, day).remaining, Some(0));
         assert_eq!(Quota::of(None, 3_000, day).remaining, None);
-        assert_eq!(Quota::none(day).limit, Some(0));
+        assert_eq!(Quota::zero(day).limit, Some(0));
     }
 }

@@ -1,0 +1,46 @@
+//! The server and its operator commands.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use venturedex::app;
+use venturedex::app::settings::{self, Cli, Command, ServeSettings};
+use venturedex::cli::admin;
+
+fn main() -> ExitCode {
+    let cli = match Cli::read(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(stop) if stop.code() == 0 => {
+            return exit(write!(io::stdout(), "{stop}").map_err(|error| format!("standard output: {error}").into()));
+        }
+        Err(stop) => {
+            let _ = write!(io::stderr(), "{stop}");
+            return ExitCode::from(stop.code());
+        }
+    };
+    match cli.command {
+        Command::Serve(settings) => exit(serve(settings)),
+        Command::Account { command, json } => admin::account(&cli.data, command, json),
+        Command::Key { command, json } => admin::key(&cli.data, command, json),
+    }
+}
+
+fn exit(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // If standard error is closed, the exit code still reports the failure.
+    let _ = writeln!(io::stderr(), "error: {error}");
+    ExitCode::FAILURE
+}
+
+fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for (name, nearest) in settings::unknown_variables(names) {
+        let hint = nearest.map(|nearest| format!(": did you mean {nearest}?")).unwrap_or_default();
+        let _ = writeln!(io::stderr(), "warning: the environment sets {name}, which is no setting{hint}");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the runtime could not be started: {error}"))?;
+    Ok(runtime.block_on(app::serve(settings))?)
+}

@@ -1,0 +1,79 @@
+//! Commands of the operator: accounts and API keys. They also work while the server runs.
+
+mod accounts;
+mod keys;
+mod print;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::app::settings::{AccountCommand, KeyCommand};
+use crate::auth::password::WeakPassword;
+use crate::auth::{SqliteStore, Store, StoreError};
+
+/// Runs a command on the accounts in the folder `data`, and prints its result or error; as JSON if `json`.
+pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
+    finish(open(data).and_then(|store| accounts::run(&store, command, json)), json)
+}
+
+/// Runs a command on the API keys in the folder `data`, and prints its result or error; as JSON if `json`.
+pub fn key(data: &Path, command: KeyCommand, json: bool) -> ExitCode {
+    finish(open(data).and_then(|store| keys::run(&store, command, json)), json)
+}
+
+fn open(data: &Path) -> Result<SqliteStore, CommandError> {
+    Ok(SqliteStore::open(data)?)
+}
+
+fn finish(result: Result<(), CommandError>, json: bool) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            print::print_error(&error, json);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("standard output: {0}")]
+    Output(io::Error),
+    #[error("{0}")]
+    Input(&'static str),
+    #[error(transparent)]
+    Password(#[from] WeakPassword),
+}
+
+impl CommandError {
+    /// The code in the `--json` output.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Output(_) => "output_failed",
+            Self::Input(_) => "input_unusable",
+            Self::Password(error) => error.code(),
+        }
+    }
+}
+
+/// Adds the most similar address to "no such account".
+fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
+    let StoreError::NoSuchAccount { email, .. } = error else { return error };
+    match store.accounts() {
+        Ok(accounts) => {
+            let known = accounts.iter().map(|account| &account.email);
+            let suggestion = crate::auth::account::nearest(&email, known).cloned();
+            StoreError::NoSuchAccount { email, suggestion }
+        }
+        Err(error) => error,
+    }
+}
+
+/// Unix seconds.
+fn now() -> i64 {
+    time::OffsetDateTime::now_utc().unix_timestamp()
+}

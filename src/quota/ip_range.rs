@@ -1,0 +1,143 @@
+//! Address ranges in CIDR notation, and the client's address behind proxies.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use ipnet::{IpNet, Ipv4Net};
+
+/// A range of addresses, e.g. `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpRange(IpNet);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseIpRangeError {
+    #[error("invalid address range: use CIDR notation, e.g. 10.0.0.0/8 or fd00::/8")]
+    Address,
+    #[error("invalid prefix length after `/`: use 0 to 32 for IPv4, 0 to 128 for IPv6")]
+    Prefix,
+    /// Holds the range that begins at the network address.
+    #[error("the address has bits beyond the prefix: did you mean {0}?")]
+    HostBits(IpNet),
+}
+
+impl IpRange {
+    /// An IPv4 address written as IPv6 (`::ffff:10.0.0.1`) counts as the IPv4 address.
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        self.0.contains(&address.to_canonical())
+    }
+}
+
+impl FromStr for IpRange {
+    type Err = ParseIpRangeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIpRangeError> {
+        let (address, prefix) = match text.trim().split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix)),
+            None => (text.trim(), None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| ParseIpRangeError::Address)?;
+        let range = match prefix {
+            None => IpNet::from(address),
+            Some(prefix) => format!("{address}/{prefix}").parse().map_err(|_| ParseIpRangeError::Prefix)?,
+        };
+        // `::ffff:10.0.0.0/104` is `10.0.0.0/8`: clients are compared by their IPv4 address.
+        let range = match (range, address.to_canonical()) {
+            (IpNet::V6(range), IpAddr::V4(address)) if range.prefix_len() >= 96 => {
+                Ipv4Net::new(address, range.prefix_len() - 96).expect("96 + 32 = 128").into()
+            }
+            _ => range,
+        };
+        if range.trunc() == range { Ok(Self(range)) } else { Err(ParseIpRangeError::HostBits(range.trunc())) }
+    }
+}
+
+/// The address of the client whose request came from `peer` with these `X-Forwarded-For` headers, in their order.
+///
+/// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the
+/// proxy that wrote it is. The first address that is not a trusted proxy is the client. An entry that cannot be parsed ends
+/// the search.
+pub(crate) fn client_address<'h>(
+    peer: IpAddr,
+    forwarded_for: impl DoubleEndedIterator<Item = &'h str>,
+    trusted: &[IpRange],
+) -> IpAddr {
+    let mut client = peer.to_canonical();
+    for entry in forwarded_for.rev().flat_map(|header| header.rsplit(',')) {
+        if !trusted.iter().any(|range| range.contains(client)) {
+            break;
+        }
+        let Some(previous) = parse_entry(entry.trim()) else { break };
+        client = previous.to_canonical();
+    }
+    client
+}
+
+/// Parses `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:4711`.
+fn parse_entry(entry: &str) -> Option<IpAddr> {
+    let bracketed = || entry.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    let with_port = || entry.parse().ok().map(|address: std::net::SocketAddr| address.ip());
+    entry.parse().ok().or_else(with_port).or_else(bracketed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(text: &str) -> IpRange {
+        text.parse().unwrap()
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_range_contains_its_addresses_only() {
+        assert!(range("10.0.0.0/8").contains(ip("10.255.1.2")));
+        assert!(range("10.0.0.0/8").contains(ip("::ffff:10.255.1.2")));
+        assert!(!range("10.0.0.0/8").contains(ip("11.0.0.0")));
+        assert!(!range("10.0.0.0/8").contains(ip("a00::")));
+        assert!(range("0.0.0.0/0").contains(ip("203.0.113.9")));
+        assert!(!range("0.0.0.0/0").contains(ip("2001:db8::1")));
+        assert!(range("::/0").contains(ip("2001:db8::1")));
+        assert!(!range("::/0").contains(ip("203.0.113.9")));
+        assert!(range("fd00::/8").contains(ip("fdff::1")));
+        assert!(range("192.0.2.7").contains(ip("192.0.2.7")));
+        assert_eq!(range("::ffff:10.0.0.0/104"), range("10.0.0.0/8"));
+    }
+
+    #[test]
+    fn an_invalid_range_is_rejected_with_the_nearest_valid_one() {
+        assert_eq!("10.0.0/8".parse::<IpRange>(), Err(ParseIpRangeError::Address));
+        for text in ["10.0.0.0/33", "10.0.0.0/", "10.0.0.0/+8", "::/129", "10.0.0.0/8/8"] {
+            assert_eq!(text.parse::<IpRange>(), Err(ParseIpRangeError::Prefix), "{text}");
+        }
+        for (text, expected) in [("10.1.0.0/8", "10.0.0.0/8"), ("::ffff:10.1.0.0/104", "10.0.0.0/8")] {
+            let error = text.parse::<IpRange>().unwrap_err().to_string();
+            assert_eq!(error, format!("the address has bits beyond the prefix: did you mean {expected}?"));
+        }
+    }
+
+    #[test]
+    fn forwarded_addresses_are_trusted_from_trusted_proxies_only_and_from_the_right() {
+        let trusted = [range("10.0.0.0/8"), range("fd00::/8")];
+        for (peer, headers, expected) in [
+            ("203.0.113.9", vec!["198.51.100.1"], "203.0.113.9"),
+            ("10.0.0.1", vec![], "10.0.0.1"),
+            ("10.0.0.1", vec!["198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", vec!["1.2.3.4, 198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", vec!["1.2.3.4, 198.51.100.1, 10.2.0.1"], "198.51.100.1"),
+            ("10.0.0.1", vec!["1.2.3.4", "198.51.100.1,10.2.0.1", "fd00::1"], "198.51.100.1"),
+            ("10.0.0.1", vec!["198.51.100.1:4711"], "198.51.100.1"),
+            ("10.0.0.1", vec!["[2001:db8::1]:4711"], "2001:db8::1"),
+            ("10.0.0.1", vec!["[2001:db8::1]"], "2001:db8::1"),
+            ("::ffff:10.0.0.1", vec!["::ffff:198.51.100.1"], "198.51.100.1"),
+            ("10.0.0.1", vec!["198.51.100.1, unknown"], "10.0.0.1"),
+            ("10.0.0.1", vec!["198.51.100.1, , 10.9.9.9"], "10.9.9.9"),
+        ] {
+            let client = client_address(ip(peer), headers.iter().copied(), &trusted);
+            assert_eq!(client, ip(expected), "{peer} {headers:?}");
+        }
+        assert_eq!(client_address(ip("10.0.0.1"), ["198.51.100.1"].into_iter(), &[]), ip("10.0.0.1"));
+    }
+}
