@@ -62,7 +62,7 @@ model! {
     pub(crate) struct ConflictFields<'a> as "FitConflict" {
         startup: Reference<&'a str>,
         /// Slug of the narrow sector of both startups.
-        sector: &'a str [slug],
+        sector: &'a str,
     }
 }
 

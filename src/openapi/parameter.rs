@@ -141,14 +141,14 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
         }
         ParamSchema::Sort { keys, relevance, default } => {
-            let values = sort_values(&keys, relevance);
+            let sorts = sort_values(&keys, relevance);
             let key = match version.is_strict() {
                 true => Ref::from_schema_name(sort_name(resource)).into(),
                 false => RefOr::from(any_text()),
             };
             let schema = ArrayBuilder::new().items(key).into();
             if !version.is_strict() {
-                doc.push_str(&known(&values));
+                doc.push_str(&known(&sorts));
             }
             doc.push_str(&match relevance {
                 true => {
