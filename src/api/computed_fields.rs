@@ -1,116 +1,155 @@
-//! Firms with fields that are made for the request: ranks, shared rounds, the reasons of a match.
+//! Rows of firms with fields computed for the request: ranks, shared rounds, the reasons of a match.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::catalog::{Catalog, CoInvestorPage, LeaderboardPage, MatchPage};
-use crate::data::Table;
+use crate::data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
+use crate::data::model::Reference;
+use crate::data::{Date, Table};
 
 use crate::api::fields::Fields;
 use crate::api::record_json;
-use crate::api::schema::{Field, holding, plain};
 
-/// What rows of the leaderboard have besides the firm's fields.
-pub(crate) const RANKED: &[Field<'_>] = &[plain("rank"), plain("rank_value")];
+model! {
+    /// A firm with its rank.
+    #[derive(Serialize)]
+    pub(crate) struct RankFields as "RankedFirm" {
+        /// The rank; firms with the same value share one.
+        rank: u32 [min(1)],
+        /// The value that the firm is ranked by.
+        rank_value: RankValue,
+    }
 
-/// What co-investors have besides the firm's fields.
-pub(crate) const CO_INVESTOR: &[Field<'_>] = &[plain("shared_rounds"), plain("last_shared_on")];
+    /// A firm that shares rounds with another firm.
+    #[derive(Serialize)]
+    pub(crate) struct CoInvestorFields as "CoInvestingFirm" {
+        /// Number of rounds that both firms joined.
+        shared_rounds: u32 [min(1)],
+        /// Date of the latest shared round.
+        last_shared_on: Option<Date>,
+    }
 
-/// What rows of a match have besides the firm's fields.
-pub(crate) const FIT: &[Field<'_>] = &[
-    plain("points"),
-    plain("max_points"),
-    holding("reasons", &[plain("name"), plain("points"), plain("max_points"), plain("detail")]),
-    holding("conflicts", &[holding("startup", &[plain("slug"), plain("name")]), plain("sector")]),
-    plain("conflict_count"),
-];
+    /// A firm with how well it matches a startup.
+    #[derive(Serialize)]
+    pub(crate) struct MatchFields<'a> as "FittingFirm" {
+        /// Sum of the points of all reasons.
+        points: u8 [max(100)],
+        /// Maximum number of points that the request allows.
+        max_points: u8 [max(100)],
+        /// Why the firm matches.
+        reasons: Vec<ReasonFields<'a>>,
+        /// Startups in the same narrow sector that the firm already backs, at most 5.
+        conflicts: Vec<ConflictFields<'a>>,
+        /// Number of such startups.
+        conflict_count: u32,
+    }
+
+    /// Points for one reason.
+    #[derive(Serialize)]
+    pub(crate) struct ReasonFields<'a> as "FitReason" {
+        /// The criterion.
+        name: &'a str [one_of("FitReasonName")],
+        /// Whole points.
+        points: u8 [max(100)],
+        /// Maximum number of points.
+        max_points: u8 [max(100)],
+        /// Why the firm has these points.
+        detail: &'a str,
+    }
+
+    /// A startup that the firm already backs.
+    #[derive(Serialize)]
+    pub(crate) struct ConflictFields<'a> as "FitConflict" {
+        startup: Reference<&'a str>,
+        /// Slug of the narrow sector of both startups.
+        sector: &'a str,
+    }
+}
+
+/// The value of a metric, written without decimals if the metric has none.
+#[derive(Clone, Copy)]
+pub(crate) enum RankValue {
+    Integer(i64),
+    Decimal(f64),
+}
+
+impl Serialize for RankValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Integer(value) => serializer.serialize_i64(*value),
+            Self::Decimal(value) => serializer.serialize_f64(*value),
+        }
+    }
+}
+
+impl JsonValue for RankValue {
+    const TYPE: JsonType = JsonType::Number;
+}
 
 /// Writes the rows of the leaderboard.
 pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, fields: &Fields) {
     for (index, ranked) in page.ranked.iter().enumerate() {
-        let value = match page.whole && ranked.value.fract() == 0.0 {
-            true => json(&(ranked.value as i64)),
-            false => json(&ranked.value),
+        let rank_value = match page.whole && ranked.value.fract() == 0.0 {
+            true => RankValue::Integer(ranked.value as i64),
+            false => RankValue::Decimal(ranked.value),
         };
-        let values = [json(&ranked.rank), value];
-        row(out, catalog, index, ranked.row, fields, RANKED, values);
+        let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
+        write_row(out, catalog, index, ranked.row, fields, &RankFields { rank, rank_value });
     }
 }
 
 /// Writes co-investors.
 pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, fields: &Fields) {
     for (index, firm) in page.firms.iter().enumerate() {
-        let last = firm.last_shared_on.map(|date| date.to_string());
-        row(out, catalog, index, firm.row, fields, CO_INVESTOR, [json(&firm.shared_rounds), json(&last)]);
+        let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
+        write_row(out, catalog, index, firm.row, fields, &computed);
     }
 }
 
-/// Writes firms that fit, with their reasons and conflicts.
-pub(crate) fn write_fits(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
+/// Writes matching firms with their reasons and conflicts.
+pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
     let snapshot = catalog.snapshot();
     for (index, fit) in page.fits.iter().enumerate() {
-        let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonText {
+        let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
             points: *points,
             max_points: reason.max_points(),
             detail,
         });
-        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictText {
+        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictFields {
             startup: Reference {
                 slug: snapshot.slug(Table::Startups, *startup),
                 name: snapshot.name(Table::Startups, *startup),
             },
             sector: snapshot.slug(Table::Sectors, *sector),
         });
-        let values = [
-            json(&fit.points),
-            json(&page.max_points),
-            json(&reasons.collect::<Vec<_>>()),
-            json(&conflicts.collect::<Vec<_>>()),
-            json(&fit.conflict_count),
-        ];
-        row(out, catalog, index, fit.row, fields, FIT, values);
+        let computed = MatchFields {
+            points: fit.points,
+            max_points: page.max_points,
+            reasons: reasons.collect(),
+            conflicts: conflicts.collect(),
+            conflict_count: fit.conflict_count,
+        };
+        write_row(out, catalog, index, fit.row, fields, &computed);
     }
 }
 
-#[derive(Serialize)]
-struct ReasonText<'a> {
-    name: &'a str,
-    points: u8,
-    max_points: u8,
-    detail: &'a str,
+/// The computed fields of a row as names with JSON texts.
+#[derive(Default)]
+struct ComputedTexts(Vec<(&'static str, Vec<u8>)>);
+
+impl FieldVisitor for ComputedTexts {
+    fn field(&mut self, field: &'static Field, value: &impl Serialize) {
+        self.0.push((field.name, serde_json::to_vec(value).expect("computed fields always have a JSON form")));
+    }
 }
 
-#[derive(Serialize)]
-struct ConflictText<'a> {
-    startup: Reference<'a>,
-    sector: &'a str,
-}
-
-#[derive(Serialize)]
-struct Reference<'a> {
-    slug: &'a str,
-    name: &'a str,
-}
-
-/// A value as JSON text.
-fn json(value: &impl Serialize) -> Vec<u8> {
-    // Numbers, texts and lists of them always have a JSON form; a null stands for one that has none.
-    serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
-}
-
-/// Writes one firm with the values of its further fields.
-fn row<const N: usize>(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    index: usize,
-    firm: u32,
-    fields: &Fields,
-    names: &[Field<'static>],
-    values: [Vec<u8>; N],
-) {
+/// Writes one firm with its computed fields.
+fn write_row(out: &mut Vec<u8>, catalog: &Catalog, index: usize, firm: u32, fields: &Fields, computed: &impl Model) {
     if index > 0 {
         out.push(b',');
     }
-    let further: Vec<(&str, Vec<u8>)> = names.iter().map(|field| field.name).zip(values).collect();
-    record_json::write_with(out, catalog, firm, fields, &further);
+    let mut texts = ComputedTexts::default();
+    computed.visit(&mut texts);
+    record_json::write_with_computed(out, catalog, firm, fields, &texts.0);
 }

@@ -3,44 +3,52 @@
 use serde::Serialize;
 
 use crate::catalog::{ParameterError, ParseOptions, Request, Resource, ValueCount};
+use crate::data::field::model;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, FirmKind, Stage, Table};
 use crate::http::problem::{Code, Problem};
 
-use crate::api::record::made;
-use crate::api::schema::{Field, Shape, holding, plain};
+use crate::api::record::json_response;
 use crate::api::{ApiRequest, ApiResponse};
 
 /// Names that the endpoint takes besides the filters of `/vcs`.
 const OTHERS: [&str; 1] = ["fields"];
 
-const WORD: &[Field<'_>] = &[plain("value"), plain("count")];
-const NAMED: &[Field<'_>] = &[plain("value"), plain("name"), plain("count")];
-const SHAPE: &[Field<'_>] = &[
-    plain("total"),
-    holding("stage", WORD),
-    holding("sector", NAMED),
-    holding("country", NAMED),
-    holding("kind", WORD),
-];
+model! {
+    /// Number of matching firms by facet, under the name of the parameter that filters by it.
+    #[derive(Serialize)]
+    pub(crate) struct Facets<'a> {
+        /// Number of firms that match all filters.
+        total: u64,
+        /// By stage, most frequent first.
+        stage: Vec<ValueFacet<'a>>,
+        /// By sector including its subsectors, most frequent first.
+        sector: Vec<NamedFacet<'a>>,
+        /// By country, most frequent first.
+        country: Vec<NamedFacet<'a>>,
+        /// By kind, most frequent first.
+        kind: Vec<ValueFacet<'a>>,
+    }
 
-/// The counts, under the name of the parameter that filters by each.
-#[derive(Serialize)]
-struct Counts<'a> {
-    total: u64,
-    stage: Vec<Counted<'a>>,
-    sector: Vec<Counted<'a>>,
-    country: Vec<Counted<'a>>,
-    kind: Vec<Counted<'a>>,
-}
+    /// Number of firms with a value.
+    #[derive(Serialize)]
+    struct ValueFacet<'a> as "CountedWord" {
+        /// The value, as the parameter accepts it.
+        value: &'a str,
+        /// Number of firms.
+        count: u64 [min(1)],
+    }
 
-/// A value as its parameter takes it, with the name where the value is a code or slug.
-#[derive(Serialize)]
-struct Counted<'a> {
-    value: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    count: u64,
+    /// Number of firms with a value whose name differs from it.
+    #[derive(Serialize)]
+    struct NamedFacet<'a> as "CountedName" {
+        /// The value, as the parameter accepts it.
+        value: &'a str,
+        /// The name of the value.
+        name: &'a str,
+        /// Number of firms.
+        count: u64 [min(1)],
+    }
 }
 
 /// Answers the counts under the filters of `/vcs`; see [`crate::catalog::FacetCounts`] for what is counted.
@@ -67,20 +75,18 @@ pub(crate) fn answer(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         return Err(Problem::new(Code::InternalError, "firms are no list"));
     };
     let (snapshot, counts) = (call.catalog.snapshot(), call.catalog.facet_counts(&query));
-    let word = |counted: &ValueCount, value| Counted { value, name: None, count: counted.count };
-    let stage = |counted: &ValueCount| word(counted, Stage::at(counted.value as usize).map_or("", Stage::name));
-    let kind = |counted: &ValueCount| word(counted, FirmKind::at(counted.value as usize).map_or("", FirmKind::name));
-    let sector = |counted: &ValueCount| Counted {
+    let stage = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
+    let kind = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
+    let sector = |counted: &ValueCount| NamedFacet {
         value: snapshot.slug(Table::Sectors, counted.value),
-        name: Some(snapshot.name(Table::Sectors, counted.value)),
+        name: snapshot.name(Table::Sectors, counted.value),
         count: counted.count,
     };
     let country = |counted: &ValueCount| {
-        let country = Country::at(counted.value as usize);
-        let (value, name) = (country.map_or("", Country::alpha2), country.map(Country::name));
-        Counted { value, name, count: counted.count }
+        let country = Country::at(counted.value as usize).expect("facet values are countries");
+        NamedFacet { value: country.alpha2(), name: country.name(), count: counted.count }
     };
-    let data = Counts {
+    let data = Facets {
         total: counts.total,
         stage: counts.stages.iter().map(stage).collect(),
         sector: counts.sectors.iter().map(sector).collect(),
@@ -88,5 +94,9 @@ pub(crate) fn answer(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         kind: counts.kinds.iter().map(kind).collect(),
     };
     let capped = counts.capped.then(|| ParameterError::total_capped(counts.total));
-    made(call, &data, Shape::object(SHAPE), capped.as_slice())
+    json_response::<Facets<'_>>(call, &data, capped.as_slice())
+}
+
+fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {
+    V::at(counted.value as usize).expect("facet values are indexes into the vocabulary").name()
 }

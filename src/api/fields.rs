@@ -1,100 +1,100 @@
-//! Field selection: which of a record's fields are answered.
+//! Field selection (`fields`): which of a record's fields are returned.
 
 use crate::catalog::ParameterError;
+use crate::data::field::Field;
 use crate::search::nearest;
 
 use crate::api::field_mask::FieldMask;
-use crate::api::schema::{Field, Shape};
+use crate::api::schema::{FieldSet, nested_paths};
 
-/// Names that `fields` takes at most: each may cost a search for the nearest one.
-pub(crate) const MOST_NAMES: usize = 200;
+/// Maximum number of names in `fields`: each unknown one costs a search for the nearest.
+pub(crate) const MAX_NAMES: usize = 200;
 
-/// Fields of a record, by name.
+/// A selection of fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fields {
-    /// Those that a list gives by default, or all of a single record.
+    /// The default fields of a list, or all of a single record.
     Default,
-    /// All of them.
     All,
-    /// Exactly these: places in the record's list of names, ascending.
+    /// Exactly these: ascending indexes into the [`FieldSet`].
     Some(Vec<usize>),
-    /// Exactly these, and of some only what lies below: places, ascending, with what is kept of each.
+    /// Exactly these, some of them in part: ascending indexes with a mask each.
     Parts(Vec<(usize, FieldMask)>),
 }
 
 impl Fields {
-    /// Reads `fields`: names in camelCase or snake_case, separated by commas, with a point before what lies below a
-    /// field (`score.value`); `*` for all.
+    /// Parses `fields`: names in camelCase or snake_case, separated by commas, nested ones by their path (`score.value`);
+    /// `*` for all.
     ///
     /// # Errors
-    /// Each name that is none of the shape's.
-    pub fn read(values: &[(String, String)], shape: Shape<'_>) -> Result<Self, Vec<ParameterError>> {
-        let mut places = Vec::new();
+    /// Each unknown name.
+    pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
+        let mut indexes = Vec::new();
         let mut parts: Vec<(usize, FieldMask)> = Vec::new();
         let mut errors = Vec::new();
         let mut all = false;
         let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (count, name) in names(pairs).enumerate() {
-            if count >= MOST_NAMES {
-                let detail = format!("`fields` takes at most {MOST_NAMES} names");
+            if count >= MAX_NAMES {
+                let detail = format!("`fields` takes at most {MAX_NAMES} names");
                 return Err(vec![ParameterError::invalid("fields", detail)]);
             }
             if name == "*" {
                 all = true;
                 continue;
             }
-            let plain = snake_case(name);
+            let normal = snake_case(name);
             let (first, rest) =
-                plain.split_once('.').map_or((plain.as_str(), None), |(first, rest)| (first, Some(rest)));
-            match (shape.find(first), rest) {
-                (Some((place, _)), None) => places.push(place),
-                (Some((place, field)), Some(rest)) => match path(field, rest) {
-                    Some(path) => FieldMask::add_to(&mut parts, place, &path),
-                    None => errors.push(unknown_below(name, &plain, field)),
+                normal.split_once('.').map_or((normal.as_str(), None), |(first, rest)| (first, Some(rest)));
+            match (set.find(first), rest) {
+                (Some((index, _)), None) => indexes.push(index),
+                (Some((index, field)), Some(rest)) => match nested_path(field, rest) {
+                    Some(path) => FieldMask::add_to(&mut parts, index, &path),
+                    None => errors.push(unknown_nested(name, &normal, field)),
                 },
-                (None, _) => errors.push(unknown(name, &plain, shape)),
+                (None, _) => errors.push(unknown(name, &normal, set)),
             }
         }
         if !errors.is_empty() {
             return Err(errors);
         }
-        places.sort_unstable();
-        places.dedup();
-        // A field that is asked for as a whole is not cut.
-        parts.retain(|(place, _)| places.binary_search(place).is_err());
-        Ok(match (all, places.is_empty(), parts.is_empty()) {
+        indexes.sort_unstable();
+        indexes.dedup();
+        // A field that is selected in full is not cut.
+        parts.retain(|(index, _)| indexes.binary_search(index).is_err());
+        Ok(match (all, indexes.is_empty(), parts.is_empty()) {
             (true, ..) => Self::All,
             (false, true, true) => Self::Default,
-            (false, false, true) => Self::Some(places),
+            (false, false, true) => Self::Some(indexes),
             (false, _, false) => {
-                parts.extend(places.into_iter().map(|place| (place, FieldMask::whole())));
-                parts.sort_unstable_by_key(|(place, _)| *place);
+                parts.extend(indexes.into_iter().map(|index| (index, FieldMask::full())));
+                parts.sort_unstable_by_key(|(index, _)| *index);
                 Self::Parts(parts)
             }
         })
     }
 
-    /// What is kept of an object with the shape's fields; `None`: all of it.
+    /// The mask of an object with the fields of `set`; `None` if everything is selected.
     #[must_use]
-    pub fn tree(&self, shape: Shape<'_>) -> Option<FieldMask> {
-        let mut tree = FieldMask::whole();
-        let name = |place: usize| shape.fields().nth(place).map_or("", |field| field.name);
+    pub fn mask(&self, set: FieldSet) -> Option<FieldMask> {
+        let mut mask = FieldMask::full();
+        let fields: Vec<&Field> = set.iter().collect();
         match self {
             Self::Default | Self::All => return None,
-            Self::Some(places) => places.iter().for_each(|place| tree.add(&[name(*place)])),
+            Self::Some(indexes) => indexes.iter().for_each(|index| mask.add(&[fields[*index].name])),
             Self::Parts(parts) => {
-                parts.iter().for_each(|(place, part)| tree.put(name(*place), part.clone()));
+                parts.iter().for_each(|(index, part)| mask.insert(fields[*index].name, part.clone()));
             }
         }
-        Some(tree)
+        Some(mask)
     }
 }
 
-/// The names that `fields` gives, in snake_case and in one order: all spellings of a selection are the same. `None` where
-/// there are too many.
+/// The names of `fields` in snake_case and sorted, so that all spellings of a selection are the same. `None` if there are
+/// too many.
 pub(crate) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
     let mut names: Vec<String> = names(values).map(snake_case).collect();
-    if names.len() > MOST_NAMES {
+    if names.len() > MAX_NAMES {
         return None;
     }
     names.sort_unstable();
@@ -102,80 +102,68 @@ pub(crate) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) ->
     Some(names.join(","))
 }
 
-/// The names that `fields` gives, as they are written.
+/// The names of `fields` as written.
 fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
-    let given = values.filter(|(name, _)| *name == "fields");
-    given.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
+    let lists = values.filter(|(name, _)| *name == "fields");
+    lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// The names on the way to what lies below a field; `*` as the last one, or nothing, stands for all of it.
-fn path<'r>(field: Field<'_>, rest: &'r str) -> Option<Vec<&'r str>> {
+/// The names on the path to a nested field; `None` if it does not exist. A final `*` selects everything.
+fn nested_path<'r>(field: &'static Field, rest: &'r str) -> Option<Vec<&'r str>> {
     let mut path = Vec::new();
-    let mut here = field;
+    let mut current = field;
     for name in rest.split('.') {
-        if name == "*" && !here.below.is_empty() && rest.ends_with('*') {
+        if name == "*" && !current.nested().is_empty() && rest.ends_with('*') {
             break;
         }
-        here = *here.below.iter().find(|field| field.name == name)?;
+        current = current.nested().iter().find(|field| field.name == name)?;
         path.push(name);
     }
     Some(path)
 }
 
-fn unknown(name: &str, plain: &str, shape: Shape<'_>) -> ParameterError {
-    let known: Vec<&str> = shape.fields().map(|field| field.name).collect();
-    let below: Vec<String> = shape.fields().flat_map(|field| dotted(field.name, field.below)).collect();
-    let meant = nearest(plain, known.iter().copied().chain(below.iter().map(String::as_str)));
+fn unknown(name: &str, normal: &str, set: FieldSet) -> ParameterError {
+    let paths = set.paths();
+    // Plain names first: of equally near ones the first is suggested.
+    let plain = set.iter().map(|field| field.name);
+    let nested = paths.iter().map(String::as_str).filter(|path| path.contains('.'));
+    unknown_field(
+        format!("there is no field `{name}` in this record"),
+        nearest(normal, plain.chain(nested)),
+        Some(set.iter().map(|field| field.name.to_owned()).collect()),
+    )
+}
+
+fn unknown_nested(name: &str, normal: &str, field: &'static Field) -> ParameterError {
+    let paths = nested_paths(field);
+    if paths.is_empty() {
+        let detail = format!("there is no field `{name}`: `{}` has no nested fields", field.name);
+        return unknown_field(detail, Some(field.name), None);
+    }
+    let detail = format!("there is no field `{name}` in this record");
+    let suggestion = nearest(normal, paths.iter().map(String::as_str));
+    unknown_field(detail, suggestion, Some(paths.clone()))
+}
+
+fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<String>>) -> ParameterError {
     ParameterError {
         parameter: "fields".to_owned(),
         code: "unknown_field",
-        detail: format!("there is no field `{name}` in this record"),
-        did_you_mean: meant.map(str::to_owned),
-        accepted: Some(known.into_iter().map(str::to_owned).collect()),
+        detail,
+        did_you_mean: suggestion.map(str::to_owned),
+        accepted,
     }
-}
-
-fn unknown_below(name: &str, plain: &str, field: Field<'_>) -> ParameterError {
-    let known = dotted(field.name, field.below);
-    if known.is_empty() {
-        return ParameterError {
-            parameter: "fields".to_owned(),
-            code: "unknown_field",
-            detail: format!("there is no `{name}`: nothing lies below `{}`", field.name),
-            did_you_mean: Some(field.name.to_owned()),
-            accepted: None,
-        };
-    }
-    ParameterError {
-        parameter: "fields".to_owned(),
-        code: "unknown_field",
-        detail: format!("there is no field `{name}` in this record"),
-        did_you_mean: nearest(plain, known.iter().map(String::as_str)).map(str::to_owned),
-        accepted: Some(known),
-    }
-}
-
-/// The names of all that lies below a field, each with its way.
-fn dotted(way: &str, below: &[Field<'_>]) -> Vec<String> {
-    let mut names = Vec::new();
-    for field in below {
-        let name = format!("{way}.{}", field.name);
-        let further = dotted(&name, field.below);
-        names.push(name);
-        names.extend(further);
-    }
-    names
 }
 
 /// `healthScore`, `HEALTH_SCORE` and `health-score` → `health_score`.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
-    let mut after_small = false;
+    let mut after_lower = false;
     for char in name.chars() {
-        if char.is_ascii_uppercase() && after_small {
+        if char.is_ascii_uppercase() && after_lower {
             snake.push('_');
         }
-        after_small = char.is_ascii_lowercase() || char.is_ascii_digit();
+        after_lower = char.is_ascii_lowercase() || char.is_ascii_digit();
         snake.push(if matches!(char, '-' | ' ') { '_' } else { char.to_ascii_lowercase() });
     }
     snake
@@ -186,32 +174,32 @@ mod tests {
     use super::*;
     use crate::data::Table;
 
-    fn read(fields: &str) -> Result<Fields, Vec<ParameterError>> {
-        Fields::read(&[("fields".to_owned(), fields.to_owned())], Shape::of(Table::Firms))
+    fn parse(fields: &str) -> Result<Fields, Vec<ParameterError>> {
+        Fields::parse(&[("fields".to_owned(), fields.to_owned())], FieldSet::of_table(Table::Firms))
     }
 
     #[test]
     fn both_spellings_name_the_same_field() {
-        assert_eq!(read("name,slug,healthScore"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(read("health_score, name ,slug,slug"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(read("HEALTH_SCORE,Name,SLUG"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(read("HealthScore,health-score"), Ok(Fields::Some(vec![3])));
-        assert_eq!(read("checkMinUSD"), read("check_min_usd"));
-        assert_eq!(read("*"), Ok(Fields::All));
-        assert_eq!(read("name,*"), Ok(Fields::All));
-        assert_eq!(read(" ,"), Ok(Fields::Default));
+        assert_eq!(parse("name,slug,healthScore"), Ok(Fields::Some(vec![0, 1, 3])));
+        assert_eq!(parse("health_score, name ,slug,slug"), Ok(Fields::Some(vec![0, 1, 3])));
+        assert_eq!(parse("HEALTH_SCORE,Name,SLUG"), Ok(Fields::Some(vec![0, 1, 3])));
+        assert_eq!(parse("HealthScore,health-score"), Ok(Fields::Some(vec![3])));
+        assert_eq!(parse("checkMinUSD"), parse("check_min_usd"));
+        assert_eq!(parse("*"), Ok(Fields::All));
+        assert_eq!(parse("name,*"), Ok(Fields::All));
+        assert_eq!(parse(" ,"), Ok(Fields::Default));
     }
 
     #[test]
-    fn a_field_that_is_asked_for_as_a_whole_is_not_cut() {
-        assert_eq!(read("score,score.value"), read("score"));
-        assert_eq!(read("score.*"), read("score.*,score.value"));
-        assert_eq!(read("score.components.maxPoints,score.value"), read("score.value,score.components.max_points"));
+    fn a_field_that_is_selected_in_full_is_not_cut() {
+        assert_eq!(parse("score,score.value"), parse("score"));
+        assert_eq!(parse("score.*"), parse("score.*,score.value"));
+        assert_eq!(parse("score.components.maxPoints,score.value"), parse("score.value,score.components.max_points"));
     }
 
     #[test]
-    fn an_unknown_field_is_refused_with_the_nearest() {
-        for (given, meant) in [
+    fn an_unknown_field_is_rejected_with_the_nearest() {
+        for (fields, suggestion) in [
             ("name,helthScore", "health_score"),
             ("score.vlaue", "score.value"),
             ("score.components.point", "score.components.points"),
@@ -220,12 +208,13 @@ mod tests {
             ("name.first", "name"),
             ("top_co_investors.sluq", "top_co_investors.slug"),
         ] {
-            let errors = read(given).unwrap_err();
-            assert_eq!((errors[0].did_you_mean.as_deref(), errors[0].code), (Some(meant), "unknown_field"), "{given}");
+            let errors = parse(fields).unwrap_err();
+            let error = &errors[0];
+            assert_eq!((error.did_you_mean.as_deref(), error.code), (Some(suggestion), "unknown_field"), "{fields}");
         }
         for odd in ["score.", ".score", "score..value", "."] {
-            assert_eq!(read(odd).unwrap_err()[0].code, "unknown_field", "{odd}");
+            assert_eq!(parse(odd).unwrap_err()[0].code, "unknown_field", "{odd}");
         }
-        assert_eq!(read(&"a,".repeat(201)).unwrap_err().len(), 1);
+        assert_eq!(parse(&"a,".repeat(201)).unwrap_err().len(), 1);
     }
 }

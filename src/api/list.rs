@@ -3,61 +3,24 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use serde::Serialize;
 
 use crate::catalog::{
     Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, Request, Resource,
 };
-use crate::data::Table;
 use crate::http::problem::{Code, Problem};
-use crate::search::Explanation;
 
 use crate::api::Version;
 use crate::api::computed_fields;
 use crate::api::cursor::Cursor;
+use crate::api::envelope::{
+    ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
+};
 use crate::api::fields::Fields;
 use crate::api::pagination::{DecodedCursor, ListRequest, carried, carried_window};
 use crate::api::record_json;
-use crate::api::schema::Shape;
+use crate::api::schema::FieldSet;
 use crate::api::version::{PageWindow, Start, single};
 use crate::api::{ApiRequest, ApiResponse};
-
-/// A list's pagination, in the shape of each version.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Pagination {
-    V1 { total: u64, limit: u64, offset: u64 },
-    V2 { page: u64, total_pages: u64, total: u64, limit: u64 },
-    V3 { next_cursor: Option<String>, has_more: bool, total: u64, limit: u64 },
-}
-
-/// What stands beside the data.
-#[derive(Serialize)]
-pub(crate) struct Meta<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<String>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub warnings: &'a [ParameterError],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub did_you_mean: &'a [Reference],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub explain: &'a [Explained],
-}
-
-/// Why a row answers a search.
-#[derive(Serialize)]
-pub(crate) struct Explained {
-    slug: String,
-    #[serde(flatten)]
-    explanation: Explanation,
-}
-
-/// A record that was probably meant.
-#[derive(Serialize)]
-pub(crate) struct Reference {
-    slug: String,
-    name: String,
-}
 
 /// The rows of a page, from a table or a list that is made for the request.
 enum Rows {
@@ -108,7 +71,7 @@ pub(crate) fn answer(
     let values = opened.as_ref().map_or(Cow::Borrowed(call.values), |opened| opened.window(call.values));
     let window = faults.of(PageWindow::read(version, &values, &mut warnings).map_err(Problem::of_parameters))?;
     let fields = faults.of(match version {
-        Version::V3 => Fields::read(&values, shape(resource)).map_err(Problem::of_parameters),
+        Version::V3 => Fields::parse(&values, FieldSet::of_list(resource)).map_err(Problem::of_parameters),
         Version::V1 | Version::V2 => Ok(Fields::Default),
     })?;
     let explains = faults.of(explains(version, &values))?;
@@ -151,9 +114,11 @@ pub(crate) fn answer(
     let next_link = next_cursor.as_ref().map(|cursor| next_link(call, cursor));
     let (total, limit) = (rows.total(), window.limit);
     let pagination = match &window.start {
-        Start::Offset(offset) => Pagination::V1 { total, limit, offset: *offset },
-        Start::Page(page) => Pagination::V2 { page: *page, total_pages: total.div_ceil(limit), total, limit },
-        Start::Cursor(_) => Pagination::V3 { has_more: next_cursor.is_some(), next_cursor, total, limit },
+        Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset: *offset }),
+        Start::Page(page) => {
+            Pagination::V2(PaginationV2 { page: *page, total_pages: total.div_ceil(limit), total, limit })
+        }
+        Start::Cursor(_) => Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit }),
     };
 
     let table = resource.table();
@@ -173,27 +138,21 @@ pub(crate) fn answer(
             if explains {
                 explained = explain(&walk.catalog, &asked.request, &page.rows);
             }
-            meant.extend(page.did_you_mean.iter().take(5).map(|row| Reference {
+            meant.extend(page.did_you_mean.iter().take(5).map(|row| Suggested {
                 slug: snapshot.slug(table, *row).to_owned(),
                 name: snapshot.name(table, *row).to_owned(),
             }));
         }
         Rows::RankedRow(page) => computed_fields::write_ranked(&mut body, &walk.catalog, page, &fields),
         Rows::CoInvestors(page) => computed_fields::write_co_investors(&mut body, &walk.catalog, page, &fields),
-        Rows::Fits(page) => computed_fields::write_fits(&mut body, &walk.catalog, page, &fields),
+        Rows::Fits(page) => computed_fields::write_matches(&mut body, &walk.catalog, page, &fields),
     }
-    body.extend_from_slice(b"],\"pagination\":");
-    append(&mut body, &pagination)?;
-    let snapshot = (version == Version::V3).then(|| walk.catalog.version().to_string());
-    if version == Version::V1 || version == Version::V2 {
-        meant.clear();
-    }
-    if snapshot.is_some() || !warnings.is_empty() {
-        body.extend_from_slice(b",\"meta\":");
-        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &meant, explain: &explained })?;
-    }
-    body.push(b'}');
-    Ok(ApiResponse { body, snapshot: walk.catalog.version(), next_link })
+    body.push(b']');
+    append_member(&mut body, "pagination", &pagination);
+    let snapshot = walk.catalog.version();
+    let meta = Meta { snapshot: snapshot.to_string(), warnings: &warnings, did_you_mean: &meant, explain: &explained };
+    append_meta(&mut body, version, &meta);
+    Ok(ApiResponse { body, snapshot, next_link })
 }
 
 /// What is wrong with a request: all of it at once, so that it is mended in one go.
@@ -236,30 +195,16 @@ fn explains(version: Version, values: &[(String, String)]) -> Result<bool, Probl
 }
 
 /// The parts of the rows' scores, where they answer a search.
-fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<Explained> {
+fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedRow> {
     let Request::List(query) = request else { return Vec::new() };
     let Some((text, index)) = query.text.as_deref().zip(catalog.text_index(query.table)) else { return Vec::new() };
     let snapshot = catalog.snapshot();
     let names = snapshot.names(query.table);
-    let explained = rows.iter().map(|row| Explained {
+    let explained = rows.iter().map(|row| ExplainedRow {
         slug: snapshot.slug(query.table, *row).to_owned(),
         explanation: index.explain(&names, text, *row),
     });
     explained.collect()
-}
-
-/// The fields that rows of a list can have.
-fn shape(resource: Resource) -> Shape<'static> {
-    match resource {
-        Resource::Leaderboard => Shape::with(Table::Firms, computed_fields::RANKED),
-        Resource::CoInvestors => Shape::with(Table::Firms, computed_fields::CO_INVESTOR),
-        Resource::Match => Shape::with(Table::Firms, computed_fields::FIT),
-        _ => Shape::of(resource.table()),
-    }
-}
-
-pub(crate) fn append(body: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Problem> {
-    serde_json::to_writer(body, value).map_err(|_| Problem::new(Code::InternalError, "the answer could not be written"))
 }
 
 /// The address of the next page: the cursor says all.

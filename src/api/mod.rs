@@ -6,6 +6,7 @@
 pub mod computed_fields;
 pub mod cursor;
 pub mod endpoint;
+pub mod envelope;
 pub mod etag;
 pub mod facets;
 pub mod field_mask;

@@ -1,22 +1,22 @@
-//! Single records, and the answers about the service itself.
+//! Single records, and the responses about the service itself.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 
-use crate::catalog::{Catalog, ParameterError};
-use crate::data::{Counts, Table};
+use crate::catalog::{Catalog, ParameterError, Totals};
+use crate::data::field::{Model, SNAPSHOT, model};
+use crate::data::{Counts, Date, Table};
 use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
 
 use crate::api::Version;
+use crate::api::envelope::{Meta, append, append_meta};
 use crate::api::fields::Fields;
-use crate::api::list::{Meta, append};
 use crate::api::record_json;
-use crate::api::schema::{Field, Shape, holding, plain};
+use crate::api::schema::FieldSet;
 use crate::api::version::{PageWindow, single};
 use crate::api::{ApiRequest, ApiResponse};
 
-/// Finds the record of a slug, or tells the nearest slugs.
+/// Finds the record of a slug; an unknown one is an error with the nearest slugs.
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, Problem> {
     catalog.find(table, slug).ok_or_else(|| {
         let noun = table.noun();
@@ -29,7 +29,7 @@ pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, P
     })
 }
 
-/// Complains of parameters that a path does not have: an error under v3, else a warning.
+/// Unknown parameters are an error in v3 and warnings in v1 and v2.
 fn check_parameters(call: &ApiRequest<'_>, accepted: &[&str]) -> Result<Vec<ParameterError>, Problem> {
     let ignored = |name: &str| name == "_" || name.starts_with("utm_") || accepted.contains(&name);
     let unknown: Vec<ParameterError> = call
@@ -41,67 +41,119 @@ fn check_parameters(call: &ApiRequest<'_>, accepted: &[&str]) -> Result<Vec<Para
     if call.version.is_strict() && !unknown.is_empty() { Err(Problem::of_parameters(unknown)) } else { Ok(unknown) }
 }
 
-/// Answers one record.
+/// The response with one record.
 pub(crate) fn answer(call: &ApiRequest<'_>, table: Table, slug: &str) -> Result<ApiResponse, Problem> {
     let v3 = call.version == Version::V3;
     let row = find(&call.catalog, table, slug)?;
     let warnings = check_parameters(call, if v3 { &["fields"] } else { &[] })?;
     let fields = match v3 {
-        true => Fields::read(call.values, Shape::of(table)).map_err(Problem::of_parameters)?,
+        true => Fields::parse(call.values, FieldSet::of_table(table)).map_err(Problem::of_parameters)?,
         false => Fields::Default,
     };
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");
     record_json::write(&mut body, &call.catalog, table, row, &fields, true);
-    let snapshot = v3.then(|| call.catalog.version().to_string());
-    if v3 || !warnings.is_empty() {
-        body.extend_from_slice(b",\"meta\":");
-        append(&mut body, &Meta { snapshot, warnings: &warnings, did_you_mean: &[], explain: &[] })?;
-    }
-    body.push(b'}');
-    Ok(ApiResponse { body, snapshot: call.catalog.version(), next_link: None })
+    Ok(finish(call, body, &warnings))
 }
 
-/// Answers data made for this request, cut to the keys that `fields` names.
-pub(crate) fn made(
+/// The response with `data`, cut to the selected fields.
+pub(crate) fn json_response<M: Model>(
     call: &ApiRequest<'_>,
     data: &impl Serialize,
-    shape: Shape<'_>,
     warnings: &[ParameterError],
 ) -> Result<ApiResponse, Problem> {
-    let fields = Fields::read(call.values, shape).map_err(Problem::of_parameters)?;
-    let mut whole = Vec::new();
-    append(&mut whole, data)?;
-    let mut body = Vec::with_capacity(whole.len() + 64);
+    let set = FieldSet::of_model::<M>();
+    let fields = Fields::parse(call.values, set).map_err(Problem::of_parameters)?;
+    let mut body = Vec::with_capacity(1024);
     body.extend_from_slice(b"{\"data\":");
-    match fields.tree(shape) {
-        Some(tree) => tree.write(&mut body, &whole),
-        None => body.append(&mut whole),
+    match fields.mask(set) {
+        Some(mask) => {
+            let mut json = Vec::new();
+            append(&mut json, data);
+            mask.write(&mut body, &json);
+        }
+        None => append(&mut body, data),
     }
-    body.extend_from_slice(b",\"meta\":");
-    let snapshot = Some(call.catalog.version().to_string());
-    append(&mut body, &Meta { snapshot, warnings, did_you_mean: &[], explain: &[] })?;
-    body.push(b'}');
-    Ok(ApiResponse { body, snapshot: call.catalog.version(), next_link: None })
+    Ok(finish(call, body, warnings))
 }
 
-/// Answers an object made for this request, cut to the top-level keys that `fields` names.
-fn object(call: &ApiRequest<'_>, data: &Map<String, Value>) -> Result<ApiResponse, Problem> {
-    check_parameters(call, &["fields"])?;
-    let keys: Vec<Field<'_>> = data.keys().map(|key| plain(key)).collect();
-    made(call, data, Shape::object(&keys), &[])
+fn finish(call: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
+    let snapshot = call.catalog.version();
+    let meta = Meta { snapshot: snapshot.to_string(), warnings, did_you_mean: &[], explain: &[] };
+    append_meta(&mut body, call.version, &meta);
+    ApiResponse { body, snapshot, next_link: None }
+}
+
+/// The same with the keys of `data` in alphabetical order.
+fn sorted_response<M: Model>(
+    call: &ApiRequest<'_>,
+    data: &impl Serialize,
+    warnings: &[ParameterError],
+) -> Result<ApiResponse, Problem> {
+    let sorted = serde_json::to_value(data).expect("response types always have a JSON form");
+    json_response::<M>(call, &sorted, warnings)
 }
 
 /// `GET /stats`: totals of the snapshot.
 pub(crate) fn stats(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    let totals = serde_json::to_value(call.catalog.totals()).unwrap_or_default();
-    object(call, &totals.as_object().cloned().unwrap_or_default())
+    check_parameters(call, &["fields"])?;
+    sorted_response::<Totals>(call, call.catalog.totals(), &[])
 }
 
-/// Names suggested where no `limit` is asked for.
+/// Default number of suggestions.
 pub const SUGGESTIONS: u64 = 10;
 
-/// `GET /suggest?q=`: names over all kinds that a text being typed may become, the best first.
+model! {
+    /// A record whose name may complete the text.
+    #[derive(Serialize)]
+    pub(crate) struct Suggestion<'a> {
+        /// The type of the record.
+        kind: &'a str [one_of("RecordKind")],
+        /// The record's slug.
+        slug: &'a str [slug],
+        /// The record's name.
+        name: &'a str,
+        /// Match score, 0–1 (plus up to 0.02 for prominence).
+        score: f64,
+    }
+
+    /// An available release of the data.
+    #[derive(Serialize)]
+    pub(crate) struct Release<'a> {
+        /// The snapshot's version.
+        version: String [pattern(SNAPSHOT)],
+        /// Date of the release.
+        released_on: Date,
+        /// A short description of the data.
+        title: &'a str,
+        /// Where the data comes from.
+        source: &'a str,
+        /// Terms of use.
+        license: &'a str,
+        /// Whether requests without a cursor are answered from it.
+        serving: bool,
+        /// Checksum of the content.
+        checksum: String [pattern("^[0-9a-f]{16}$")],
+        counts: Counts,
+    }
+
+    /// The quota of an API key.
+    #[derive(Serialize)]
+    pub(crate) struct Usage {
+        /// The account's tier.
+        tier: Option<&'static str> [one_of("Tier")],
+        /// Requests per day; `null`: unlimited.
+        limit: Option<u32>,
+        /// Requests made today.
+        used: u32,
+        /// Requests left today; `null`: unlimited.
+        remaining: Option<u32>,
+        /// When the quota resets.
+        resets_at: String [date_time],
+    }
+}
+
+/// `GET /suggest?q=`: records of all types whose names the text may become, the best first.
 pub(crate) fn suggest(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     check_parameters(call, &["q", "limit", "fields"])?;
     let mut errors = Vec::new();
@@ -117,75 +169,51 @@ pub(crate) fn suggest(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         true => PageWindow::read(Version::V1, call.values, &mut warnings).map_err(Problem::of_parameters)?.limit,
         false => SUGGESTIONS,
     };
-    let data: Vec<Value> = call
-        .catalog
-        .suggest(text, limit as usize)
-        .into_iter()
-        .map(|(table, row, score)| {
-            let snapshot = call.catalog.snapshot();
-            let mut entry = Map::new();
-            entry.insert("kind".to_owned(), table.noun().into());
-            entry.insert("slug".to_owned(), snapshot.slug(table, row).into());
-            entry.insert("name".to_owned(), snapshot.name(table, row).into());
-            entry.insert("score".to_owned(), ((f64::from(score) * 1_000.0).round() / 1_000.0).into());
-            Value::Object(entry)
-        })
-        .collect();
-    const SHAPE: &[Field<'_>] = &[plain("kind"), plain("slug"), plain("name"), plain("score")];
-    made(call, &data, Shape::object(SHAPE), &warnings)
+    let snapshot = call.catalog.snapshot();
+    let suggestions = call.catalog.suggest(text, limit as usize).into_iter().map(|(table, row, score)| Suggestion {
+        kind: table.noun(),
+        slug: snapshot.slug(table, row),
+        name: snapshot.name(table, row),
+        score: (f64::from(score) * 1_000.0).round() / 1_000.0,
+    });
+    sorted_response::<Suggestion<'_>>(call, &suggestions.collect::<Vec<_>>(), &warnings)
 }
 
-/// `GET /snapshots`: the releases that are held, newest first.
+/// `GET /snapshots`: the available releases, newest first.
 pub(crate) fn snapshots(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     check_parameters(call, &["fields"])?;
-    let mut data = Vec::new();
-    for catalog in call.state.live.all() {
+    let catalogs = call.state.live.all();
+    let releases = catalogs.iter().map(|catalog| {
         let snapshot = catalog.snapshot();
-        data.push(json!({
-            "version": snapshot.version().to_string(),
-            "released_on": snapshot.released_on().to_string(),
-            "title": snapshot.title(),
-            "source": snapshot.source(),
-            "license": snapshot.license(),
-            "serving": snapshot.version() == call.catalog.version(),
-            "checksum": format!("{:016x}", snapshot.content()),
-            "counts": Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
-        }));
-    }
-    const COUNTS: &[Field<'_>] = &[
-        plain("firms"),
-        plain("startups"),
-        plain("funding_rounds"),
-        plain("people"),
-        plain("reviews"),
-        plain("sectors"),
-    ];
-    const SHAPE: &[Field<'_>] = &[
-        plain("version"),
-        plain("released_on"),
-        plain("title"),
-        plain("source"),
-        plain("license"),
-        plain("serving"),
-        plain("checksum"),
-        holding("counts", COUNTS),
-    ];
-    made(call, &data, Shape::object(SHAPE), &[])
+        Release {
+            version: snapshot.version().to_string(),
+            released_on: snapshot.released_on(),
+            title: snapshot.title(),
+            source: snapshot.source(),
+            license: snapshot.license(),
+            serving: snapshot.version() == call.catalog.version(),
+            checksum: format!("{:016x}", snapshot.content()),
+            counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
+        }
+    });
+    sorted_response::<Release<'_>>(call, &releases.collect::<Vec<_>>(), &[])
 }
 
-/// `GET /usage`: the caller's quota; costs nothing.
+/// `GET /usage`: the caller's quota; not counted.
 pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    check_parameters(call, &["fields"])?;
     let quota = &call.quota;
-    let mut data = Map::new();
-    data.insert("tier".to_owned(), quota.tier.map(|tier| tier.name()).into());
-    data.insert("limit".to_owned(), quota.limit.into());
-    data.insert("used".to_owned(), quota.used.into());
-    data.insert("remaining".to_owned(), quota.remaining.into());
-    data.insert("resets_at".to_owned(), crate::http::headers::instant(quota.resets_at).into());
-    object(call, &data)
+    let usage = Usage {
+        tier: quota.tier.map(|tier| tier.name()),
+        limit: quota.limit,
+        used: quota.used,
+        remaining: quota.remaining,
+        resets_at: crate::http::headers::instant(quota.resets_at),
+    };
+    sorted_response::<Usage>(call, &usage, &[])
 }
 
-/// A path that the version does not have: tells the nearest one.
+/// The error for a path that the version does not have, with the nearest one.
 pub(crate) fn unknown_route(call: &ApiRequest<'_>) -> Problem {
     let (version, path) = (call.version.number(), call.path);
     let routes = crate::api::endpoint::shown(call.version);

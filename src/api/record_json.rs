@@ -1,4 +1,4 @@
-//! Records as answered: ready-made text, cut to the fields that were asked for.
+//! Records as JSON: slices of the stored text, by the selected fields.
 
 use crate::catalog::Catalog;
 use crate::data::{Facet, RecordText, Table};
@@ -6,48 +6,48 @@ use crate::data::{Facet, RecordText, Table};
 use crate::api::field_mask::FieldMask;
 use crate::api::fields::Fields;
 
-/// Writes one record. `full`: all fields where no selection is made, as single records do.
+/// Writes one record. `full`: without a selection all fields, as for single records.
 pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
     let record = catalog.snapshot().record(table, row);
     match fields {
         Fields::Default if !full => {
-            out.extend_from_slice(record.head(table.default_fields()));
+            out.extend_from_slice(record.head(table.default_fields().len()));
             out.push(b'}');
         }
         Fields::Default | Fields::All => {
             out.extend_from_slice(record.whole());
-            for field in table.composed() {
+            for field in table.joined_fields() {
                 out.push(b',');
-                composed(out, catalog, row, field);
+                write_joined(out, catalog, row, field.name);
             }
             out.push(b'}');
         }
-        Fields::Some(places) => {
-            for (index, place) in places.iter().enumerate() {
-                out.push(if index == 0 { b'{' } else { b',' });
-                field(out, catalog, table, row, record, *place);
+        Fields::Some(indexes) => {
+            for (count, index) in indexes.iter().enumerate() {
+                out.push(if count == 0 { b'{' } else { b',' });
+                write_field(out, catalog, table, row, record, *index);
             }
             out.push(b'}');
         }
         Fields::Parts(parts) => {
-            for (index, (place, tree)) in parts.iter().enumerate() {
-                out.push(if index == 0 { b'{' } else { b',' });
-                part(out, catalog, table, row, *place, tree);
+            for (count, (index, mask)) in parts.iter().enumerate() {
+                out.push(if count == 0 { b'{' } else { b',' });
+                write_part(out, catalog, table, row, *index, mask);
             }
             out.push(b'}');
         }
     }
 }
 
-/// Writes a firm with `further` fields, names with JSON texts, whose places stand after the firm's own.
-pub(crate) fn write_with(
+/// Writes a firm with its `computed` fields, names with JSON texts, whose indexes follow the firm's own.
+pub(crate) fn write_with_computed(
     out: &mut Vec<u8>,
     catalog: &Catalog,
     firm: u32,
     fields: &Fields,
-    further: &[(&str, Vec<u8>)],
+    computed: &[(&str, Vec<u8>)],
 ) {
-    let own = Table::Firms.fields().len();
+    let own = Table::Firms.model().fields.len();
     let record = catalog.snapshot().record(Table::Firms, firm);
     let start = out.len();
     let separate = |out: &mut Vec<u8>| out.push(if out.len() == start { b'{' } else { b',' });
@@ -55,26 +55,26 @@ pub(crate) fn write_with(
         Fields::Default | Fields::All => {
             write(out, catalog, Table::Firms, firm, fields, false);
             out.pop();
-            for (name, json) in further {
+            for (name, json) in computed {
                 separate(out);
-                named(out, name, json, &FieldMask::whole());
+                write_named(out, name, json, &FieldMask::full());
             }
         }
-        Fields::Some(places) => {
-            for place in places {
+        Fields::Some(indexes) => {
+            for index in indexes {
                 separate(out);
-                match place.checked_sub(own).and_then(|place| further.get(place)) {
-                    Some((name, json)) => named(out, name, json, &FieldMask::whole()),
-                    None => field(out, catalog, Table::Firms, firm, record, *place),
+                match index.checked_sub(own).map(|index| &computed[index]) {
+                    Some((name, json)) => write_named(out, name, json, &FieldMask::full()),
+                    None => write_field(out, catalog, Table::Firms, firm, record, *index),
                 }
             }
         }
         Fields::Parts(parts) => {
-            for (place, tree) in parts {
+            for (index, mask) in parts {
                 separate(out);
-                match place.checked_sub(own).and_then(|place| further.get(place)) {
-                    Some((name, json)) => named(out, name, json, tree),
-                    None => part(out, catalog, Table::Firms, firm, *place, tree),
+                match index.checked_sub(own).map(|index| &computed[index]) {
+                    Some((name, json)) => write_named(out, name, json, mask),
+                    None => write_part(out, catalog, Table::Firms, firm, *index, mask),
                 }
             }
         }
@@ -82,31 +82,32 @@ pub(crate) fn write_with(
     out.push(b'}');
 }
 
-/// Writes the whole of one field with its name.
-fn field(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, record: RecordText<'_>, place: usize) {
-    match place.checked_sub(table.fields().len()).and_then(|place| table.composed().get(place)) {
-        Some(field) => composed(out, catalog, row, field),
-        None => out.extend_from_slice(record.field(place)),
+/// Writes one field with its name.
+fn write_field(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, record: RecordText<'_>, index: usize) {
+    match index.checked_sub(table.fields().len()) {
+        Some(index) => write_joined(out, catalog, row, table.joined_fields()[index].name),
+        None => out.extend_from_slice(record.field(index)),
     }
 }
 
-/// Writes what is kept of one field, with its name.
-fn part(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, place: usize, tree: &FieldMask) {
+/// Writes the selected part of one field, with its name.
+fn write_part(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, index: usize, mask: &FieldMask) {
     let mut text = Vec::new();
-    field(&mut text, catalog, table, row, catalog.snapshot().record(table, row), place);
-    let name = table.fields().iter().chain(table.composed()).nth(place).copied().unwrap_or("");
-    named(out, name, text.get(name.len() + 3..).unwrap_or(b"null"), tree);
+    write_field(&mut text, catalog, table, row, catalog.snapshot().record(table, row), index);
+    let name = table.model().fields[index].name;
+    // The value follows `"name":`.
+    write_named(out, name, &text[name.len() + 3..], mask);
 }
 
-fn named(out: &mut Vec<u8>, name: &str, json: &[u8], tree: &FieldMask) {
+fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {
     out.push(b'"');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
-    tree.write(out, json);
+    mask.write(out, json);
 }
 
-/// Writes a field of a startup that is put together from other tables.
-fn composed(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, field: &str) {
+/// Writes a field of a startup that is composed from another table.
+fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, field: &str) {
     let table = if field == "rounds" { Table::Rounds } else { Table::People };
     out.push(b'"');
     out.extend_from_slice(field.as_bytes());

@@ -1,124 +1,97 @@
-//! What fields records have, and what lies below them.
+//! The fields of each endpoint's items, for field selection and documents.
 
+use crate::api::EndpointKind;
+use crate::api::computed_fields::{CoInvestorFields, MatchFields, RankFields};
+use crate::api::facets::Facets;
+use crate::api::record::{Release, Suggestion, Usage};
+use crate::catalog::{Resource, Totals};
 use crate::data::Table;
+use crate::data::field::{Field, Model};
 
-/// A field with the fields of the object, or of the objects of the list, that it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
-    /// Its name, in snake_case.
-    pub name: &'a str,
-    /// The names below it; none below a plain value.
-    pub below: &'a [Field<'a>],
-}
-
-/// A field that holds a plain value.
-#[must_use]
-pub const fn plain(name: &str) -> Field<'_> {
-    Field { name, below: &[] }
-}
-
-/// A field that holds an object or a list of objects.
-#[must_use]
-pub const fn holding<'a>(name: &'a str, below: &'a [Field<'a>]) -> Field<'a> {
-    Field { name, below }
-}
-
-const REFERENCE: &[Field<'_>] = &[plain("slug"), plain("name")];
-const RATINGS: &[Field<'_>] = &[plain("overall"), plain("responsiveness"), plain("fairness"), plain("value_add")];
-const COMPONENTS: &[Field<'_>] =
-    &[plain("name"), plain("weight"), plain("value"), plain("points"), plain("max_points")];
-const SCORE: &[Field<'_>] = &[
-    plain("value"),
-    plain("low"),
-    plain("high"),
-    plain("status"),
-    plain("review_count"),
-    plain("method"),
-    holding("components", COMPONENTS),
-];
-const CO_INVESTORS: &[Field<'_>] = &[plain("slug"), plain("name"), plain("shared_rounds")];
-const INVESTORS: &[Field<'_>] = &[plain("slug"), plain("name"), plain("lead")];
-const ORGANIZATION: &[Field<'_>] = &[plain("kind"), plain("slug"), plain("name")];
-const ROUNDS: &[Field<'_>] = &[
-    plain("id"),
-    holding("startup", REFERENCE),
-    plain("stage"),
-    plain("amount_usd"),
-    plain("announced_on"),
-    holding("lead_investors", REFERENCE),
-    holding("investors", REFERENCE),
-    plain("sectors"),
-    plain("country"),
-];
-const PEOPLE: &[Field<'_>] =
-    &[plain("slug"), plain("name"), plain("title"), holding("organization", ORGANIZATION), plain("country")];
-
-/// What lies below a field of a table's records.
-fn below(table: Table, name: &str) -> &'static [Field<'static>] {
-    match (table, name) {
-        (Table::Firms, "ratings") => RATINGS,
-        (Table::Firms, "score") => SCORE,
-        (Table::Firms, "top_co_investors") => CO_INVESTORS,
-        (Table::Startups, "investors") => INVESTORS,
-        (Table::Startups, "rounds") => ROUNDS,
-        (Table::Startups, "people") => PEOPLE,
-        (Table::Rounds, "startup" | "lead_investors" | "investors") | (Table::Reviews, "vc") => REFERENCE,
-        (Table::People, "organization") => ORGANIZATION,
-        _ => &[],
-    }
-}
-
-/// The fields that can be asked for: a table's ready-made ones, its composed ones, then further ones.
+/// The fields of an item: those of a record, then computed ones. A field's index is its position in this sequence.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'a> {
-    table: Option<Table>,
-    further: &'a [Field<'a>],
+pub struct FieldSet {
+    record: &'static [Field],
+    computed: &'static [Field],
 }
 
-impl<'a> Shape<'a> {
-    /// The fields of a table's records.
+impl FieldSet {
     #[must_use]
-    pub fn of(table: Table) -> Self {
-        Self { table: Some(table), further: &[] }
+    pub fn of_table(table: Table) -> Self {
+        Self { record: table.model().fields, computed: &[] }
     }
 
-    /// The fields of a table's records and those that a list adds.
-    #[must_use]
-    pub fn with(table: Table, further: &'a [Field<'a>]) -> Self {
-        Self { table: Some(table), further }
+    pub(crate) fn of_model<M: Model>() -> Self {
+        Self { record: M::DEFINITION.fields, computed: &[] }
     }
 
-    /// The fields of an object that is no table's record.
-    #[must_use]
-    pub fn object(further: &'a [Field<'a>]) -> Self {
-        Self { table: None, further }
+    pub(crate) fn of_list(resource: Resource) -> Self {
+        let computed = match resource {
+            Resource::Leaderboard => RankFields::DEFINITION.fields,
+            Resource::CoInvestors => CoInvestorFields::DEFINITION.fields,
+            Resource::Match => MatchFields::DEFINITION.fields,
+            _ => &[],
+        };
+        Self { record: resource.table().model().fields, computed }
     }
 
-    /// The field of this name, with its place.
     #[must_use]
-    pub fn find(self, name: &str) -> Option<(usize, Field<'a>)> {
-        let own = self.table.map_or((&[][..], &[][..]), |table| (table.fields(), table.composed()));
-        let place = own.0.iter().chain(own.1).position(|known| *known == name);
-        if let Some((place, table)) = place.zip(self.table) {
-            let name = own.0.iter().chain(own.1).nth(place).copied()?;
-            return Some((place, Field { name, below: below(table, name) }));
+    pub fn of(content: EndpointKind) -> Self {
+        match content {
+            EndpointKind::List(resource, _) => Self::of_list(resource),
+            EndpointKind::Record(table) => Self::of_table(table),
+            EndpointKind::Facets => Self::of_model::<Facets<'_>>(),
+            EndpointKind::Stats => Self::of_model::<Totals>(),
+            EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
+            EndpointKind::Suggestions => Self::of_model::<Suggestion<'_>>(),
+            EndpointKind::Usage => Self::of_model::<Usage>(),
         }
-        let place = self.further.iter().position(|field| field.name == name)?;
-        Some((own.0.len() + own.1.len() + place, *self.further.get(place)?))
     }
 
-    /// All fields, in the order of their places.
-    pub fn fields(self) -> impl Iterator<Item = Field<'a>> {
-        let own = self.table.into_iter().flat_map(|table| {
-            let names = table.fields().iter().chain(table.composed());
-            names.map(move |name| Field { name, below: below(table, name) })
-        });
-        own.chain(self.further.iter().copied())
+    #[must_use]
+    pub fn find(self, name: &str) -> Option<(usize, &'static Field)> {
+        self.iter().enumerate().find(|(_, field)| field.name == name)
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = &'static Field> {
+        self.record.iter().chain(self.computed)
+    }
+
+    /// The computed fields of a list's rows.
+    pub(crate) fn computed(self) -> &'static [Field] {
+        self.computed
+    }
+
+    /// All names, nested ones by their path (`score.value`), each before what it contains.
+    pub(crate) fn paths(self) -> Vec<String> {
+        let mut paths = Vec::new();
+        for field in self.iter() {
+            paths.push(field.name.to_owned());
+            add_nested_paths(&mut paths, field.name, field);
+        }
+        paths
+    }
+}
+
+/// The paths of all that a field contains.
+pub(crate) fn nested_paths(field: &Field) -> Vec<String> {
+    let mut paths = Vec::new();
+    add_nested_paths(&mut paths, field.name, field);
+    paths
+}
+
+fn add_nested_paths(paths: &mut Vec<String>, path: &str, field: &Field) {
+    for nested in field.nested() {
+        let path = format!("{path}.{}", nested.name);
+        paths.push(path.clone());
+        add_nested_paths(paths, &path, nested);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::Value;
 
     use super::*;
@@ -126,39 +99,35 @@ mod tests {
     use crate::api::record_json;
     use crate::catalog::bundled;
 
-    /// Complains of keys that the shape does not have; counts those that it has.
-    fn compare(value: &Value, below: &[Field<'_>], place: &str, seen: &mut std::collections::BTreeSet<String>) {
+    /// Adds the path of each key; panics at a key that has no definition.
+    fn add_keys(value: &Value, fields: &[Field], path: &str, seen: &mut BTreeSet<String>) {
         match value {
-            Value::Array(values) => values.iter().for_each(|value| compare(value, below, place, seen)),
+            Value::Array(values) => values.iter().for_each(|value| add_keys(value, fields, path, seen)),
             Value::Object(object) => {
                 for (key, value) in object {
-                    let place = format!("{place}.{key}");
-                    let field = below.iter().find(|field| field.name == key);
-                    let field = field.unwrap_or_else(|| panic!("the shape lacks {place}"));
-                    compare(value, field.below, &place, seen);
-                    seen.insert(place);
+                    let path = format!("{path}.{key}");
+                    let field = fields.iter().find(|field| field.name == key);
+                    let field = field.unwrap_or_else(|| panic!("{path} has no definition"));
+                    add_keys(value, field.nested(), &path, seen);
+                    seen.insert(path);
                 }
             }
             _ => {}
         }
     }
 
-    fn count(fields: &[Field<'_>]) -> usize {
-        fields.iter().map(|field| 1 + count(field.below)).sum()
-    }
-
     #[test]
-    fn the_shape_is_that_of_the_records() {
+    fn records_have_exactly_the_fields_of_their_definition() {
         let catalog = bundled().unwrap();
         for table in Table::ALL {
-            let fields: Vec<Field<'_>> = Shape::of(table).fields().collect();
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             for row in 0..catalog.snapshot().rows(table) {
                 let mut text = Vec::new();
                 record_json::write(&mut text, &catalog, table, row, &Fields::All, true);
-                compare(&serde_json::from_slice(&text).unwrap(), &fields, table.name(), &mut seen);
+                add_keys(&serde_json::from_slice(&text).unwrap(), table.model().fields, table.name(), &mut seen);
             }
-            assert_eq!(seen.len(), count(&fields), "{table:?} has fields that no record has: {seen:?}");
+            let defined = FieldSet::of_table(table).paths().len();
+            assert_eq!(seen.len(), defined, "{table:?} has fields that no record has: {seen:?}");
         }
     }
 }

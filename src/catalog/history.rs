@@ -56,7 +56,7 @@ impl Catalog {
 
     fn sectors_of(&self, portfolio: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
-        let place = Table::Startups.fields().iter().position(|field| *field == "sectors").unwrap_or(usize::MAX);
+        let place = Table::Startups.field_index("sectors");
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for (startup, _) in portfolio {
             let value = snapshot.record(Table::Startups, *startup).value(Table::Startups, place);
@@ -85,7 +85,7 @@ mod tests {
         for firm in 0..snapshot.rows(Table::Firms) {
             let history = catalog.history(firm);
             let field = |name: &str| {
-                let place = Table::Firms.fields().iter().position(|field| *field == name).unwrap();
+                let place = Table::Firms.field_index(name);
                 serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, place)).unwrap()
             };
             let dated: u32 = history.years.iter().map(|(_, count)| count).sum();

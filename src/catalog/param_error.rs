@@ -2,27 +2,30 @@
 
 use serde::Serialize;
 
+use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
 use crate::search::nearest;
 
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
 
-/// What is wrong with one parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ParameterError {
-    /// The parameter's name as it was given.
-    pub parameter: String,
-    /// `unknown_parameter`, `unknown_value`, `invalid_parameter`, `unknown_field`, …
-    pub code: &'static str,
-    /// What is wrong and how to mend it.
-    pub detail: String,
-    /// The nearest name or value that would have worked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub did_you_mean: Option<String>,
-    /// What would have been accepted, where that is a short list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accepted: Option<Vec<String>>,
+model! {
+    /// What is wrong with one parameter.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct ParameterError {
+        /// The parameter's name as written in the request.
+        pub parameter: String,
+        /// The stable code of the error or warning.
+        pub code: &'static str,
+        /// What is wrong and how to fix it.
+        pub detail: String,
+        /// The nearest accepted name or value.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub did_you_mean: Option<String> [optional],
+        /// The accepted names or values, if there are few.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub accepted: Option<Vec<String>> [optional],
+    }
 }
 
 impl ParameterError {

@@ -4,37 +4,40 @@ use std::sync::PoisonError;
 
 use serde::Serialize;
 
+use crate::data::field::{SNAPSHOT, model};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, ReviewStatus, Table};
+use crate::data::{Date, Facet, ReviewStatus, Table};
 
 use crate::catalog::RowFilter;
 use crate::catalog::{Catalog, Filter, REMEMBERED};
 
-/// Totals of a release.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Totals {
-    /// Firms.
-    pub firms: u32,
-    /// Startups.
-    pub startups: u32,
-    /// Approved reviews.
-    pub reviews: u32,
-    /// Funding rounds.
-    pub funding_rounds: u32,
-    /// People.
-    pub people: u32,
-    /// Sectors.
-    pub sectors: u32,
-    /// Countries that at least one firm or startup sits in.
-    pub countries: u32,
-    /// Firms whose health score is published.
-    pub firms_with_health_score: u32,
-    /// Sum of all known amounts of rounds, US dollars.
-    pub total_raised_usd: u64,
-    /// The release's id.
-    pub snapshot: String,
-    /// Its date.
-    pub released_on: String,
+model! {
+    /// Totals of a release.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct Totals {
+        /// Number of firms.
+        pub firms: u32,
+        /// Number of startups.
+        pub startups: u32,
+        /// Number of approved reviews.
+        pub reviews: u32,
+        /// Number of funding rounds.
+        pub funding_rounds: u32,
+        /// Number of people.
+        pub people: u32,
+        /// Number of sectors.
+        pub sectors: u32,
+        /// Number of countries with at least one firm or startup.
+        pub countries: u32,
+        /// Number of firms with a published peer score.
+        pub firms_with_health_score: u32,
+        /// Sum of the known amounts of all rounds, US dollars.
+        pub total_raised_usd: u64,
+        /// The snapshot's version.
+        pub snapshot: String [pattern(SNAPSHOT)],
+        /// Date of the release.
+        pub released_on: Date,
+    }
 }
 
 impl Catalog {
@@ -63,7 +66,7 @@ impl Catalog {
             firms_with_health_score: snapshot.health_scores().iter().filter(|score| **score <= 100).count() as u32,
             total_raised_usd: self.raised(&[]).unwrap_or(0),
             snapshot: snapshot.version().to_string(),
-            released_on: snapshot.released_on().to_string(),
+            released_on: snapshot.released_on(),
         }
     }
 

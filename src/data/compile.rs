@@ -111,7 +111,7 @@ impl Compiled {
         let mut at = 0_u64;
         writer.begin(&format!("{name}/text"))?;
         for row in old {
-            self.derived.record(&self.dataset, table, *row as usize, &mut record);
+            record.write(&self.dataset, &self.derived, table, *row as usize);
             starts.push(at);
             ends.extend_from_slice(&record.ends);
             writer.append(&record.text)?;

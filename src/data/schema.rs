@@ -1,20 +1,17 @@
-//! The tables of a snapshot: their fields, sort keys and facets.
+//! The tables of a snapshot: their records, sort keys and facets.
 
-/// A table of the snapshot.
+use crate::data::field::{Definition, Field, Model};
+use crate::data::model::{Firm, FundingRound, Person, Review, Sector, Startup};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Table {
-    /// Venture capital firms.
     Firms,
-    /// Startups.
     Startups,
-    /// Funding rounds.
     Rounds,
-    /// People.
     People,
-    /// Approved and pending reviews; rejected ones are never served and are not kept.
+    /// Approved and pending reviews; rejected ones are not in the archive.
     Reviews,
-    /// Sectors.
     Sectors,
 }
 
@@ -22,7 +19,7 @@ impl Table {
     /// All tables, in the order of the archive.
     pub const ALL: [Self; 6] = [Self::Firms, Self::Startups, Self::Rounds, Self::People, Self::Reviews, Self::Sectors];
 
-    /// The table's name, as in the archive, in counts and in messages.
+    /// The name in the archive, in counts and in messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -35,7 +32,7 @@ impl Table {
         }
     }
 
-    /// One row of it, in messages.
+    /// One row of the table, for messages.
     #[must_use]
     pub fn noun(self) -> &'static str {
         match self {
@@ -48,101 +45,48 @@ impl Table {
         }
     }
 
-    /// The fields that a record holds ready-made, the default ones first.
+    /// The type of the table's records.
     #[must_use]
-    pub fn fields(self) -> &'static [&'static str] {
+    pub fn model(self) -> &'static Definition {
         match self {
-            Self::Firms => &[
-                "slug",
-                "name",
-                "kind",
-                "health_score",
-                "ghosting_rate",
-                "review_count",
-                "stages",
-                "sectors",
-                "country",
-                "city",
-                "website",
-                "check_min_usd",
-                "check_max_usd",
-                "portfolio_count",
-                "last_investment_on",
-                "aliases",
-                "description",
-                "founded_year",
-                "aum_usd",
-                "investment_count",
-                "ratings",
-                "score",
-                "top_co_investors",
-            ],
-            Self::Startups => &[
-                "slug",
-                "name",
-                "status",
-                "stage",
-                "sectors",
-                "country",
-                "city",
-                "website",
-                "founded_year",
-                "total_raised_usd",
-                "round_count",
-                "last_round_on",
-                "investors",
-                "aliases",
-                "description",
-            ],
-            Self::Rounds => &[
-                "id",
-                "startup",
-                "stage",
-                "amount_usd",
-                "announced_on",
-                "lead_investors",
-                "investors",
-                "sectors",
-                "country",
-            ],
-            Self::People => &["slug", "name", "title", "organization", "country"],
-            Self::Reviews => &[
-                "id",
-                "vc",
-                "status",
-                "stage",
-                "rating",
-                "responsiveness",
-                "fairness",
-                "value_add",
-                "ghosted",
-                "title",
-                "body",
-                "created_on",
-            ],
-            Self::Sectors => {
-                &["slug", "name", "parent", "description", "vc_count", "startup_count", "average_health_score"]
-            }
+            Self::Firms => <Firm>::DEFINITION,
+            Self::Startups => <Startup>::DEFINITION,
+            Self::Rounds => <FundingRound>::DEFINITION,
+            Self::People => <Person>::DEFINITION,
+            Self::Reviews => <Review>::DEFINITION,
+            Self::Sectors => <Sector>::DEFINITION,
         }
     }
 
-    /// How many of [`Table::fields`] a list gives by default.
+    /// The fields that are stored in the archive, in order; those of lists come first.
     #[must_use]
-    pub fn default_fields(self) -> usize {
-        match self {
-            Self::Firms => 15,
-            Self::Startups => 13,
-            table => table.fields().len(),
-        }
+    pub fn fields(self) -> &'static [Field] {
+        let model = self.model();
+        &model.fields[..model.stored]
     }
 
-    /// Fields of the full record that are put together from other tables when they are asked for.
+    /// The fields that a list has by default.
     #[must_use]
-    pub fn composed(self) -> &'static [&'static str] {
-        match self {
-            Self::Startups => &["rounds", "people"],
-            _ => &[],
-        }
+    pub fn default_fields(self) -> &'static [Field] {
+        let model = self.model();
+        &model.fields[..model.listed]
+    }
+
+    /// Fields that are composed from other tables on request.
+    #[must_use]
+    pub fn joined_fields(self) -> &'static [Field] {
+        let model = self.model();
+        &model.fields[model.stored..]
+    }
+
+    /// The index of a stored field.
+    ///
+    /// # Panics
+    /// If the table has no such field: names come from the code, never from a request.
+    #[must_use]
+    pub fn field_index(self, name: &str) -> usize {
+        let index = self.fields().iter().position(|field| field.name == name);
+        index.unwrap_or_else(|| panic!("{} have no field `{name}`", self.name()))
     }
 
     /// The keys that the table can be sorted by.
@@ -168,7 +112,7 @@ impl Table {
         }
     }
 
-    /// The order in which rows stand in the table, as a value of `sort`.
+    /// The order of the rows in the archive, as a value of `sort`.
     #[must_use]
     pub fn default_sort(self) -> &'static str {
         match self {
@@ -195,21 +139,21 @@ impl Table {
     }
 }
 
-/// A property that rows are counted and filtered by. Its values are numbered: places in a vocabulary, or row numbers of
+/// A property that rows are counted and filtered by. Its values are numbers: indexes into a vocabulary, or row numbers of
 /// another table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Facet {
-    /// Places in `Stage::ALL`.
+    /// Indexes into `Stage::ALL`.
     Stage,
     /// Rows of the sectors; a row counts for its sectors and all their ancestors.
     Sector,
-    /// Places in `Country::all`.
+    /// Indexes into `Country::all`.
     Country,
-    /// Places in the list of folded city names.
+    /// Indexes into the list of folded city names.
     City,
-    /// Places in `FirmKind::ALL`, of people in `OrganizationKind::ALL`.
+    /// Indexes into `FirmKind::ALL`; for people into `OrganizationKind::ALL`.
     Kind,
-    /// Places in `StartupStatus::ALL` or `ReviewStatus::ALL`.
+    /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
     Status,
     /// Rows of the firms that invested.
     Investor,
@@ -217,16 +161,16 @@ pub enum Facet {
     Startup,
     /// Rows of the firms.
     Firm,
-    /// 0 no, 1 yes.
+    /// 0: no, 1: yes.
     Ghosted,
-    /// The rating, 1–5.
+    /// 1–5.
     Rating,
     /// Rows of the sectors.
     Parent,
 }
 
 impl Facet {
-    /// The facet's name in the archive.
+    /// The name in the archive.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -258,7 +202,7 @@ pub enum Metric {
     Fairness,
     /// Smoothed mean of value added.
     ValueAdd,
-    /// Smoothed share of ghosted founders, least first.
+    /// Smoothed share of ghosted founders, lowest first.
     GhostingRate,
     /// Rounds joined in the 365 days before the release.
     Activity,

@@ -9,6 +9,7 @@ use crate::data::archive::facet_column::{FacetColumn, RowSet};
 use crate::data::archive::table_columns::{TableColumns, in_range};
 use crate::data::archive::unknown;
 use crate::data::archive::{Archive, Bytes, Column, Texts};
+use crate::data::field::model;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{ArchiveError, Checksums};
 use crate::data::{Country, Date, Facet, Metric, Names, SnapshotVersion, Stage, Table};
@@ -70,21 +71,23 @@ struct RoundColumns {
     investor_starts: Column<u64>,
 }
 
-/// Number of rows of each table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
-    /// Firms.
-    pub firms: u32,
-    /// Startups.
-    pub startups: u32,
-    /// Funding rounds.
-    pub funding_rounds: u32,
-    /// People.
-    pub people: u32,
-    /// Approved and pending reviews.
-    pub reviews: u32,
-    /// Sectors.
-    pub sectors: u32,
+model! {
+    /// Number of rows of each table.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Counts {
+        /// Number of firms.
+        pub firms: u32,
+        /// Number of startups.
+        pub startups: u32,
+        /// Number of funding rounds.
+        pub funding_rounds: u32,
+        /// Number of people.
+        pub people: u32,
+        /// Number of reviews.
+        pub reviews: u32,
+        /// Number of sectors.
+        pub sectors: u32,
+    }
 }
 
 /// A place in a direction of sorting.
@@ -341,7 +344,7 @@ impl Snapshot {
     #[must_use]
     pub fn city_name(&self, city: u32) -> Option<String> {
         let row = self.facet_rows(Table::Firms, Facet::City, city).iter().next()?;
-        let field = Table::Firms.fields().iter().position(|field| *field == "city")?;
+        let field = Table::Firms.field_index("city");
         serde_json::from_slice(self.record(Table::Firms, row).value(Table::Firms, field)).ok()
     }
 

@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::catalog::ParameterError;
+use crate::data::field::model;
 
 /// A stable error code with its status and its explanation in the docs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -289,33 +290,45 @@ pub struct Problem {
     pub quota: Option<Box<UsedUp>>,
 }
 
-/// A quota that was used up.
-#[derive(Clone, Debug, Serialize)]
-pub struct UsedUp {
-    /// Requests a day.
-    pub limit: u32,
-    /// When it starts anew, RFC 3339.
-    pub resets_at: String,
-    /// The key's tier.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tier: Option<&'static str>,
-}
+model! {
+    /// A quota that was used up.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct UsedUp {
+        /// Requests per day, if the quota is exceeded.
+        pub limit: u32,
+        /// When the quota resets, if it is exceeded.
+        pub resets_at: String [date_time],
+        /// The key's tier, if the quota is exceeded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub tier: Option<&'static str> [one_of("Tier"), optional],
+    }
 
-#[derive(Serialize)]
-struct Body<'a> {
-    r#type: String,
-    title: &'static str,
-    status: u16,
-    detail: &'a str,
-    instance: &'a str,
-    code: &'static str,
-    request_id: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    errors: &'a [ParameterError],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    did_you_mean: &'a [String],
-    #[serde(flatten)]
-    quota: Option<&'a UsedUp>,
+    /// An error (RFC 9457).
+    #[derive(Serialize)]
+    pub(crate) struct ProblemBody<'a> as "Problem" {
+        /// Documentation of the code.
+        r#type: String [uri],
+        /// The code in words.
+        title: &'static str,
+        /// The HTTP status.
+        status: u16 [range(400, 599)],
+        /// What is wrong with this request, and how to fix it.
+        detail: &'a str,
+        /// The path of the request.
+        instance: &'a str,
+        /// The stable code.
+        code: &'static str,
+        /// The request's id; the same as `X-Request-Id`.
+        request_id: &'a str,
+        /// What is wrong with each parameter.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        errors: &'a [ParameterError] [optional],
+        /// The nearest slugs for an unknown record, the nearest path below the version for an unknown path.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        did_you_mean: &'a [String] [optional],
+        #[serde(flatten)]
+        quota: Option<&'a UsedUp> [flat],
+    }
 }
 
 impl Problem {
@@ -350,7 +363,7 @@ impl Problem {
     /// The body as JSON text. `instance` is the request's path.
     #[must_use]
     pub fn body(&self, base: &str, instance: &str, request_id: &str) -> Vec<u8> {
-        let body = Body {
+        let body = ProblemBody {
             r#type: format!("{base}/docs/errors#{}", self.code.name()),
             title: self.code.title(),
             status: self.code.status().as_u16(),
@@ -362,7 +375,7 @@ impl Problem {
             did_you_mean: &self.did_you_mean,
             quota: self.quota.as_deref(),
         };
-        serde_json::to_vec(&body).unwrap_or_default()
+        serde_json::to_vec(&body).expect("problems always have a JSON form")
     }
 }
 

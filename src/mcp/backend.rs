@@ -97,7 +97,7 @@ impl Served {
     /// A record as a search shows it: the fields of a list, and where its page is.
     fn summary(&self, table: Table, row: u32) -> String {
         let record = self.catalog.snapshot().record(table, row);
-        let head = text_of(record.head(table.default_fields()));
+        let head = text_of(record.head(table.default_fields().len()));
         let mut text = String::with_capacity(head.len() + self.public_url.len() + 96);
         match table {
             // A round's id means nothing outside.
@@ -141,7 +141,7 @@ pub(crate) fn text_of(part: &[u8]) -> &str {
 /// Some fields of a record, as a JSON object.
 pub(crate) fn fields(record: RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
-    for (index, _) in table.fields().iter().enumerate().filter(|(_, name)| names.contains(name)) {
+    for (index, _) in table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name)) {
         if text.len() > 1 {
             text.push(',');
         }

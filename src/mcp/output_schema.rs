@@ -1,88 +1,118 @@
-//! The shapes of the tools' results, as JSON Schema.
+//! JSON Schemas of the tools' results, generated from the declared types.
 //!
-//! Clients check answers against them, and models read them with every list of tools: so they are short, written in a
-//! notation of their own (`health_score:i?` is a whole number or null), name the fields that matter and require only
-//! what every answer has.
+//! Clients check results against them, and models read them with every list of tools. So they are short: they have the
+//! fields that matter, without descriptions, and require only what every result has.
 
 use serde_json::{Map, Value, json};
 
+use crate::catalog::Totals;
+use crate::data::Table;
+use crate::data::field::{Definition, Field, JsonType, Model};
+use crate::data::model::{Firm, Score};
 use crate::mcp::Tool;
 
-const FIRM: &str = "slug:s name:s health_score:i? ghosting_rate:n? review_count:i stages:[] sectors:[] \
-                    country:s? check_min_usd:i? check_max_usd:i? portfolio_count:i last_investment_on:s?";
-const PROFILE: &str = "slug:s name:s health_score:i? ghosting_rate:n? \
-                       description:s? ratings:{} top_co_investors:[]";
-const STARTUP: &str = "slug:s name:s status:s? stage:s? sectors:[] country:s? total_raised_usd:i? \
-                       last_round_on:s? investors:[]";
-const ROUND: &str = "startup:{} stage:s amount_usd:i? announced_on:s? lead_investors:[] investors:[] sectors:[]";
-const PERSON: &str = "slug:s name:s title:s? organization:{} country:s?";
-const SCORE: &str = "value:i? low:i? high:i? status:s components:[]";
-const STATS: &str = "firms:i startups:i reviews:i funding_rounds:i people:i sectors:i countries:i snapshot:s";
+const FIRM: &[&str] = &[
+    "slug",
+    "name",
+    "health_score",
+    "ghosting_rate",
+    "review_count",
+    "stages",
+    "sectors",
+    "country",
+    "check_min_usd",
+    "check_max_usd",
+    "portfolio_count",
+    "last_investment_on",
+];
+const PROFILE: &[&str] =
+    &["slug", "name", "health_score", "ghosting_rate", "description", "ratings", "top_co_investors"];
+const STARTUP: &[&str] =
+    &["slug", "name", "status", "stage", "sectors", "country", "total_raised_usd", "last_round_on", "investors"];
+const ROUND: &[&str] = &["startup", "stage", "amount_usd", "announced_on", "lead_investors", "investors", "sectors"];
+const PERSON: &[&str] = &["slug", "name", "title", "organization", "country"];
+const SCORE: &[&str] = &["value", "low", "high", "status", "components"];
+const TOTALS: &[&str] =
+    &["firms", "startups", "reviews", "funding_rounds", "people", "sectors", "countries", "snapshot"];
 
-/// The shape of what `tool` answers.
+/// The schema of a tool's result.
 pub(crate) fn of(tool: Tool) -> Value {
     match tool {
-        Tool::SearchVcs => search(FIRM, ""),
-        Tool::SearchStartups => search(STARTUP, ""),
-        Tool::GetFundingRounds => search(ROUND, " sum_usd:i?"),
-        Tool::SearchPeople => search(PERSON, ""),
+        Tool::SearchVcs => search(Table::Firms, FIRM, json!({})),
+        Tool::SearchStartups => search(Table::Startups, STARTUP, json!({})),
+        Tool::GetFundingRounds => search(Table::Rounds, ROUND, json!({ "sum_usd": kind("integer", true) })),
+        Tool::SearchPeople => search(Table::People, PERSON, json!({})),
         Tool::GetVcProfile => {
-            let mut properties = fields(
-                "reviews:[] portfolio:[] candidates:[] people:[] ghosting:{} reviews_by_rating:{} notes:[] snapshot:s \
-                 truncated:b",
-            );
-            properties.insert("profile".to_owned(), or_null(PROFILE));
-            properties.insert("score".to_owned(), or_null(SCORE));
-            object(properties, &["profile", "snapshot"])
+            let mut properties = lists(&["reviews", "portfolio", "candidates", "people", "notes"]);
+            properties.insert("profile".to_owned(), record(<Firm>::DEFINITION, PROFILE, true));
+            properties.insert("score".to_owned(), record(<Score>::DEFINITION, SCORE, true));
+            properties.insert("ghosting".to_owned(), kind("object", false));
+            properties.insert("reviews_by_rating".to_owned(), kind("object", false));
+            properties.insert("snapshot".to_owned(), kind("string", false));
+            properties.insert("truncated".to_owned(), kind("boolean", false));
+            json!({ "type": "object", "properties": properties, "required": ["profile", "snapshot"] })
         }
         Tool::GetPlatformStats => {
-            let properties = fields(STATS);
-            let required: Vec<String> = properties.keys().cloned().collect();
-            object(properties, &required.iter().map(String::as_str).collect::<Vec<_>>())
+            let mut totals = record(Totals::DEFINITION, TOTALS, false);
+            totals["required"] = names(&totals["properties"]).into();
+            totals
         }
     }
 }
 
-/// The shape of a search: items of `item`, and `more` fields that every answer has.
-fn search(item: &str, more: &str) -> Value {
-    let always = format!("total:i snapshot:s{more}");
-    let mut properties = fields(&always);
-    let required: Vec<String> = properties.keys().cloned().chain(["items".to_owned()]).collect();
-    properties.insert("items".to_owned(), list(item));
-    properties.extend(fields("did_you_mean:[] notes:[] truncated:b"));
-    object(properties, &required.iter().map(String::as_str).collect::<Vec<_>>())
-}
-
-fn object(properties: Map<String, Value>, required: &[&str]) -> Value {
+/// The schema of a search: items with the fields `names`, and `extra` properties that every result has.
+fn search(table: Table, item_fields: &[&str], extra: Value) -> Value {
+    let mut properties = json!({ "total": kind("integer", false), "snapshot": kind("string", false) });
+    for (name, schema) in extra.as_object().into_iter().flatten() {
+        properties[name] = schema.clone();
+    }
+    let mut required = names(&properties);
+    required.push("items".to_owned());
+    properties["items"] = json!({ "type": "array", "items": record(table.model(), item_fields, false) });
+    for (name, schema) in lists(&["did_you_mean", "notes"]) {
+        properties[name] = schema;
+    }
+    properties["truncated"] = kind("boolean", false);
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-fn list(item: &str) -> Value {
-    json!({ "type": "array", "items": { "type": "object", "properties": fields(item) } })
+/// An object with some fields of a type.
+fn record(definition: &Definition, names: &[&str], is_nullable: bool) -> Value {
+    let properties: Map<String, Value> = names
+        .iter()
+        .map(|name| {
+            let field = definition.fields.iter().find(|field| field.name == *name);
+            let field = field.unwrap_or_else(|| panic!("{} has no field `{name}`", definition.name));
+            (field.name.to_owned(), property(field))
+        })
+        .collect();
+    let mut schema = kind("object", is_nullable);
+    schema["properties"] = properties.into();
+    schema
 }
 
-fn or_null(item: &str) -> Value {
-    json!({ "type": ["object", "null"], "properties": fields(item) })
+fn property(field: &Field) -> Value {
+    let name = match field.json {
+        JsonType::Text | JsonType::Date => "string",
+        JsonType::Integer | JsonType::Long => "integer",
+        JsonType::Number => "number",
+        JsonType::Boolean => "boolean",
+        JsonType::List(_) => "array",
+        JsonType::Object(_) => "object",
+    };
+    kind(name, field.is_nullable)
 }
 
-/// Reads fields in the notation of this module.
-fn fields(text: &str) -> Map<String, Value> {
-    let fields = text.split_whitespace().filter_map(|field| field.split_once(':'));
-    fields.map(|(name, kind)| (name.to_owned(), kind_of(kind))).collect()
+fn kind(name: &str, is_nullable: bool) -> Value {
+    if is_nullable { json!({ "type": [name, "null"] }) } else { json!({ "type": name }) }
 }
 
-fn kind_of(kind: &str) -> Value {
-    match kind {
-        "s" => json!({ "type": "string" }),
-        "s?" => json!({ "type": ["string", "null"] }),
-        "i" => json!({ "type": "integer" }),
-        "i?" => json!({ "type": ["integer", "null"] }),
-        "n?" => json!({ "type": ["number", "null"] }),
-        "b" => json!({ "type": "boolean" }),
-        "[]" => json!({ "type": "array" }),
-        "{}" => json!({ "type": "object" }),
-        _ => json!(true),
-    }
+fn lists(names: &[&str]) -> Map<String, Value> {
+    names.iter().map(|name| ((*name).to_owned(), kind("array", false))).collect()
+}
+
+fn names(properties: &Value) -> Vec<String> {
+    properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
 #[cfg(test)]
@@ -90,10 +120,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_has_a_type() {
+    fn every_tool_has_a_schema_with_its_snapshot() {
         for tool in Tool::ALL {
             let text = of(tool).to_string();
-            assert!(!text.contains(":true") && text.contains("\"snapshot\":{\"type\":\"string\"}"), "{text}");
+            assert!(text.contains("\"snapshot\":{\"type\":\"string\"}"), "{text}");
         }
         assert_eq!(of(Tool::SearchVcs)["properties"]["items"]["items"]["properties"].as_object().unwrap().len(), 12);
         assert_eq!(of(Tool::GetFundingRounds)["required"], json!(["snapshot", "sum_usd", "total", "items"]));

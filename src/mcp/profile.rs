@@ -134,15 +134,12 @@ impl Served {
     fn profile_of(&self, firm: u32, call: &ToolCall, note: Option<String>) -> String {
         let record = self.catalog.snapshot().record(Table::Firms, firm);
         let all = Table::Firms.fields();
-        let kept: Vec<&str> = all.iter().copied().filter(|name| *name != "score").collect();
+        let kept: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
         let mut profile = fields(record, Table::Firms, &kept);
         profile.pop();
         self.push_url(&mut profile, Table::Firms, firm);
         profile.push('}');
-        let value = |name: &str| {
-            let place = all.iter().position(|field| *field == name).unwrap_or(usize::MAX);
-            text_of(record.value(Table::Firms, place)).to_owned()
-        };
+        let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
         let document = ToolResult::new()

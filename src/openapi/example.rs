@@ -1,6 +1,6 @@
-//! Examples: answers that the service gave to real requests on the bundled snapshot.
+//! Examples: responses of the service to real requests on the bundled snapshot.
 //!
-//! A test asks again and compares; with `VENTUREDEX_BLESS=1` it writes the file anew.
+//! A test repeats the requests and compares; with `VENTUREDEX_BLESS=1` it updates the file.
 
 use std::collections::BTreeMap;
 
@@ -9,33 +9,31 @@ use serde_json::value::RawValue;
 
 use crate::api::{Route, Version};
 
-/// Stands for the address of the service in the file.
+/// Placeholder for the base URL of the service in the file.
 pub const BASE: &str = "https://venturedex.invalid";
 
-/// The answers, by `v3 list_vcs` or by `400`.
+/// The responses by `v3 list_vcs` or by `400`.
 pub struct Examples(BTreeMap<String, Box<RawValue>>);
 
 impl Examples {
-    /// Those of the bundled snapshot.
-    #[must_use]
     pub fn bundled() -> Self {
-        Self(serde_json::from_str(include_str!("examples.json")).unwrap_or_default())
+        Self(serde_json::from_str(include_str!("examples.json")).expect("the examples are JSON"))
     }
 
-    /// The text of an endpoint's good answer.
+    /// The body of an endpoint's successful response.
     #[must_use]
-    pub fn text(&self, version: Version, endpoint: &Route) -> Option<&str> {
-        self.0.get(&format!("{} {}", version.segment(), endpoint.operation)).map(|raw| raw.get())
+    pub fn text(&self, version: Version, route: &Route) -> Option<&str> {
+        self.0.get(&format!("{} {}", version.segment(), route.operation)).map(|raw| raw.get())
     }
 
-    /// The text of an error.
+    /// The body of an error.
     #[must_use]
     pub fn problem_text(&self, status: u16) -> Option<&str> {
         self.0.get(&status.to_string()).map(|raw| raw.get())
     }
 
-    pub(crate) fn answer(&self, version: Version, endpoint: &Route, base: &str) -> Option<Value> {
-        value(self.text(version, endpoint)?, base)
+    pub(crate) fn response(&self, version: Version, route: &Route, base: &str) -> Option<Value> {
+        value(self.text(version, route)?, base)
     }
 
     pub(crate) fn problem(&self, status: u16, base: &str) -> Option<Value> {

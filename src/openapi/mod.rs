@@ -1,13 +1,13 @@
-//! The documents of the REST API: OpenAPI 3.1, made from the code.
+//! The OpenAPI 3.1 documents of the REST API, generated from the code.
 //!
-//! Paths come from the table of endpoints, parameters from the table that drives their parsing, schemas from Rust types
-//! that tests hold against real answers, examples from real answers.
+//! Paths come from the route table, parameters from the table that drives their parsing, schemas from the types that are
+//! serialized, examples from real responses.
 
-pub mod answer;
-pub mod answers;
+pub mod definition;
 pub mod example;
 pub mod model;
 pub mod parameter;
+pub mod response;
 pub mod schema;
 pub mod vocabulary;
 
@@ -24,15 +24,15 @@ use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 use crate::api::{EndpointKind, Route, Version};
 use crate::data::Table;
 
-/// Groups of endpoints, with what they hold.
+/// Groups of endpoints with their descriptions.
 const TAGS: [(&str, &str); 7] = [
-    ("Firms", "Venture capital firms, their peer scores and ghosting rates, and how they compare."),
-    ("Reviews", "What founders say about firms."),
-    ("Sectors", "The sectors that firms and startups are sorted into."),
-    ("Startups", "Startups and who has invested in them."),
-    ("Funding rounds", "Who gave how much to whom, and when."),
-    ("People", "People of firms and startups."),
-    ("Service", "The service itself: what it holds, and what your key may ask for."),
+    ("Firms", "Venture capital firms, their peer scores and ghosting rates, and rankings."),
+    ("Reviews", "Founders' reviews of firms."),
+    ("Sectors", "The sectors of firms and startups."),
+    ("Startups", "Startups and their investors."),
+    ("Funding rounds", "Funding rounds with their investors, amounts and dates."),
+    ("People", "People who work at firms and startups."),
+    ("Service", "The service itself: totals, releases, suggestions, and your quota."),
 ];
 
 fn tag(content: EndpointKind) -> &'static str {
@@ -50,49 +50,49 @@ fn tag(content: EndpointKind) -> &'static str {
 fn introduction(version: Version, base: &str) -> String {
     let own = match version {
         Version::V1 => {
-            "v1 pages by `limit` and `offset`. It stays available; [v3](/openapi/v3.json) adds cursors, field selection and \
-             further endpoints."
+            "v1 paginates by `limit` and `offset`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
+             and more endpoints."
         }
         Version::V2 => {
-            "v2 pages by `limit` and `page`. It stays available; [v3](/openapi/v3.json) adds cursors, field selection and \
-             further endpoints."
+            "v2 paginates by `limit` and `page`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
+             and more endpoints."
         }
         Version::V3 => {
-            "v3 pages by `limit` and `cursor`: follow `pagination.next_cursor` until it is `null`, and every record comes \
-             exactly once, also while a new release is taken up. `fields` selects what is answered. Unknown parameters and \
-             values are refused, with the nearest that would have worked."
+            "v3 paginates by `limit` and `cursor`: follow `pagination.next_cursor` until it is `null`, and every record is \
+             returned exactly once, even if a new release is activated meanwhile. `fields` selects fields. Unknown parameters \
+             and values are rejected with the nearest accepted ones."
         }
     };
     format!(
         "Ratings, peer scores, ghosting rates and profiles of venture capital firms.\n\n{own}\n\nEvery request carries \
-         `Authorization: Bearer <key>`. The API only reads: HEAD is answered as GET is, OPTIONS with 204, and any other \
-         method with 405 and `Allow`. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
+         `Authorization: Bearer <key>`. The API is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
+         method 405 with `Allow`. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
          9457); [each code is explained]({base}/docs/errors).",
         own = absolute(own, base),
     )
 }
 
-/// Text whose [links](/to) lead to the service from anywhere.
+/// Text with its [links](/to) made absolute.
 fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// The document of a version. `base` is the address of the service.
+/// The document of a version. `base` is the base URL of the service.
 #[must_use]
 pub fn document(version: Version, base: &str) -> OpenApi {
     let examples = Examples::bundled();
     let schemas = schema::of(version);
     let mut paths = PathsBuilder::new();
-    for endpoint in Route::of(version) {
+    for route in Route::of(version) {
         let operation = OperationBuilder::new()
-            .operation_id(Some(endpoint.operation))
-            .tag(tag(endpoint.content))
-            .summary(Some(endpoint.summary))
-            .description(Some(absolute(endpoint.description, base)))
-            .parameters(Some(parameter::of(version, endpoint, &schemas)))
-            .responses(answer::of(version, endpoint, &examples, base))
+            .operation_id(Some(route.operation))
+            .tag(tag(route.content))
+            .summary(Some(route.summary))
+            .description(Some(absolute(route.description, base)))
+            .parameters(Some(parameter::of(version, route, &schemas)))
+            .responses(response::of(version, route, &examples, base))
             .build();
-        paths = paths.path(format!("/{}", endpoint.path), PathItem::new(HttpMethod::Get, operation));
+        paths = paths.path(format!("/{}", route.path), PathItem::new(HttpMethod::Get, operation));
     }
     let key = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
@@ -101,15 +101,15 @@ pub fn document(version: Version, base: &str) -> OpenApi {
         .build();
     let mut components =
         ComponentsBuilder::new().schemas_from_iter(schemas).security_scheme("key", SecurityScheme::Http(key));
-    for (name, response) in answer::shared(version, &examples, base) {
+    for (name, response) in response::shared(version, &examples, base) {
         if version == Version::V3 || name != "CursorExpired" {
             components = components.response(name, response);
         }
     }
-    for (name, header) in answer::headers() {
+    for (name, header) in response::headers() {
         components = components.header(name, header);
     }
-    let used: Vec<&str> = Route::of(version).map(|endpoint| tag(endpoint.content)).collect();
+    let used: Vec<&str> = Route::of(version).map(|route| tag(route.content)).collect();
     let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(

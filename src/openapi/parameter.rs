@@ -6,6 +6,7 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
+use crate::api::schema::FieldSet;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::param_schema::{LONGEST_TEXT, MOST_VALUES, ParamSchema, example_slug};
 use crate::catalog::{Resource, params};
@@ -13,23 +14,23 @@ use crate::data::Metric;
 use crate::data::vocabulary::Vocabulary;
 
 use crate::openapi::schema::{Schemas, item_name};
-use crate::openapi::vocabulary::{directed, field_name, sort_name, vocabulary_of};
+use crate::openapi::vocabulary::{field_name, sort_name, sort_values, vocabulary_of};
 
-/// The parameters of an endpoint, those of the path first.
-pub(crate) fn of(version: Version, endpoint: &Route, schemas: &Schemas) -> Vec<Parameter> {
+/// The parameters of an endpoint, path parameters first.
+pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas) -> Vec<Parameter> {
     let mut parameters = Vec::new();
-    if endpoint.path.contains("{slug}") {
-        parameters.push(slug(endpoint));
+    if route.path.contains("{slug}") {
+        parameters.push(slug(route));
     }
-    for name in endpoint.parameters(version) {
-        let own = match endpoint.content {
+    for name in route.parameters(version) {
+        let own = match route.content {
             EndpointKind::List(resource, _) => resource.parameter(name).map(|parameter| (resource, parameter)),
             EndpointKind::Facets => Resource::Firms.parameter(name).map(|parameter| (Resource::Firms, parameter)),
             _ => None,
         };
         parameters.push(match own {
             Some((resource, parameter)) => filter(version, resource, parameter),
-            None => other(version, endpoint, name, schemas),
+            None => other(version, route, name, schemas),
         });
     }
     parameters
@@ -44,28 +45,28 @@ fn query(name: &str, doc: &str) -> ParameterBuilder {
         .extensions(Some(empty_is_absent()))
 }
 
-/// Forms send what was left empty as well: an empty value is as none. The builder has no setter for that field.
+/// Forms also send empty fields: an empty value counts as absent. The builder has no setter for this.
 fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-fn slug(endpoint: &Route) -> Parameter {
-    let table = endpoint.subject();
+fn slug(route: &Route) -> Parameter {
+    let table = route.subject();
     let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
     ParameterBuilder::new()
         .name("slug")
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
-        .description(Some(format!("The slug of the {}, in any letter case.", table.noun())))
+        .description(Some(format!("The slug of the {}, case-insensitive.", table.noun())))
         .schema(Some(schema))
         .example(Some(example_slug(table).into()))
         .build()
 }
 
-/// A value that stands in examples, as it is written in a query.
+/// The example value of a parameter, as written in a query.
 #[must_use]
-pub fn example_of(endpoint: &Route, name: &str) -> Option<&'static str> {
-    let own = match endpoint.content {
+pub fn example_of(route: &Route, name: &str) -> Option<&'static str> {
+    let own = match route.content {
         EndpointKind::List(resource, _) => resource.parameter(name).map(|parameter| parameter.kind.example(resource)),
         EndpointKind::Facets => {
             Resource::Firms.parameter(name).map(|parameter| parameter.kind.example(Resource::Firms))
@@ -73,19 +74,19 @@ pub fn example_of(endpoint: &Route, name: &str) -> Option<&'static str> {
         _ => None,
     };
     own.or(match name {
-        "slug" => Some(example_slug(endpoint.subject())),
+        "slug" => Some(example_slug(route.subject())),
         "q" => Some("kestrel"),
         "limit" => Some("5"),
         _ => None,
     })
 }
 
-/// A parameter of a list's own.
+/// A filter or sort parameter of a list.
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -> Parameter {
     let mut doc = parameter.doc.to_owned();
     if !parameter.aliases.is_empty() {
         let aliases: Vec<String> = parameter.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-        doc.push_str(&format!(" Also understood: {}.", aliases.join(", ")));
+        doc.push_str(&format!(" Aliases: {}.", aliases.join(", ")));
     }
     let form = parameter.kind.form(resource);
     let example = parameter.kind.example(resource);
@@ -101,13 +102,13 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
             if resource == Resource::Reviews && parameter.name == "status" {
                 let default: Vec<String> =
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
-                doc.push_str(&format!(" Without it: {}.", default.join(" and ")));
+                doc.push_str(&format!(" Default: {}.", default.join(" and ")));
             }
             (listed(builder), many(word(version, &words)), values())
         }
         ParamSchema::Word(words) => {
-            // Not as the schema's default: clients that send defaults would send it beside a cursor of another metric.
-            doc.push_str(&format!(" Without it: `{}`.", Metric::HealthScore.name()));
+            // Not the schema's `default`: clients that send defaults would send it with a cursor of another metric.
+            doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
             (builder, word(version, &words), example.into())
         }
         ParamSchema::Countries => {
@@ -118,9 +119,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
             (listed(builder), many(codes), values())
         }
         ParamSchema::Names => (listed(builder), many(any_text().into()), values()),
-        ParamSchema::Number(least, most) => {
-            let number = long(least).maximum(Some(most as f64 as i64));
-            (builder, number.into(), example.parse::<u64>().unwrap_or(least).into())
+        ParamSchema::Number(min, max) => {
+            let number = long(min).maximum(Some(max as f64 as i64));
+            (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
         ParamSchema::Rate => {
             let rate = ObjectBuilder::new()
@@ -128,7 +129,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
                 .minimum(Some(0))
                 .maximum(Some(100));
-            (builder, rate.into(), example.parse::<f64>().unwrap_or(0.0).into())
+            (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
         ParamSchema::Date => {
             let date = ObjectBuilder::new()
@@ -140,20 +141,22 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
         }
         ParamSchema::Sort { keys, relevance, default } => {
-            let directed = directed(&keys, relevance);
+            let sorts = sort_values(&keys, relevance);
             let key = match version.is_strict() {
                 true => Ref::from_schema_name(sort_name(resource)).into(),
                 false => RefOr::from(any_text()),
             };
             let schema = ArrayBuilder::new().items(key).into();
             if !version.is_strict() {
-                doc.push_str(&known(&directed));
+                doc.push_str(&known(&sorts));
             }
             doc.push_str(&match relevance {
                 true => {
-                    format!(" Without it: `relevance` where `q` is given, else `{default}`. `relevance` stands alone.")
+                    format!(
+                        " Default: `relevance` with `q`, otherwise `{default}`. `relevance` cannot be combined with other keys."
+                    )
                 }
-                false => format!(" Without it: `{default}`."),
+                false => format!(" Default: `{default}`."),
             });
             (listed(builder), schema, values())
         }
@@ -164,7 +167,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
         doc.push_str(&known(words));
     }
     if !version.is_strict() && takes_words(parameter, resource) {
-        doc.push_str(" A value that is unknown is left out, with a warning.");
+        doc.push_str(" Unknown values are ignored with a warning.");
     }
     builder.description(Some(doc)).schema(Some(schema)).example(Some(example)).build()
 }
@@ -174,67 +177,60 @@ fn takes_words(parameter: &params::Parameter, resource: Resource) -> bool {
     matches!(parameter.kind.form(resource), Words(_) | Word(_) | Countries | Names | Sort { .. })
 }
 
-/// A parameter that is not of the list's table: of paging, of fields, or of an answer about the service.
-fn other(version: Version, endpoint: &Route, name: &str, schemas: &Schemas) -> Parameter {
+/// A parameter of pagination, of field selection or of a service route.
+fn other(version: Version, route: &Route, name: &str, schemas: &Schemas) -> Parameter {
     match name {
         "limit" => {
-            let default = if endpoint.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
-            let told = if endpoint.content == EndpointKind::Suggestions { "" } else { ", with a warning" };
-            let doc = format!("At most so many. Above {MAX_LIMIT}, {MAX_LIMIT} are given{told}.");
-            query(name, &doc).schema(Some(whole(1).default(Some(default.into())))).example(Some(5.into())).build()
+            let default = if route.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
+            let warning = if route.content == EndpointKind::Suggestions { "" } else { ", with a warning" };
+            let doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}{warning}.");
+            query(name, &doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
-        "offset" => query(name, "How many come before. Past the end, `data` is empty.")
-            .schema(Some(whole(0).default(Some(0.into()))))
+        "offset" => query(name, "Number of results to skip. Past the end, `data` is empty.")
+            .schema(Some(integer(0).default(Some(0.into()))))
             .example(Some(0.into()))
             .build(),
-        "page" => query(name, "The page, from 1. Past the end, `data` is empty.")
-            .schema(Some(whole(1).default(Some(1.into()))))
+        "page" => query(name, "The page number, from 1. Past the end, `data` is empty.")
+            .schema(Some(integer(1).default(Some(1.into()))))
             .example(Some(1.into()))
             .build(),
         "cursor" => query(
             name,
-            "Where to go on: `pagination.next_cursor` of the answer before. It carries its release and the whole query; leave \
-             the rest out beside it. Filters and `sort` may only be given as they were; `limit`, `fields` and `explain` may \
-             change.",
+            "The next page: `pagination.next_cursor` of the previous response. It contains the snapshot and the whole query, \
+             so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields` and `explain` may.",
         )
         .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]+$"))))
         .build(),
-        "explain" => query(name, "Whether to tell in `meta.explain` why each record answers the search, where `q` is given.")
+        "explain" => query(name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
-        "q" => query(name, "What has been typed so far.")
+        "q" => query(name, "The text typed so far.")
             .required(Required::True)
             .extensions(None)
             .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))))
             .example(Some("kestrel".into()))
             .build(),
-        _ => fields(version, endpoint, schemas),
+        _ => fields(version, route, schemas),
     }
 }
 
-fn fields(version: Version, endpoint: &Route, schemas: &Schemas) -> Parameter {
-    let names = field_name(&item_name(version, endpoint.content));
+fn fields(version: Version, route: &Route, schemas: &Schemas) -> Parameter {
+    let names = field_name(item_name(version, route.content));
     let example: Vec<&Value> = match schemas.get(&names) {
         Some(RefOr::T(Schema::Object(words))) => words.enum_values.iter().flatten().take(2).collect(),
         _ => Vec::new(),
     };
-    let without = match endpoint.content {
+    let default = match route.content {
         EndpointKind::List(resource, _) => {
-            let table = resource.table();
-            let defaults = table.fields().get(..table.default_fields()).unwrap_or_default();
-            let ranks = match resource {
-                Resource::Leaderboard => ", `rank`, `rank_value`",
-                Resource::CoInvestors => ", `shared_rounds`, `last_shared_on`",
-                Resource::Match => ", `points`, `max_points`, `reasons`, `conflicts`, `conflict_count`",
-                _ => "",
-            };
-            let defaults: Vec<String> = defaults.iter().map(|field| format!("`{field}`")).collect();
-            format!("Without it: {}{ranks}.", defaults.join(", "))
+            let computed = FieldSet::of_list(resource).computed();
+            let defaults = resource.table().default_fields().iter().chain(computed);
+            let defaults: Vec<String> = defaults.map(|field| format!("`{}`", field.name)).collect();
+            format!("Default: {}.", defaults.join(", "))
         }
-        _ => "Without it: all.".to_owned(),
+        _ => "Default: all.".to_owned(),
     };
     let doc = format!(
-        "The fields to answer, in snake_case or camelCase, with a point before what lies below one; `*` for all. {without}"
+        "Fields to return, in snake_case or camelCase; nested fields by their path (`score.value`); `*` for all. {default}"
     );
     query("fields", &doc)
         .style(Some(ParameterStyle::Form))
@@ -244,17 +240,17 @@ fn fields(version: Version, endpoint: &Route, schemas: &Schemas) -> Parameter {
         .build()
 }
 
-fn whole(least: u64) -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least as i64))
+fn integer(min: u64) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(min as i64))
 }
 
-/// A whole number that may be above what 32 bits hold.
-fn long(least: u64) -> ObjectBuilder {
-    whole(least).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+/// An integer that may exceed 32 bits.
+fn long(min: u64) -> ObjectBuilder {
+    integer(min).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A word of a vocabulary; any text in v1 and v2, which warn of what is unknown: a client that knew no others would be
-/// stricter than they are.
+/// A value of a vocabulary; any text in v1 and v2, which accept unknown values with a warning: a client with a closed
+/// type would be stricter than the service.
 fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
     match vocabulary_of(known) {
         _ if !version.is_strict() => any_text().into(),
@@ -267,13 +263,13 @@ fn any_text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// The words that are known, as a sentence.
+/// The known values as a sentence.
 fn known(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    format!(" Known: {}.", words.join(", "))
+    format!(" Known values: {}.", words.join(", "))
 }
 
-/// Values separated by commas, any of which holds.
+/// Several values separated by commas.
 fn many(item: RefOr<Schema>) -> RefOr<Schema> {
     ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)).into()
 }

@@ -71,13 +71,14 @@ pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
 }
 
 /// A date, `2026-11-03`, as `3 Nov 2026`.
-pub(crate) fn day(date: &str) -> String {
+pub(crate) fn day(date: impl std::fmt::Display) -> String {
+    let date = date.to_string();
     let mut parts = date.splitn(3, '-');
     let (year, month, day) = (parts.next(), parts.next(), parts.next());
     let month = month.and_then(|month| month.parse::<usize>().ok()).and_then(|month| MONTHS.get(month.checked_sub(1)?));
     match (year, month, day.and_then(|day| day.parse::<u8>().ok())) {
         (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
-        _ => date.to_owned(),
+        _ => date,
     }
 }
 

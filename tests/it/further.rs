@@ -149,7 +149,7 @@ fn co_investors_are_those_who_joined_the_same_rounds() {
 /// around the last that is named, so that the order of ties decides.
 fn first_co_investors_are_those_of_the_record(catalog: &Catalog) -> usize {
     let snapshot = catalog.snapshot();
-    let field = Table::Firms.fields().iter().position(|field| *field == "top_co_investors").unwrap();
+    let field = Table::Firms.field_index("top_co_investors");
     let mut tied = 0;
     for row in 0..snapshot.rows(Table::Firms) {
         let record = snapshot.record(Table::Firms, row).value(Table::Firms, field);

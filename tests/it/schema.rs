@@ -1,35 +1,35 @@
-//! The part of JSON Schema that the documents of the API and the tools' schemas use.
+//! The subset of JSON Schema used by the OpenAPI documents and the tools' schemas.
 
 use serde_json::Value;
 
-/// What a `$ref` leads to.
+/// The target of a `$ref`, or the schema itself.
 pub fn resolved<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
     match schema.get("$ref").and_then(Value::as_str) {
         Some(reference) => {
-            let place = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} leads elsewhere"));
-            document.pointer(place).unwrap_or_else(|| panic!("{reference} leads nowhere"))
+            let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} is in another document"));
+            document.pointer(pointer).unwrap_or_else(|| panic!("{reference} does not resolve"))
         }
         None => schema,
     }
 }
 
-/// Where `value` does not fit `schema`; `None` where it does.
+/// The first violation of `schema` by `value`; `None` if it conforms.
 pub fn misfit(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
-    FirmMatch { document, exact: false }.misfit(schema, value, path)
+    Checker { document, exact: false }.misfit(schema, value, path)
 }
 
-/// The same, where objects have nothing but the properties that are described: documents leave them open for what may
-/// come, but what comes now is all in them.
+/// The same, with objects limited to the described properties: documents allow others for the future, but every current
+/// one is described.
 pub fn misfit_exactly(document: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
-    FirmMatch { document, exact: true }.misfit(schema, value, path)
+    Checker { document, exact: true }.misfit(schema, value, path)
 }
 
-struct FirmMatch<'d> {
+struct Checker<'d> {
     document: &'d Value,
     exact: bool,
 }
 
-impl FirmMatch<'_> {
+impl Checker<'_> {
     fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Option<String> {
         let document = self.document;
         let schema = resolved(document, schema);
@@ -39,37 +39,35 @@ impl FirmMatch<'_> {
                 kind => kind.as_str().into_iter().collect(),
             };
             if !kinds.iter().any(|kind| is(kind, value)) {
-                return Some(format!("{path}: {value} is no {kinds:?}"));
+                return Some(format!("{path}: {value} is not of type {kinds:?}"));
             }
         }
-        if let Some(words) = schema.get("enum").and_then(Value::as_array)
-            && !words.contains(value)
+        if let Some(values) = schema.get("enum").and_then(Value::as_array)
+            && !values.contains(value)
         {
-            return Some(format!("{path}: {value} is none of {words:?}"));
+            return Some(format!("{path}: {value} is not one of {values:?}"));
         }
         if let Some(number) = value.as_f64() {
             let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
-            if bound("minimum").is_some_and(|least| number < least)
-                || bound("maximum").is_some_and(|most| number > most)
-            {
+            if bound("minimum").is_some_and(|min| number < min) || bound("maximum").is_some_and(|max| number > max) {
                 return Some(format!("{path}: {value} is out of range"));
             }
         }
-        if let Some(ways) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
-            && ways.iter().all(|way| self.misfit(way, value, path).is_some())
+        if let Some(alternatives) = schema.get("anyOf").or(schema.get("oneOf")).and_then(Value::as_array)
+            && alternatives.iter().all(|alternative| self.misfit(alternative, value, path).is_some())
         {
             return Some(format!("{path}: {value} fits no alternative"));
         }
         if let (Some(item), Some(values)) = (schema.get("items"), value.as_array()) {
-            let mut places = values.iter().enumerate();
-            return places.find_map(|(index, value)| self.misfit(item, value, &format!("{path}[{index}]")));
+            let mut items = values.iter().enumerate();
+            return items.find_map(|(index, value)| self.misfit(item, value, &format!("{path}[{index}]")));
         }
         let fields = value.as_object()?;
         let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
             return Some(format!("{path}: `{missing}` is missing"));
         }
-        if schema.get("minProperties").and_then(Value::as_u64).is_some_and(|least| (fields.len() as u64) < least) {
+        if schema.get("minProperties").and_then(Value::as_u64).is_some_and(|min| (fields.len() as u64) < min) {
             return Some(format!("{path}: too few properties"));
         }
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -99,7 +97,7 @@ fn is(kind: &str, value: &Value) -> bool {
 }
 
 #[test]
-fn what_does_not_fit_is_found() {
+fn violations_are_found() {
     let document = serde_json::json!({ "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 3 } });
     let schema = serde_json::json!({
         "type": "object",

@@ -35,7 +35,7 @@ impl<'a> RecordText<'a> {
     /// The JSON of one field's value.
     #[must_use]
     pub fn value(self, table: Table, field: usize) -> &'a [u8] {
-        let name = table.fields().get(field).map_or(0, |name| name.len());
+        let name = table.fields().get(field).map_or(0, |field| field.name.len());
         self.field(field).get(name + 3..).unwrap_or(b"null")
     }
 }

@@ -4,11 +4,10 @@
 //! dimension is drawn towards the mean of the snapshot by five reviews' weight, ghosting by six. Sums run in order of
 //! review id, so that every compile gives the same last bit.
 
-use serde::Serialize;
-
 use crate::data::ReviewStatus;
 use crate::data::derive::sort_order::beginning;
 use crate::data::import::rows::{Dataset, Review};
+use crate::data::model::{Score, ScoreComponent};
 
 /// The method's name, as answered in `score.method`.
 pub const METHOD: &str = "peer-score/1";
@@ -27,40 +26,6 @@ const CONFIDENCE: f64 = 1.645;
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
 /// Ghosting's name and points.
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
-
-/// One part of a score.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Component {
-    /// The dimension's name, or `ghosting`.
-    pub name: &'static str,
-    /// Its share of the whole, 0–1.
-    pub weight: f64,
-    /// The smoothed mean, 1–5; of ghosting the smoothed share, 0–1. Two decimals.
-    pub value: f64,
-    /// Whole points; those of all components add up to the score.
-    pub points: u8,
-    /// The most points it can give.
-    pub max_points: u8,
-}
-
-/// A firm's score with everything that explains it, as answered in `score`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Score {
-    /// The health score, 0–100; `None` below [`PUBLISHED_FROM`] approved reviews.
-    pub value: Option<u8>,
-    /// Lower end of the 90 % interval.
-    pub low: Option<u8>,
-    /// Upper end of the 90 % interval.
-    pub high: Option<u8>,
-    /// `published` or `insufficient_reviews`.
-    pub status: &'static str,
-    /// Approved reviews.
-    pub review_count: u32,
-    /// [`METHOD`].
-    pub method: &'static str,
-    /// The parts, empty where no score is published.
-    pub components: Vec<Component>,
-}
 
 /// The firm's own weighted means, not smoothed, in tenths; `None` where nobody rated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,7 +49,7 @@ pub struct ScoreRank {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirmScore {
     /// The published score.
-    pub score: Score,
+    pub score: Score<&'static str>,
     /// Ghosting rate as observed, in tenths of a per cent; `None` below three answers.
     pub ghosting_tenths: Option<u16>,
     /// Own means.
@@ -234,7 +199,7 @@ fn millionths(value: f64) -> i32 {
 }
 
 /// Whole points: the floors, then one more for the largest fractions, in order, until they add up to `value`.
-fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec<Component> {
+fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec<ScoreComponent<&'static str>> {
     let mut whole: Vec<u8> = points.iter().map(|p| p.floor().max(0.0) as u8).collect();
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| (points[*b] - points[*b].floor()).total_cmp(&(points[*a] - points[*a].floor())));
@@ -248,7 +213,7 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
         .chain([GHOSTING])
         .zip(values)
         .zip(whole)
-        .map(|(((name, most), value), points)| Component {
+        .map(|(((name, most), value), points)| ScoreComponent {
             name,
             weight: f64::from(most) / 100.0,
             value: (value * 100.0 + 0.5).floor() / 100.0,

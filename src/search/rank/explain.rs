@@ -2,36 +2,39 @@
 
 use serde::Serialize;
 
+use crate::data::field::model;
 use crate::search::rank::{MatchStrategy, Tally};
 
-/// The parts of a row's score for a query.
-#[derive(Clone, Debug, Serialize)]
-pub struct Explanation {
-    /// The score, from 0 to 1 and a whisper more.
-    pub score: f32,
-    /// True where the score makes the row a match.
-    pub matches: bool,
-    /// The name or alias that did best.
-    pub text: String,
-    /// The way in which it did best.
-    pub way: &'static str,
-    /// Every way that was tried on it, the best first.
-    pub parts: Vec<Part>,
-    /// What prominence adds.
-    pub prominence: f32,
-}
+model! {
+    /// Why a record matches a search: the parts of its score.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Explanation {
+        /// Match score, 0–1 (plus up to 0.02 for prominence).
+        pub score: f32,
+        /// Whether the score is high enough for a match.
+        pub matches: bool,
+        /// The name or alias that matched best.
+        pub text: String,
+        /// The strategy that matched best.
+        pub way: &'static str,
+        /// Every strategy that was tried on this name, the best first.
+        pub parts: Vec<Part>,
+        /// Points added for prominence.
+        pub prominence: f32,
+    }
 
-/// One way in which a name was compared with a query.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Part {
-    /// The way: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym`, `raw`.
-    pub way: &'static str,
-    /// The score of a perfect answer in this way.
-    pub ceiling: f32,
-    /// How well the name does in this way, from 0 to 1.
-    pub likeness: f32,
-    /// Their product.
-    pub points: f32,
+    /// How well a name matches by one strategy.
+    #[derive(Clone, Copy, Debug, Serialize)]
+    pub struct Part as "ExplanationPart" {
+        /// The strategy: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym` or `raw`.
+        pub way: &'static str,
+        /// The score of a perfect match by this strategy.
+        pub ceiling: f32,
+        /// How similar the name is by this strategy, 0–1.
+        pub likeness: f32,
+        /// Their product.
+        pub points: f32,
+    }
 }
 
 /// Keeps all parts.

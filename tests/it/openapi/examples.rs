@@ -1,4 +1,4 @@
-//! The examples in the documents are answers that the service gives.
+//! The examples in the documents are responses of the service.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use super::{document, operation, request};
 use crate::harness::Server;
 use crate::schema::{misfit_exactly, resolved};
 
-/// Puts `value` in the place of a text that differs from run to run.
+/// Replaces a value that differs from run to run.
 fn fixed(text: &str, name: &str, value: &str) -> String {
     let start = format!("\"{name}\":\"");
     let mut fixed = String::new();
@@ -33,9 +33,9 @@ fn steady(text: &str, base: &str) -> String {
     fixed(&text, "next_cursor", "AYRRAAABAAAAYQzq6Gd3cXoCAAAAAAAAAAIAAAB2Y3M_sort-Kq0XdPu1w3SJm5xvTlRzAg")
 }
 
-fn answers(server: &Server) -> BTreeMap<String, String> {
+fn responses(server: &Server) -> BTreeMap<String, String> {
     let client = server.client(Tier::Free);
-    let mut answers = BTreeMap::new();
+    let mut responses = BTreeMap::new();
     for version in Version::ALL {
         for endpoint in Route::of(version) {
             let query = match endpoint.content {
@@ -47,10 +47,10 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
             let reply = client.get(&request(version, endpoint, query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
-            answers.insert(name, steady(&reply.text, &client.base));
+            responses.insert(name, steady(&reply.text, &client.base));
         }
     }
-    let mut problem = |status: u16, text: &str| answers.insert(status.to_string(), steady(text, &client.base));
+    let mut problem = |status: u16, text: &str| responses.insert(status.to_string(), steady(text, &client.base));
     problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
     problem(401, &server.anonymous().get("/api/v3/vcs").text);
     problem(406, &client.send("GET", "/api/v3/vcs", &[("accept", "text/html")]).text);
@@ -68,22 +68,22 @@ fn answers(server: &Server) -> BTreeMap<String, String> {
         let body = Problem::new(code, detail).body(&client.base, "/api/v3/vcs", "x");
         problem(code.status().as_u16(), &String::from_utf8(body).unwrap());
     }
-    answers
+    responses
 }
 
 #[test]
-fn examples_are_what_the_service_answers() {
+fn examples_are_responses_of_the_service() {
     let server = Server::bundled();
-    let answers: Vec<String> =
-        answers(&server).into_iter().map(|(name, text)| format!("{}: {text}", Value::from(name))).collect();
-    let text = format!("{{\n{}\n}}\n", answers.join(",\n"));
+    let responses: Vec<String> =
+        responses(&server).into_iter().map(|(name, text)| format!("{}: {text}", Value::from(name))).collect();
+    let text = format!("{{\n{}\n}}\n", responses.join(",\n"));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/openapi/examples.json");
     if std::env::var_os("VENTUREDEX_BLESS").is_some_and(|bless| bless == "1") {
         fs::write(&file, &text).unwrap();
     }
     assert!(
         fs::read_to_string(&file).unwrap() == text,
-        "the service answers differently now: see whether it should, then VENTUREDEX_BLESS=1 cargo test examples_are"
+        "the responses have changed: check whether they should, then VENTUREDEX_BLESS=1 cargo test examples_are"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The documents of the API: complete, true to what is served, and the same each time.
+//! The OpenAPI documents: complete, true to the responses, and stable.
 
 mod examples;
 
@@ -21,7 +21,7 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
     &document["paths"][format!("/{}", endpoint.path)]["get"]
 }
 
-/// A request for an endpoint that is answered; `more` is its query.
+/// The path of a valid request; `more` is appended to its query.
 fn request(version: Version, endpoint: &Route, more: &str) -> String {
     let slug = example_slug(endpoint.subject());
     let query = match endpoint.content {
@@ -45,17 +45,17 @@ fn each_document_describes_exactly_what_is_served() {
         let document = document(&server, version);
         assert_eq!(document["openapi"], "3.1.0");
         assert_eq!(document["servers"][0]["url"], format!("{}/api/{}", client.base, version.segment()));
-        let told: Vec<&str> =
+        let described: Vec<&str> =
             document["paths"].as_object().unwrap().keys().map(|path| path.trim_start_matches('/')).collect();
         let mut served: Vec<&str> = Route::of(version).map(|endpoint| endpoint.path).collect();
         served.sort_unstable();
-        assert_eq!(told, served);
+        assert_eq!(described, served);
         for endpoint in Route::of(Version::V3) {
             let reply = client.get(&request(version, endpoint, ""));
             if endpoint.since <= version {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
             } else {
-                // Elsewhere `facets` is a slug like any other.
+                // In other versions `facets` is a slug like any other.
                 let code = if endpoint.content == EndpointKind::Facets { "not_found" } else { "unknown_route" };
                 assert_eq!((reply.status, &reply.json()["code"]), (404, &code.into()), "{}", endpoint.path);
             }
@@ -64,25 +64,25 @@ fn each_document_describes_exactly_what_is_served() {
 }
 
 #[test]
-fn each_document_tells_the_parameters_that_are_accepted() {
+fn each_document_describes_the_accepted_parameters() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version) {
             let reply = client.get(&request(version, endpoint, "no_such_parameter=1")).json();
-            let complaint = match version {
+            let error = match version {
                 Version::V3 => &reply["errors"][0],
                 Version::V1 | Version::V2 => &reply["meta"]["warnings"][0],
             };
-            assert_eq!(complaint["code"], "unknown_parameter", "{}", endpoint.path);
+            assert_eq!(error["code"], "unknown_parameter", "{}", endpoint.path);
             let mut accepted: BTreeSet<&str> =
-                complaint["accepted"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            if let EndpointKind::List(_, given) = endpoint.content {
-                accepted.retain(|name| !given.contains(name));
+                error["accepted"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+            if let EndpointKind::List(_, fixed) = endpoint.content {
+                accepted.retain(|name| !fixed.contains(name));
             }
-            let told: BTreeSet<&str> = names(&operation(&document, endpoint)["parameters"]).into_iter().collect();
-            assert_eq!(told, accepted, "{} of {version:?}", endpoint.path);
+            let described: BTreeSet<&str> = names(&operation(&document, endpoint)["parameters"]).into_iter().collect();
+            assert_eq!(described, accepted, "{} of {version:?}", endpoint.path);
         }
     }
 }
@@ -118,7 +118,7 @@ fn the_example_of_each_parameter_finds_something() {
                 assert_eq!(reply.status, 200, "{path}{name}={text}: {}", reply.text);
                 assert!(reply.json()["meta"].get("warnings").is_none(), "{path}{name}={text}: {}", reply.text);
                 let found = reply.json()["data"].as_array().is_none_or(|rows| !rows.is_empty());
-                // The firm of the example need not have what the other examples ask for.
+                // The firm of the example may have no rows for the other examples.
                 assert!(found || endpoint.path.contains('/'), "{path}{name}={text} finds nothing");
             }
         }
@@ -126,13 +126,13 @@ fn the_example_of_each_parameter_finds_something() {
 }
 
 #[test]
-fn numbers_are_taken_up_to_the_ends_of_their_ranges_and_no_further() {
+fn numbers_are_accepted_exactly_within_their_ranges() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
-            let (least, most) = match parameter.kind.form(resource) {
-                ParamSchema::Number(least, most) => (least, most),
+            let (min, max) = match parameter.kind.form(resource) {
+                ParamSchema::Number(min, max) => (min, max),
                 ParamSchema::Rate => (0, 100),
                 _ => continue,
             };
@@ -140,14 +140,14 @@ fn numbers_are_taken_up_to_the_ends_of_their_ranges_and_no_further() {
                 let path = format!("/api/v3/{}?{}={value}", resource.path(), parameter.name);
                 client.get(&path).status
             };
-            assert_eq!((status(least.into()), status(most.into())), (200, 200), "{}", parameter.name);
-            assert_eq!((status(i128::from(least) - 1), status(i128::from(most) + 1)), (400, 400), "{}", parameter.name);
+            assert_eq!((status(min.into()), status(max.into())), (200, 200), "{}", parameter.name);
+            assert_eq!((status(i128::from(min) - 1), status(i128::from(max) + 1)), (400, 400), "{}", parameter.name);
         }
     }
 }
 
 #[test]
-fn every_field_that_a_document_names_can_be_selected() {
+fn every_documented_field_can_be_selected() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let document = document(&server, Version::V3);
@@ -161,14 +161,14 @@ fn every_field_that_a_document_names_can_be_selected() {
         if let EndpointKind::List(..) | EndpointKind::Record(_) = endpoint.content
             && let Some(table) = endpoint.content.table()
         {
-            for field in table.fields().iter().chain(table.composed()) {
-                assert!(all.contains(field), "{} does not tell `{field}`", endpoint.path);
+            for field in table.model().fields {
+                assert!(all.contains(&field.name), "{} does not name `{}`", endpoint.path, field.name);
             }
         }
     }
 }
 
-/// Holds an answer against the document: status, headers and body.
+/// Checks status, headers and body of a response against the document.
 fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
     let responses = &operation(document, endpoint)["responses"];
     let response = resolved(document, &responses[reply.status.to_string()]);
@@ -181,15 +181,15 @@ fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
     check_headers(response, reply, path);
 }
 
-/// Every header that is described is sent, but for those that need something to tell, and every one sent is described.
+/// Every described header is sent, except conditional ones, and every sent header is described.
 fn check_headers(response: &Value, reply: &Reply, path: &str) {
     let described = response["headers"].as_object().unwrap();
     for name in described.keys() {
         let optional = ["RateLimit", "RateLimit-Policy", "Link"].contains(&name.as_str());
         assert!(optional || !reply.header(name).is_empty(), "{path}: {} without {name}", reply.status);
     }
-    let of_http = ["content-type", "content-length", "content-encoding", "date", "connection"];
-    for name in reply.headers.keys().map(http::HeaderName::as_str).filter(|name| !of_http.contains(name)) {
+    let standard = ["content-type", "content-length", "content-encoding", "date", "connection"];
+    for name in reply.headers.keys().map(http::HeaderName::as_str).filter(|name| !standard.contains(name)) {
         let is_described = described.keys().any(|known| known.eq_ignore_ascii_case(name));
         assert!(is_described, "{path}: {name} of a {} is not described", reply.status);
     }
@@ -248,7 +248,7 @@ fn check_all(server: &Server, client: &Client) {
             }
             let long = client.get(&format!("{path}?_={}", "a".repeat(28_000)));
             assert_eq!(long.status, 414);
-            check(&document, endpoint, &long, "a long address");
+            check(&document, endpoint, &long, "a long URL");
             let reply = client.send("GET", &path, &[("accept", "text/html")]);
             assert_eq!(reply.status, 406);
             check(&document, endpoint, &reply, &path);
@@ -257,14 +257,14 @@ fn check_all(server: &Server, client: &Client) {
 }
 
 #[test]
-fn answers_are_as_the_documents_say() {
+fn responses_match_the_documents() {
     let server = Server::bundled();
     check_all(&server, &server.client(Tier::Enterprise));
     check_all(&server, &server.client(Tier::Pro));
 }
 
 #[test]
-fn an_answer_to_a_used_up_key_is_as_the_documents_say() {
+fn responses_to_an_exhausted_key_match_the_documents() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     while client.get("/api/v3/stats").status == 200 {}
@@ -279,7 +279,7 @@ fn an_answer_to_a_used_up_key_is_as_the_documents_say() {
     }
 }
 
-/// All objects of a document, nested ones too.
+/// All objects of a document, including nested ones.
 fn objects<'d>(value: &'d Value, found: &mut Vec<&'d serde_json::Map<String, Value>>) {
     match value {
         Value::Object(fields) => {
@@ -291,9 +291,8 @@ fn objects<'d>(value: &'d Value, found: &mut Vec<&'d serde_json::Map<String, Val
     }
 }
 
-/// What generators of clients stumble over.
 #[test]
-fn the_documents_suit_generators() {
+fn the_documents_suit_client_generators() {
     let server = Server::bundled();
     for version in Version::ALL {
         let document = document(&server, version);
@@ -305,8 +304,8 @@ fn the_documents_suit_generators() {
             if text || !schema.contains_key("type") || schema["type"].is_object() {
                 continue;
             }
-            assert!(!schema.contains_key("pattern"), "a pattern on what is no text: {schema:?}");
-            if schema.get("maximum").and_then(Value::as_u64).is_some_and(|most| most > i32::MAX as u64) {
+            assert!(!schema.contains_key("pattern"), "a pattern on a value that is not text: {schema:?}");
+            if schema.get("maximum").and_then(Value::as_u64).is_some_and(|max| max > i32::MAX as u64) {
                 assert_eq!(schema["format"], "int64", "{schema:?}");
             }
         }
@@ -315,32 +314,32 @@ fn the_documents_suit_generators() {
                 let (name, schema) = (&parameter["name"], &parameter["schema"]);
                 let is_plain = schema["type"].is_string() || schema["$ref"].is_string();
                 assert!(is_plain, "`{name}` of {} has no plain type: {schema}", endpoint.path);
-                // What a client sends on its own beside a cursor must agree with the cursor.
+                // Defaults that a client sends with a cursor must agree with the cursor.
                 let may_have_default = ["limit", "offset", "page", "explain"].contains(&name.as_str().unwrap());
                 assert!(may_have_default || schema.get("default").is_none(), "{name} has a default");
                 let words = if schema["type"] == "array" { &schema["items"]["enum"] } else { &schema["enum"] };
-                assert!(words.is_null(), "the words of `{name}` have no name of their own: {schema}");
+                assert!(words.is_null(), "the values of `{name}` are not a named schema: {schema}");
             }
         }
     }
 }
 
 #[test]
-fn answers_from_real_data_are_as_the_documents_say() {
+fn responses_from_real_data_match_the_documents() {
     let Some(folder) = real_data() else { return };
     let server = Server::of(catalog_of(&folder));
     let client = server.client(Tier::Enterprise);
     check_all(&server, &client);
-    // More names match than are given.
+    // More names match than a search returns.
     let capped = client.get("/api/v3/startups?q=a&limit=1").json();
     assert_eq!(capped["meta"]["warnings"][0]["code"], "total_capped");
     let document = document(&server, Version::V3);
     let schema = &document["components"]["schemas"]["StartupList"];
-    assert_eq!(misfit_exactly(&document, schema, &capped, "answer"), None);
+    assert_eq!(misfit_exactly(&document, schema, &capped, "response"), None);
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_part_is_used() {
+fn every_reference_resolves_and_every_component_is_used() {
     let server = Server::bundled();
     for version in Version::ALL {
         let document = document(&server, version);
@@ -348,7 +347,7 @@ fn every_reference_leads_somewhere_and_every_part_is_used() {
         objects(&document, &mut parts);
         let found: BTreeSet<&str> = parts.iter().filter_map(|part| part.get("$ref")?.as_str()).collect();
         for reference in &found {
-            assert!(document.pointer(&reference[1..]).is_some(), "{reference} leads nowhere");
+            assert!(document.pointer(&reference[1..]).is_some(), "{reference} does not resolve");
         }
         for (section, parts) in document["components"].as_object().unwrap() {
             for name in parts.as_object().unwrap().keys().filter(|_| section != "securitySchemes") {
@@ -368,7 +367,7 @@ fn every_reference_leads_somewhere_and_every_part_is_used() {
 }
 
 #[test]
-fn a_document_is_the_same_each_time_and_need_not_be_sent_twice() {
+fn a_document_is_stable_and_cacheable() {
     let (one, other) = (Server::bundled(), Server::bundled());
     for version in Version::ALL {
         let path = format!("/openapi/{}.json", version.segment());

@@ -1,0 +1,120 @@
+//! What surrounds the data of a response: pagination and `meta`.
+
+use serde::Serialize;
+
+use crate::api::Version;
+use crate::catalog::ParameterError;
+use crate::data::field::{SNAPSHOT, model};
+use crate::search::Explanation;
+
+/// A list's pagination, in the form of each version.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Pagination {
+    V1(PaginationV1),
+    V2(PaginationV2),
+    V3(PaginationV3),
+}
+
+model! {
+    /// The position in the list.
+    #[derive(Serialize)]
+    pub(crate) struct PaginationV1 as "Pagination" {
+        /// Number of matching records.
+        pub total: u64,
+        /// Maximum number of records in this response.
+        pub limit: u64 [range(1, 100)],
+        /// Number of records before this response.
+        pub offset: u64,
+    }
+
+    /// The position in the list.
+    #[derive(Serialize)]
+    pub(crate) struct PaginationV2 as "Pagination" {
+        /// The page number, from 1.
+        pub page: u64 [min(1)],
+        /// Number of pages; 0 if nothing matches.
+        pub total_pages: u64,
+        /// Number of matching records.
+        pub total: u64,
+        /// Maximum number of records on a page.
+        pub limit: u64 [range(1, 100)],
+    }
+
+    /// The position in the list.
+    #[derive(Serialize)]
+    pub(crate) struct PaginationV3 as "Pagination" {
+        /// The `cursor` of the next request; `null` on the last page.
+        pub next_cursor: Option<String>,
+        /// Whether there are more records.
+        pub has_more: bool,
+        /// Number of matching records.
+        pub total: u64,
+        /// Maximum number of records in this response.
+        pub limit: u64 [range(1, 100)],
+    }
+
+    /// The data's snapshot, and notes on the request.
+    #[derive(Serialize)]
+    pub(crate) struct Meta<'a> {
+        /// The snapshot of the data.
+        pub snapshot: String [pattern(SNAPSHOT)],
+        /// Parts of the request that were ignored or changed.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        pub warnings: &'a [ParameterError] [optional],
+        /// Records with similar names, if a search finds nothing or little.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        pub did_you_mean: &'a [Suggested] [optional],
+        /// Why each record matches the search (`explain=true`).
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        pub explain: &'a [ExplainedRow] [optional],
+    }
+
+    /// Notes on the request.
+    #[derive(Serialize)]
+    pub(crate) struct Warnings<'a> as "Meta" {
+        /// Parts of the request that were ignored or changed.
+        pub warnings: &'a [ParameterError],
+    }
+
+    /// A record with a similar name.
+    #[derive(Serialize)]
+    pub(crate) struct Suggested as "Meant" {
+        /// The record's slug.
+        pub slug: String,
+        /// The record's name.
+        pub name: String,
+    }
+
+    /// Why a record matches a search: the parts of its score.
+    #[derive(Serialize)]
+    pub(crate) struct ExplainedRow as "Explanation" {
+        /// The record's slug.
+        pub slug: String,
+        #[serde(flatten)]
+        pub explanation: Explanation [flat],
+    }
+}
+
+/// Ends a body with `meta`, which v1 and v2 have only with warnings.
+pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>) {
+    match version {
+        Version::V1 | Version::V2 if meta.warnings.is_empty() => {}
+        Version::V1 | Version::V2 => append_member(body, "meta", &Warnings { warnings: meta.warnings }),
+        Version::V3 => append_member(body, "meta", meta),
+    }
+    body.push(b'}');
+}
+
+/// Appends `,"name":value`.
+pub(crate) fn append_member(body: &mut Vec<u8>, name: &str, value: &impl Serialize) {
+    body.extend_from_slice(b",\"");
+    body.extend_from_slice(name.as_bytes());
+    body.extend_from_slice(b"\":");
+    append(body, value);
+}
+
+/// Appends a value as JSON.
+pub(crate) fn append(body: &mut Vec<u8>, value: &impl Serialize) {
+    serde_json::to_writer(body, value).expect("response types always have a JSON form");
+}

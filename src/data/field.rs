@@ -1,0 +1,316 @@
+//! The fields of public types: one declaration gives the Rust struct, its JSON, and what field lists, documents and schemas
+//! are generated from.
+//!
+//! [`model!`] declares a struct as usual, with rules in brackets after a field's type:
+//!
+//! ```ignore
+//! model! {
+//!     /// A startup.
+//!     #[derive(Serialize, Deserialize)]
+//!     pub struct Startup<S = String> {
+//!         /// The stage it has reached.
+//!         pub stage: Option<S> [one_of("Stage")],
+//!     }
+//! }
+//! ```
+//!
+//! Each rule is a method of [`Field`]. Types are generic over their text, so that records are written from borrowed text and
+//! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would be
+//! built for `build.rs` as well.
+
+use serde::Serialize;
+
+use crate::data::Date;
+
+/// A public type: its name in documents, its description and its fields in the order of the JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    pub name: &'static str,
+    /// The description, line by line.
+    pub doc: &'static [&'static str],
+    pub fields: &'static [Field],
+    /// How many of `fields` are stored in the record; the joined ones follow.
+    pub stored: usize,
+    /// How many of `fields` a list has by default; the details follow.
+    pub listed: usize,
+}
+
+impl Definition {
+    pub(crate) const fn new(name: &'static str, doc: &'static [&'static str], fields: &'static [Field]) -> Self {
+        let (mut stored, mut listed) = (0, 0);
+        let mut index = 0;
+        while index < fields.len() {
+            let field = &fields[index];
+            if !field.is_joined {
+                assert!(stored == index, "joined fields come last");
+                stored += 1;
+            }
+            if !field.is_joined && !field.is_detail {
+                assert!(listed == index, "details come after the fields of lists");
+                listed += 1;
+            }
+            index += 1;
+        }
+        Self { name, doc, fields, stored, listed }
+    }
+}
+
+/// One field of a public type.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    pub name: &'static str,
+    /// The description, line by line.
+    pub doc: &'static [&'static str],
+    pub json: JsonType,
+    pub is_nullable: bool,
+    /// May be absent from the JSON.
+    pub is_optional: bool,
+    /// Not in lists by default.
+    pub is_detail: bool,
+    /// Composed from other tables on request, not stored in the record.
+    pub is_joined: bool,
+    /// An object whose fields are written in place of the field.
+    pub is_flat: bool,
+    pub min: Option<u32>,
+    pub max: Option<u32>,
+    /// The vocabulary that the text, or each text of the list, is from.
+    pub vocabulary: Option<&'static str>,
+    /// The pattern of the text, or of each text of the list.
+    pub pattern: Option<&'static str>,
+    pub format: Option<TextFormat>,
+}
+
+/// A format of texts.
+#[derive(Clone, Copy, Debug)]
+pub enum TextFormat {
+    /// RFC 3339.
+    DateTime,
+    Uri,
+}
+
+/// The pattern of slugs.
+pub const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
+/// The pattern of snapshot versions, such as `2026-11-20.1`.
+pub const SNAPSHOT: &str = r"^\d{4}-\d{2}-\d{2}\.\d+$";
+
+impl Field {
+    pub(crate) const fn new<T: JsonValue>(name: &'static str, doc: &'static [&'static str]) -> Self {
+        Self {
+            name: plain_name(name),
+            doc,
+            json: T::TYPE,
+            is_nullable: T::NULLABLE,
+            is_optional: false,
+            is_detail: false,
+            is_joined: false,
+            is_flat: false,
+            min: None,
+            max: None,
+            vocabulary: None,
+            pattern: None,
+            format: None,
+        }
+    }
+
+    pub(crate) const fn range(self, min: u32, max: u32) -> Self {
+        Self { min: Some(min), max: Some(max), ..self }
+    }
+
+    pub(crate) const fn min(self, min: u32) -> Self {
+        Self { min: Some(min), ..self }
+    }
+
+    pub(crate) const fn max(self, max: u32) -> Self {
+        Self { max: Some(max), ..self }
+    }
+
+    pub(crate) const fn one_of(self, vocabulary: &'static str) -> Self {
+        Self { vocabulary: Some(vocabulary), ..self }
+    }
+
+    pub(crate) const fn pattern(self, pattern: &'static str) -> Self {
+        Self { pattern: Some(pattern), ..self }
+    }
+
+    pub(crate) const fn slug(self) -> Self {
+        self.pattern(SLUG)
+    }
+
+    pub(crate) const fn date_time(self) -> Self {
+        Self { format: Some(TextFormat::DateTime), ..self }
+    }
+
+    pub(crate) const fn uri(self) -> Self {
+        Self { format: Some(TextFormat::Uri), ..self }
+    }
+
+    /// Absent instead of null.
+    pub(crate) const fn optional(self) -> Self {
+        Self { is_optional: true, is_nullable: false, ..self }
+    }
+
+    pub(crate) const fn detail(self) -> Self {
+        Self { is_detail: true, ..self }
+    }
+
+    pub(crate) const fn joined(self) -> Self {
+        Self { is_joined: true, ..self }
+    }
+
+    pub(crate) const fn flat(self) -> Self {
+        Self { is_flat: true, ..self }
+    }
+
+    /// The fields of the object, or of each object of the list, that the field holds; empty for other values.
+    #[must_use]
+    pub const fn nested(&self) -> &'static [Self] {
+        match self.json.item() {
+            JsonType::Object(definition) => definition.fields,
+            _ => &[],
+        }
+    }
+}
+
+/// The name of a field whose identifier may be raw (`r#type`).
+const fn plain_name(identifier: &'static str) -> &'static str {
+    match identifier.as_bytes() {
+        [b'r', b'#', ..] => identifier.split_at(2).1,
+        _ => identifier,
+    }
+}
+
+/// The type of a JSON value.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonType {
+    Text,
+    /// `YYYY-MM-DD`.
+    Date,
+    /// A whole number from 0, of at most 32 bits.
+    Integer,
+    /// A whole number from 0, of at most 64 bits.
+    Long,
+    Number,
+    Boolean,
+    List(&'static JsonType),
+    Object(&'static Definition),
+}
+
+impl JsonType {
+    /// The type of a list's items; of another type the type itself.
+    #[must_use]
+    pub const fn item(&self) -> &Self {
+        match self {
+            Self::List(item) => item.item(),
+            _ => self,
+        }
+    }
+}
+
+/// A Rust type with its JSON type.
+pub trait JsonValue: Serialize {
+    const TYPE: JsonType;
+    const NULLABLE: bool = false;
+}
+
+macro_rules! json_values {
+    ($($json:ident: $($type:ty),+;)+) => {$($(
+        impl JsonValue for $type {
+            const TYPE: JsonType = JsonType::$json;
+        }
+    )+)+};
+}
+
+json_values! {
+    Text: String, str;
+    Date: Date;
+    Integer: u8, u16, u32;
+    Long: u64;
+    Number: f32, f64;
+    Boolean: bool;
+}
+
+impl<T: JsonValue + ?Sized> JsonValue for &T {
+    const TYPE: JsonType = T::TYPE;
+    const NULLABLE: bool = T::NULLABLE;
+}
+
+impl<T: JsonValue> JsonValue for Option<T> {
+    const TYPE: JsonType = T::TYPE;
+    const NULLABLE: bool = true;
+}
+
+impl<T: JsonValue> JsonValue for Vec<T> {
+    const TYPE: JsonType = JsonType::List(&T::TYPE);
+}
+
+impl<T: JsonValue> JsonValue for [T] {
+    const TYPE: JsonType = JsonType::List(&T::TYPE);
+}
+
+/// A type declared by [`model!`].
+pub trait Model: JsonValue {
+    const DEFINITION: &'static Definition;
+
+    /// Passes each field with its value, in order.
+    fn visit(&self, visitor: &mut impl FieldVisitor);
+}
+
+pub trait FieldVisitor {
+    fn field(&mut self, field: &'static Field, value: &impl Serialize);
+}
+
+/// Declares public types; see the [module](self).
+macro_rules! model {
+    ($(
+        $(#[doc = $doc:literal])*
+        #[derive($($derive:path),+)]
+        $vis:vis struct $type:ident $(<$($lifetime:lifetime)? $($text:ident = $default:ty)?>)? $(as $name:literal)? {
+            $(
+                $(#[doc = $field_doc:literal])*
+                $(#[serde($($serde:tt)+)])?
+                $field_vis:vis $field:ident: $json:ty $([$($rule:ident $(($($argument:expr),+))?),+])?
+            ),+ $(,)?
+        }
+    )+) => {$(
+        $(#[doc = $doc])*
+        #[derive($($derive),+)]
+        $vis struct $type $(<$($lifetime)? $($text = $default)?>)? {
+            $($(#[doc = $field_doc])* $(#[serde($($serde)+)])? $field_vis $field: $json,)+
+        }
+
+        impl $(<$($lifetime)? $($text: $crate::data::field::JsonValue)?>)? $crate::data::field::JsonValue
+            for $type $(<$($lifetime)? $($text)?>)?
+        {
+            const TYPE: $crate::data::field::JsonType =
+                $crate::data::field::JsonType::Object(<Self as $crate::data::field::Model>::DEFINITION);
+        }
+
+        impl $(<$($lifetime)? $($text: $crate::data::field::JsonValue)?>)? $crate::data::field::Model
+            for $type $(<$($lifetime)? $($text)?>)?
+        {
+            const DEFINITION: &'static $crate::data::field::Definition = &$crate::data::field::Definition::new(
+                $crate::data::field::name_of(stringify!($type), &[$($name)?]),
+                &[$($doc),*],
+                &[$(
+                    $crate::data::field::Field::new::<$json>(stringify!($field), &[$($field_doc),*])
+                    $($(.$rule($($($argument),+)?))+)?
+                ),+],
+            );
+
+            fn visit(&self, visitor: &mut impl $crate::data::field::FieldVisitor) {
+                let mut fields = <Self as $crate::data::field::Model>::DEFINITION.fields.iter();
+                $(visitor.field(fields.next().expect("one definition for each field"), &self.$field);)+
+            }
+        }
+    )+};
+}
+
+pub(crate) use model;
+
+/// A type's name in documents: the Rust name unless another is declared.
+pub(crate) const fn name_of(type_name: &'static str, declared: &[&'static str]) -> &'static str {
+    match declared {
+        [name, ..] => name,
+        [] => type_name,
+    }
+}

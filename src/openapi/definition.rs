@@ -1,0 +1,102 @@
+//! Schemas of the declared types ([`crate::data::field`]).
+
+use std::collections::BTreeMap;
+
+use utoipa::openapi::schema::{
+    AnyOfBuilder, Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+};
+use utoipa::openapi::{Object, Ref, RefOr, Schema};
+
+use crate::data::field::{Definition, Field, JsonType, TextFormat};
+
+/// Objects by their names.
+pub(crate) type Objects = BTreeMap<String, Object>;
+
+/// Adds a type's schema and those that it refers to.
+pub(crate) fn add(objects: &mut Objects, definition: &'static Definition) {
+    objects.insert(definition.name.to_owned(), object(definition.doc, definition.fields));
+    add_nested(objects, definition.fields);
+}
+
+pub(crate) fn add_nested(objects: &mut Objects, fields: &'static [Field]) {
+    for field in fields {
+        match field.json.item() {
+            JsonType::Object(definition) if field.is_flat => add_nested(objects, definition.fields),
+            JsonType::Object(definition) => add(objects, definition),
+            _ => {}
+        }
+    }
+}
+
+/// An object with these fields, of which the optional ones are not required.
+pub(crate) fn object(doc: &[&str], fields: impl IntoIterator<Item = &'static Field>) -> Object {
+    let object = ObjectBuilder::new().schema_type(Type::Object).description(text(doc));
+    fields.into_iter().fold(object, |object, field| add_field(object, field, false)).build()
+}
+
+fn add_field(object: ObjectBuilder, field: &'static Field, is_optional: bool) -> ObjectBuilder {
+    if field.is_flat {
+        let is_optional = is_optional || field.is_nullable;
+        return field.nested().iter().fold(object, |object, field| add_field(object, field, is_optional));
+    }
+    let object = object.property(field.name, property(field));
+    if is_optional || field.is_optional { object } else { object.required(field.name) }
+}
+
+fn property(field: &Field) -> RefOr<Schema> {
+    let doc = text(field.doc);
+    if let JsonType::List(item) = field.json {
+        return Array::from(ArrayBuilder::new().items(value(field, item, false, None)).description(doc)).into();
+    }
+    value(field, &field.json, field.is_nullable, doc)
+}
+
+fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>) -> RefOr<Schema> {
+    let named = match json {
+        JsonType::Object(definition) => Some(definition.name),
+        _ => field.vocabulary,
+    };
+    if let Some(name) = named {
+        return reference(name, is_nullable, doc);
+    }
+    let (kind, format) = match json {
+        JsonType::Text => (Type::String, None),
+        JsonType::Date => (Type::String, Some(KnownFormat::Date)),
+        JsonType::Integer => (Type::Integer, Some(KnownFormat::Int32)),
+        JsonType::Long => (Type::Integer, Some(KnownFormat::Int64)),
+        JsonType::Number => (Type::Number, Some(KnownFormat::Double)),
+        JsonType::Boolean => (Type::Boolean, None),
+        JsonType::List(_) | JsonType::Object(_) => unreachable!("lists of lists and unnamed objects are not declared"),
+    };
+    let format = match field.format {
+        Some(TextFormat::DateTime) => Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)),
+        Some(TextFormat::Uri) => Some(SchemaFormat::Custom("uri".to_owned())),
+        None => format.map(SchemaFormat::KnownFormat),
+    };
+    let min = match json {
+        JsonType::Integer | JsonType::Long => Some(field.min.unwrap_or(0)),
+        _ => field.min,
+    };
+    let object = ObjectBuilder::new().format(format).pattern(field.pattern).minimum(min).maximum(field.max);
+    let object = match is_nullable {
+        true => object.schema_type(SchemaType::from_iter([kind, Type::Null])),
+        false => object.schema_type(kind),
+    };
+    object.description(doc).into()
+}
+
+fn reference(name: &str, is_nullable: bool, doc: Option<String>) -> RefOr<Schema> {
+    let mut reference = Ref::from_schema_name(name);
+    if is_nullable {
+        let null = ObjectBuilder::new().schema_type(Type::Null);
+        return AnyOfBuilder::new().item(reference).item(null).description(doc).into();
+    }
+    reference.description = doc.unwrap_or_default();
+    RefOr::Ref(reference)
+}
+
+/// The lines of a doc comment as one text; `None` without any.
+fn text(doc: &[&str]) -> Option<String> {
+    let lines: Vec<&str> = doc.iter().map(|line| line.trim()).collect();
+    (!lines.is_empty()).then(|| lines.join(" "))
+}
