@@ -60,7 +60,7 @@ pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
     let report = data::check(folder, &steps);
     drop(steps);
     tell(&report, folder, style)?;
-    Ok(if report.is_refused() { Code::Refused } else { Code::Done })
+    Ok(if report.has_errors() { Code::Refused } else { Code::Done })
 }
 
 /// Prints the whole report of a dataset.
@@ -72,7 +72,7 @@ pub(crate) fn tell(report: &Report, folder: &Path, style: &Style) -> io::Result<
     list(report, style, &mut out)?;
     let errors = format::counted(report.errors().count(), "error");
     let warnings = format::counted(report.warnings().count(), "warning");
-    let verdict = if report.is_refused() { "refused" } else { "good" };
+    let verdict = if report.has_errors() { "refused" } else { "good" };
     writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", folder.display(), hint(report, style))?;
     out.flush()
 }
