@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::RecordText;
 use crate::data::archive::facet_column::{FacetColumn, RowSet};
-use crate::data::archive::table_columns::{TableColumns, in_range};
-use crate::data::archive::{Archive, Bytes, Column, Texts, bounds, check_offsets};
+use crate::data::archive::own_columns::{FirmColumns, RoundColumns};
+use crate::data::archive::table_columns::{TableColumns, check};
+use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{ArchiveError, Checksums};
-use crate::data::{Country, Date, Facet, Metric, NONE_U16, NONE_U32, Names, SnapshotVersion, Stage, Table};
+use crate::data::{Country, Date, Facet, Metric, NONE_U32, Names, SnapshotVersion, Stage, Table};
 
 /// The `meta` section.
 #[derive(Serialize, Deserialize)]
@@ -40,28 +41,6 @@ pub struct Snapshot {
     firms: FirmColumns,
     rounds: RoundColumns,
     sector_parent: Column<u32>,
-}
-
-struct FirmColumns {
-    health_score: Column<u8>,
-    ghosting_rate: Column<u16>,
-    review_count: Column<u32>,
-    check_min_usd: Column<u64>,
-    check_max_usd: Column<u64>,
-    last_investment_on: Column<i32>,
-    country: Column<u16>,
-    cities: Texts,
-    city_count: usize,
-    leaderboards: Vec<(Column<u32>, Column<i32>)>,
-}
-
-struct RoundColumns {
-    amount_usd: Column<u64>,
-    announced_on: Column<i32>,
-    startup: Column<u32>,
-    stage: Column<u8>,
-    investors: Column<u32>,
-    investor_starts: Column<u64>,
 }
 
 /// Number of rows of each table.
@@ -99,50 +78,12 @@ impl Snapshot {
             tables.push(TableColumns::open(&archive, table, count, &rows)?);
         }
         let tables: [TableColumns; 6] = tables.try_into().ok().expect("six tables");
-        let [firms, startups, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
-        let mut leaderboards = Vec::with_capacity(Metric::ALL.len());
-        for metric in Metric::ALL {
-            let name = format!("firms/leaderboard/{}", metric.name());
-            let ranked: Column<u32> = archive.open_column(&name)?;
-            let values = archive.column(&format!("{name}="), archive.get(&ranked).len())?;
-            in_range(&archive, &ranked, firms, &name)?;
-            leaderboards.push((ranked, values));
-        }
-        let city_count = archive.open_column::<u64>("firms/cities#").map(|offsets| archive.get(&offsets).len())?;
-        let city_count = city_count.checked_sub(1).ok_or_else(|| damaged("section firms/cities#"))?;
-        let firms = FirmColumns {
-            health_score: archive.column("firms/health_score", firms)?,
-            ghosting_rate: archive.column("firms/ghosting_rate", firms)?,
-            review_count: archive.column("firms/review_count", firms)?,
-            check_min_usd: archive.column("firms/check_min_usd", firms)?,
-            check_max_usd: archive.column("firms/check_max_usd", firms)?,
-            last_investment_on: archive.column("firms/last_investment_on", firms)?,
-            country: archive.column("firms/country", firms)?,
-            cities: archive.texts("firms/cities", city_count)?,
-            city_count,
-            leaderboards,
-        };
-        let rounds = RoundColumns {
-            amount_usd: archive.column("funding_rounds/amount_usd", rounds)?,
-            announced_on: archive.column("funding_rounds/announced_on", rounds)?,
-            startup: archive.column("funding_rounds/startup", rounds)?,
-            stage: archive.column("funding_rounds/stage", rounds)?,
-            investors: archive.open_column("funding_rounds/investors")?,
-            investor_starts: archive.column("funding_rounds/investors#", rounds + 1)?,
-        };
+        let [firms, _, rounds, _, _, sectors] = rows.map(|rows| rows as usize);
+        let firms = FirmColumns::open(&archive, firms)?;
+        let rounds = RoundColumns::open(&archive, rounds, &rows)?;
         let sector_parent = archive.column("sectors/parent", sectors)?;
-        let check = |name: &str, ok: bool| if ok { Ok(()) } else { Err(damaged(&format!("section {name}"))) };
-        let countries = Country::all().count();
-        let known_country = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
-        check("firms/country", archive.get(&firms.country).iter().all(known_country))?;
-        in_range(&archive, &rounds.startup, startups, "funding_rounds/startup")?;
-        check("funding_rounds/stage", archive.get(&rounds.stage).iter().all(|s| usize::from(*s) < Stage::ALL.len()))?;
-        let investors = archive.get(&rounds.investors);
-        check("funding_rounds/investors", investors.iter().all(|packed| packed >> 1 < rows[Table::Firms as usize]))?;
-        let starts = archive.get(&rounds.investor_starts);
-        check("funding_rounds/investors#", check_offsets(starts, investors.len()).is_ok())?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || (*sector as usize) < sectors;
-        check("sectors/parent", archive.get(&sector_parent).iter().all(known_sector))?;
+        check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
         Ok(Self {
             version: meta.version.parse().map_err(|_| damaged("section meta: version"))?,
             released_on: meta.released_on.parse().map_err(|_| damaged("section meta: released_on"))?,
@@ -311,7 +252,7 @@ impl Snapshot {
         self.archive.get(&self.firms.health_score)
     }
 
-    /// Ghosting rates of the firms in tenths of a percent; [`NONE_U16`]: none.
+    /// Ghosting rates of the firms in tenths of a percent; [`NONE_U16`](crate::data::NONE_U16): none.
     pub fn ghosting_rates(&self) -> &[u16] {
         self.archive.get(&self.firms.ghosting_rate)
     }

@@ -6,8 +6,9 @@
 
 pub mod facet_column;
 pub mod none;
+pub(crate) mod own_columns;
 pub mod record_text;
-pub mod table_columns;
+pub(crate) mod table_columns;
 
 use std::collections::HashMap;
 use std::io::{self, Write};

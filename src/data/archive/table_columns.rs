@@ -78,8 +78,7 @@ impl TableColumns {
         in_range(archive, &by_slug, n, name)?;
         let text = archive.range(&format!("{name}/text"))?;
         let starts = archive.column(&format!("{name}/starts"), n + 1)?;
-        check_offsets(archive.get(&starts), text.len())
-            .map_err(|()| ArchiveError::Damaged(format!("section {name}/starts")))?;
+        check(check_offsets(archive.get(&starts), text.len()).is_ok(), &format!("{name}/starts"))?;
         Ok(Self {
             rows,
             text,
@@ -102,4 +101,9 @@ pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name
     } else {
         Err(ArchiveError::Damaged(format!("section {name} refers to rows that do not exist")))
     }
+}
+
+/// Reports section `name` as damaged unless `is_valid`.
+pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
+    if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
 }

@@ -234,7 +234,7 @@ fn is_slug(text: &str) -> bool {
         .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
 }
 
-/// Where the columns of a table are in a file.
+/// The positions of a table's columns in a file.
 struct Columns {
     /// Each column of the table with its index in the file.
     found: Vec<(&'static str, usize)>,

@@ -6,14 +6,15 @@ pub(crate) mod clean;
 pub(crate) mod csv_table;
 pub(crate) mod csv_writer;
 pub mod diagnostics;
+mod index;
 pub mod meta;
 pub mod rows;
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use crate::data::import::csv_table::{CsvRow, Diagnostics};
 use crate::data::import::diagnostics::quoted;
+use crate::data::import::index::Index;
 use crate::data::import::rows::{Dataset, Firm, Investor, Person, Review, Round, Sector, Startup};
 use crate::data::{Date, OrganizationKind, ReviewStatus, Stage};
 use crate::data::{Progress, Report};
@@ -70,70 +71,12 @@ pub const REVIEW_COLUMNS: &[&str] = &[
     "created_on",
 ];
 
-/// The rows of one table by slug or id.
-struct Index {
-    /// Row and line of each slug or id.
-    rows: HashMap<String, (u32, u64)>,
-    /// The first line of each name.
-    names: HashMap<String, u64>,
-    /// False if the table could not be read; references to it are not checked then.
-    known: bool,
-}
-
-impl Index {
-    fn new() -> Self {
-        Self { rows: HashMap::new(), names: HashMap::new(), known: true }
-    }
-
-    fn get(&self, key: &str) -> Option<u32> {
-        self.rows.get(key).map(|(row, _)| *row)
-    }
-
-    /// Adds the key of the next row; reports an error if another row has it.
-    fn insert(&mut self, row: &mut CsvRow<'_, '_>, column: &'static str, key: &str, index: usize) {
-        if key.is_empty() {
-            return;
-        }
-        match self.rows.get(key) {
-            Some((_, first)) => {
-                row.error(column, format!("{} is already used in line {first}", quoted(key)));
-            }
-            None => {
-                self.rows.insert(key.to_owned(), (index as u32, row.line()));
-            }
-        }
-    }
-
-    /// Adds a name; reports a warning if another row has it.
-    fn insert_name(&mut self, row: &mut CsvRow<'_, '_>, column: &'static str, name: &str) {
-        match self.names.get(name) {
-            Some(first) => row.warning(column, format!("{} is also the name in line {first}", quoted(name))),
-            None => {
-                self.names.insert(name.to_owned(), row.line());
-            }
-        }
-    }
-}
-
-/// Resolves a reference; reports an error if the row does not exist.
-fn reference(row: &mut CsvRow<'_, '_>, column: &'static str, index: &Index, noun: &str, key: &str) -> Option<u32> {
-    let found = index.get(key);
-    if found.is_none() && index.known {
-        row.error(column, format!("no {noun} has the slug {}", quoted(key)));
-    }
-    found
-}
-
-/// Reads and checks the dataset in `folder`. `None` if there are errors; the report has all problems in
-/// any case.
+/// Reads and checks the dataset in `folder`. `None` if there are errors; the report always has all problems.
 pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report) {
     let mut report = Report::default();
     if !folder.is_dir() {
-        Diagnostics::of(meta::FILE, &mut report).error(
-            None,
-            None,
-            format!("folder {} does not exist", folder.display()),
-        );
+        let message = format!("folder {} does not exist", folder.display());
+        Diagnostics::of(meta::FILE, &mut report).error(None, None, message);
         return (None, report);
     }
     let meta = meta::read(folder, &mut report);
@@ -161,9 +104,9 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
             description: row.text("description"),
             country: row.country("country"),
             city: row.phrase("city"),
-            founded_year: founded(row, "founded_year", release_year),
+            founded_year: founded_year(row, release_year),
             stages: row.words("stages"),
-            sectors: sector_list(row, "sectors", &sector_index),
+            sectors: sector_list(row, &sector_index),
             check_min_usd: row.dollars("check_min_usd"),
             check_max_usd: row.dollars("check_max_usd"),
             aum_usd: row.dollars("aum_usd"),
@@ -192,9 +135,9 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
             description: row.text("description"),
             country: row.country("country"),
             city: row.phrase("city"),
-            founded_year: founded(row, "founded_year", release_year),
+            founded_year: founded_year(row, release_year),
             stage: row.word("stage"),
-            sectors: sector_list(row, "sectors", &sector_index),
+            sectors: sector_list(row, &sector_index),
             status: row.word("status"),
         });
     });
@@ -211,16 +154,16 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
     (dataset, report)
 }
 
-fn founded(row: &mut CsvRow<'_, '_>, column: &'static str, release_year: u16) -> Option<u16> {
-    let year = row.year(column)?;
+fn founded_year(row: &mut CsvRow<'_, '_>, release_year: u16) -> Option<u16> {
+    let year = row.year("founded_year")?;
     if year > release_year {
-        row.warning(column, format!("{year} is after the release"));
+        row.warning("founded_year", format!("{year} is after the release"));
     }
     Some(year)
 }
 
-fn sector_list(row: &mut CsvRow<'_, '_>, column: &'static str, index: &Index) -> Vec<u32> {
-    row.values(column).iter().filter_map(|slug| reference(row, column, index, "sector", slug)).collect()
+fn sector_list(row: &mut CsvRow<'_, '_>, index: &Index) -> Vec<u32> {
+    row.values("sectors").iter().filter_map(|slug| index.resolve(row, "sectors", "sector", slug)).collect()
 }
 
 fn sectors(folder: &Path, report: &mut Report, progress: &dyn Progress) -> (Vec<Sector>, Index) {
@@ -306,7 +249,7 @@ fn rounds(
         row.required("startup");
         let startup = match row.field("startup").to_owned() {
             slug if slug.is_empty() => None,
-            slug => reference(row, "startup", startup_index, "startup", &slug),
+            slug => startup_index.resolve(row, "startup", "startup", &slug),
         };
         row.required("stage");
         let stage: Option<Stage> = row.word("stage");
@@ -315,7 +258,7 @@ fn rounds(
         let mut investors: Vec<Investor> = Vec::new();
         for (column, lead) in [("lead_investors", true), ("investors", false)] {
             for slug in row.values(column) {
-                if let Some(firm) = reference(row, column, firm_index, "firm", &slug)
+                if let Some(firm) = firm_index.resolve(row, column, "firm", &slug)
                     && !investors.iter().any(|investor| investor.firm == firm)
                 {
                     investors.push(Investor { firm, lead });
@@ -354,8 +297,8 @@ fn people(
         let organization = row.field("organization").to_owned();
         let organization = match kind {
             Some(_) if organization.is_empty() => None,
-            Some(OrganizationKind::Firm) => reference(row, "organization", firm_index, "firm", &organization),
-            Some(OrganizationKind::Startup) => reference(row, "organization", startup_index, "startup", &organization),
+            Some(OrganizationKind::Firm) => firm_index.resolve(row, "organization", "firm", &organization),
+            Some(OrganizationKind::Startup) => startup_index.resolve(row, "organization", "startup", &organization),
             None => None,
         };
         let country = row.country("country");
@@ -380,7 +323,7 @@ fn reviews(
         row.required("firm");
         let firm = match row.field("firm").to_owned() {
             slug if slug.is_empty() => None,
-            slug => reference(row, "firm", firm_index, "firm", &slug),
+            slug => firm_index.resolve(row, "firm", "firm", &slug),
         };
         let stage = row.word("stage");
         row.required("rating");
