@@ -1,15 +1,14 @@
-//! Compiles the bundled dataset into the archive that the program carries.
+//! Compiles the bundled dataset into the archive that is embedded in the program.
 //!
-//! The dataset is checked and compiled by the same code as any other, shared by path; a bad row stops the build with its
-//! place. The text index is not made here: tantivy would be built twice, and the index of so few names takes
-//! milliseconds at start.
+//! The code of `src/data` is shared by path; an invalid row stops the build with its file and line. The text index is not
+//! built here: tantivy would be compiled twice, and indexing so few names takes milliseconds at startup.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-#[allow(dead_code, unused_imports, reason = "the build needs the compile only")]
+#[allow(dead_code, unused_imports, reason = "the build only compiles the dataset")]
 #[path = "src/data/mod.rs"]
 mod data;
 
@@ -30,14 +29,14 @@ fn main() -> ExitCode {
     for warning in compiled.report().warnings() {
         println!("cargo::warning={FOLDER}/{warning}");
     }
-    let place = std::env::var_os("OUT_DIR").map(|folder| Path::new(&folder).join("bundled.bin"));
-    let written = place.ok_or_else(|| std::io::Error::other("OUT_DIR is not set")).and_then(|place| {
-        let mut file = BufWriter::new(File::create(place)?);
+    let out_dir = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
+    let written = File::create(Path::new(&out_dir).join("bundled.bin")).and_then(|file| {
+        let mut file = BufWriter::new(file);
         compiled.write(&mut file)?;
         file.flush()
     });
     if let Err(error) = written {
-        println!("cargo::error=the bundled snapshot could not be written: {error}");
+        println!("cargo::error=cannot write the bundled snapshot: {error}");
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

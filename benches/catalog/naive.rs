@@ -83,7 +83,7 @@ impl<'c> Naive<'c> {
             Filter::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
             Filter::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
             Filter::CheckUsd(usd) => {
-                let (min, max) = self.snapshot.checks();
+                let (min, max) = self.snapshot.check_sizes();
                 let (min, max) = (known(min[at]), known(max[at]));
                 (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *usd && *usd <= max.unwrap_or(u64::MAX)
             }

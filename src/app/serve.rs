@@ -215,7 +215,7 @@ fn greeting(live: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str>) -
         "  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key needed)\n"
     ));
     if let Some(key) = demo_key {
-        let name = snapshot.name(Table::Firms, 0);
+        let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
         text.push_str(&format!(
             "\nTry it with this key, which was made for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::data::archive::unknown;
+use crate::data::NONE_I32;
 use crate::data::{Date, Facet, Table};
 
 use crate::catalog::Catalog;
@@ -41,9 +41,9 @@ impl Catalog {
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            let date = dates.get(round as usize).copied().unwrap_or(unknown::I32);
+            let date = dates.get(round as usize).copied().unwrap_or(NONE_I32);
             for (other, _) in snapshot.round_investors(round).filter(|(other, _)| *other != firm) {
-                let (rounds, last) = shared.entry(other).or_insert((0, unknown::I32));
+                let (rounds, last) = shared.entry(other).or_insert((0, NONE_I32));
                 *rounds += 1;
                 *last = date.max(*last);
             }
@@ -56,7 +56,7 @@ impl Catalog {
         let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
             row,
             shared_rounds,
-            last_shared_on: (last != unknown::I32).then(|| Date::from_days(last)),
+            last_shared_on: (last != NONE_I32).then(|| Date::from_days(last)),
         });
         CoInvestorPage { firms: firms.collect(), total, next }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::archive::unknown;
+use crate::data::NONE_I32;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Facet, Stage, Table};
 
@@ -35,14 +35,13 @@ impl Catalog {
         let mut seen = BTreeSet::new();
         let mut history = History::default();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            match dates.get(round as usize).filter(|day| **day != unknown::I32) {
+            match dates.get(round as usize).filter(|day| **day != NONE_I32) {
                 Some(day) => *years.entry(Date::from_days(*day).year()).or_default() += 1,
                 None => history.undated += 1,
             }
-            if let Some(count) = snapshot.round_stage(round).and_then(|stage| stages.get_mut(stage.index())) {
-                *count += 1;
-            }
-            if let Some(startup) = snapshot.round_startup(round).filter(|startup| seen.insert(*startup)) {
+            stages[snapshot.round_stage(round).index()] += 1;
+            let startup = snapshot.round_startup(round);
+            if seen.insert(startup) {
                 history.portfolio.push((startup, round));
             }
         }

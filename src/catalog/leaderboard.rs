@@ -45,7 +45,7 @@ impl Catalog {
     #[must_use]
     pub fn leaderboard(&self, query: &LeaderboardQuery, place: ListPosition, limit: usize) -> LeaderboardPage {
         let selection = RowFilter::of(self.snapshot(), Table::Firms, &query.clauses);
-        let (rows, values) = self.snapshot().board(query.metric);
+        let (rows, values) = self.snapshot().leaderboard(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
         let mut page = LeaderboardPage { whole: query.metric == Metric::Activity, ..LeaderboardPage::default() };
         let mut rank = 0;

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use crate::data::archive::facet_column::{Bits, RowSet};
-use crate::data::archive::unknown;
 use crate::data::{Direction, Facet, Snapshot, Table};
+use crate::data::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
 
 use crate::catalog::Filter;
 
@@ -30,7 +30,7 @@ enum Predicate<'a> {
     AtLeastU8(&'a [u8], u8),
     AtMostU16(&'a [u16], u16),
     AtLeastU32(&'a [u32], u32),
-    /// Rows with at least this rank, which is not [`unknown::U32`]; those have no value.
+    /// Rows with at least this rank, which is not [`NONE_U32`]; those have no value.
     RankFrom(&'a [u32], u32),
     AtLeastI32(&'a [i32], i32),
     Check(&'a [u64], &'a [u64], u64),
@@ -57,7 +57,7 @@ impl<'a> RowFilter<'a> {
                 Filter::MaxGhostingRate(most) => Predicate::AtMostU16(snapshot.ghosting_rates(), *most),
                 Filter::MinReviews(least) => Predicate::AtLeastU32(snapshot.review_counts(), *least),
                 Filter::CheckUsd(usd) => {
-                    let (min, max) = snapshot.checks();
+                    let (min, max) = snapshot.check_sizes();
                     Predicate::Check(min, max, *usd)
                 }
                 Filter::ActiveSince(date) => Predicate::AtLeastI32(snapshot.last_investments(), date.days()),
@@ -69,7 +69,7 @@ impl<'a> RowFilter<'a> {
                 }
                 Filter::Until(date) => {
                     let start = snapshot.round_dates().partition_point(|day| *day > date.days());
-                    let known = snapshot.round_dates().partition_point(|day| *day != unknown::I32);
+                    let known = snapshot.round_dates().partition_point(|day| *day != NONE_I32);
                     bounds.start = bounds.start.max(start as u32);
                     bounds.end = bounds.end.min(known as u32);
                     return None;
@@ -285,20 +285,20 @@ fn list_word(rows: &[u32], index: usize, place: &mut usize) -> u64 {
 // Without branches, so that 64 rows are tested by a few vector instructions.
 
 fn passes_u8(value: u8, least: u8) -> bool {
-    (value != unknown::U8) & (value >= least)
+    (value != NONE_U8) & (value >= least)
 }
 
 fn passes_u16(value: u16, most: u16) -> bool {
-    (value != unknown::U16) & (value <= most)
+    (value != NONE_U16) & (value <= most)
 }
 
 fn passes_rank(rank: u32, least: u32) -> bool {
-    rank.wrapping_sub(least) < unknown::U32 - least
+    rank.wrapping_sub(least) < NONE_U32 - least
 }
 
 /// An unknown end of the range is open; with both unknown nothing fits.
 fn passes_check(min: u64, max: u64, usd: u64) -> bool {
-    let (no_min, no_max) = (min == unknown::U64, max == unknown::U64);
+    let (no_min, no_max) = (min == NONE_U64, max == NONE_U64);
     !(no_min & no_max) & (no_min | (min <= usd)) & (no_max | (usd <= max))
 }
 
@@ -312,7 +312,7 @@ fn amounts_from(snapshot: &Snapshot, least: u64) -> Predicate<'_> {
     let order = snapshot.order(TABLE, key, Direction::Ascending);
     // Unknown amounts stand last, and are the largest number.
     let first = order.partition_point(|row| amounts.get(*row as usize).is_some_and(|usd| *usd < least));
-    let rank = order.get(first).and_then(|row| ranks.get(*row as usize)).filter(|rank| **rank != unknown::U32);
+    let rank = order.get(first).and_then(|row| ranks.get(*row as usize)).filter(|rank| **rank != NONE_U32);
     rank.map_or(Predicate::Sets(Vec::new()), |rank| Predicate::RankFrom(ranks, *rank))
 }
 

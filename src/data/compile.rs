@@ -1,7 +1,7 @@
-//! The compile: a checked dataset becomes the archive of a snapshot.
+//! Compiles a checked dataset into the archive of a snapshot.
 //!
-//! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) speaks of the
-//! rows' final numbers. The archive is written as a stream; records are made one at a time.
+//! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) uses the final
+//! row numbers. The archive is written as a stream, with one record in memory at a time.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use bytemuck::Pod;
 
 use crate::data::archive::Writer;
-use crate::data::archive::{facet_column, unknown};
+use crate::data::archive::facet_column;
 use crate::data::derive::Derived;
 use crate::data::derive::record::Record;
 use crate::data::derive::row_order::RowOrders;
@@ -19,62 +19,51 @@ use crate::data::import::rows::Dataset;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    Country, Date, Facet, FirmKind, Metric, OrganizationKind, ReviewStatus, SnapshotVersion, Stage, StartupStatus,
-    Table, import,
+    Country, Date, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind,
+    ReviewStatus, SnapshotVersion, Stage, StartupStatus, Table, import,
 };
 use crate::data::{Progress, Report};
 
-/// Checks the dataset in `folder` and writes nothing.
-#[must_use]
+/// Checks the dataset in `folder` without writing anything.
 pub fn check(folder: &Path, progress: &dyn Progress) -> Report {
     import::read(folder, progress).1
 }
 
-/// Reads, checks and derives the dataset in `folder`.
-///
-/// # Errors
-/// The report with all problems where one of them is an error.
+/// Reads, checks and derives the dataset in `folder`; returns the report if it has errors.
 pub fn compile(folder: &Path, progress: &dyn Progress) -> Result<Compiled, Report> {
     let (dataset, report) = import::read(folder, progress);
     let Some(dataset) = dataset else { return Err(report) };
     progress.step("derive", 0);
     let derived = Derived::of(&dataset);
-    let places = RowOrders::of(&dataset, &derived);
+    let orders = RowOrders::of(&dataset, &derived);
     progress.done();
-    Ok(Compiled { dataset, derived, places, report })
+    Ok(Compiled { dataset, derived, orders, report })
 }
 
-/// A dataset with everything that follows from it, ready to be written.
+/// A dataset with its derived values, ready to be written.
 pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
-    places: RowOrders,
+    orders: RowOrders,
     report: Report,
 }
 
 impl Compiled {
-    /// The snapshot's version.
-    #[must_use]
     pub fn version(&self) -> SnapshotVersion {
         self.dataset.meta.version
     }
 
-    /// The warnings that were found.
-    #[must_use]
+    /// The warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
     /// Number of rows of a table.
-    #[must_use]
     pub fn rows(&self, table: Table) -> usize {
-        self.places.of_table(table).old.len()
+        self.orders.of_table(table).old.len()
     }
 
     /// Writes the archive.
-    ///
-    /// # Errors
-    /// What `out` says.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = Writer::new(out)?;
         let meta = &self.dataset.meta;
@@ -86,7 +75,6 @@ impl Compiled {
             license: meta.license.clone(),
             invented: meta.invented,
             rows: Table::ALL.map(|table| self.rows(table) as u32).to_vec(),
-            rejected_reviews: (self.dataset.reviews.len() - self.rows(Table::Reviews)) as u32,
         };
         writer.begin("meta")?;
         writer.append(&serde_json::to_vec(&section)?)?;
@@ -104,7 +92,7 @@ impl Compiled {
 
     fn write_records(&self, writer: &mut Writer<'_>, table: Table) -> io::Result<()> {
         let name = table.name();
-        let old = &self.places.of_table(table).old;
+        let old = &self.orders.of_table(table).old;
         let mut record = Record::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
         let mut ends: Vec<u32> = Vec::with_capacity(old.len() * table.fields().len());
@@ -124,7 +112,7 @@ impl Compiled {
 
     /// The value of each row, in the table's order.
     fn column<'s, T>(&'s self, table: Table, value: impl Fn(usize) -> T + 's) -> impl Iterator<Item = T> + 's {
-        self.places.of_table(table).old.iter().map(move |row| value(*row as usize))
+        self.orders.of_table(table).old.iter().map(move |row| value(*row as usize))
     }
 
     fn numbers<T: Pod>(
@@ -138,7 +126,7 @@ impl Compiled {
         writer.section(&format!("{}/{name}", table.name()), &values)
     }
 
-    /// Writes slugs with their order, then the table's sort orders by `keys`.
+    /// Writes slugs and their order; returns the rank of each slug.
     fn write_slugs<'s>(
         &'s self,
         writer: &mut Writer<'_>,
@@ -177,12 +165,26 @@ impl Compiled {
         slug_ranks: &[u32],
         value: impl Fn(usize) -> Option<V>,
     ) -> io::Result<()> {
-        let old = &self.places.of_table(table).old;
+        let old = &self.orders.of_table(table).old;
         let order = SortOrder::by(slug_ranks, |row| value(old[row] as usize));
         let name = format!("{}/sort/{key}", table.name());
         writer.section(&format!("{name}+"), &order.ascending)?;
         writer.section(&format!("{name}-"), &order.descending)?;
         writer.section(&format!("{name}="), &order.ranks)
+    }
+
+    /// Writes the order of the folded names.
+    fn write_name_order<'s>(
+        &'s self,
+        writer: &mut Writer<'_>,
+        table: Table,
+        slug_ranks: &[u32],
+        name: impl Fn(usize) -> &'s str,
+    ) -> io::Result<()> {
+        let names: Vec<String> = self.column(table, |row| fold(name(row))).collect();
+        let ranks = ranks_of_texts(&names);
+        let new = &self.orders.of_table(table).new;
+        self.write_order(writer, table, "name", slug_ranks, |row| Some(ranks[new[row] as usize]))
     }
 
     fn write_facet(
@@ -193,7 +195,7 @@ impl Compiled {
         values: usize,
         of: impl Fn(usize, &mut dyn FnMut(u32)),
     ) -> io::Result<()> {
-        let old = &self.places.of_table(table).old;
+        let old = &self.orders.of_table(table).old;
         facet_column::write(writer, &format!("{}/{}", table.name(), facet.name()), values, old.len(), |each| {
             for (row, old) in old.iter().enumerate() {
                 of(*old as usize, &mut |value| each(value, row as u32));
@@ -208,7 +210,7 @@ impl Compiled {
         sectors: impl Fn(usize) -> &'s [u32],
     ) -> io::Result<()> {
         self.write_facet(writer, table, Facet::Sector, self.dataset.sectors.len(), |row, each| {
-            self.derived.each_ancestor(sectors(row), |sector| each(self.places.sectors.new[sector as usize]));
+            self.derived.each_ancestor(sectors(row), |sector| each(self.orders.sectors.new[sector as usize]));
         })
     }
 
@@ -241,38 +243,36 @@ impl Compiled {
 
     fn write_firms(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         const TABLE: Table = Table::Firms;
-        let (firms, facts, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
+        let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
         let slug_ranks = self.write_slugs(writer, TABLE, |row| &firms[row].slug)?;
-        let prominence = |row: usize| facts[row].investment_count.saturating_add(assessed[row].score.review_count);
+        let prominence = |row: usize| stats[row].investment_count.saturating_add(assessed[row].score.review_count);
         self.write_names(writer, TABLE, |row| &firms[row].name, |row| &firms[row].aliases, prominence)?;
 
-        self.numbers(writer, TABLE, "health_score", |row| assessed[row].score.value.unwrap_or(unknown::U8))?;
-        self.numbers(writer, TABLE, "ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(unknown::U16))?;
+        self.numbers(writer, TABLE, "health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
+        self.numbers(writer, TABLE, "ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
         self.numbers(writer, TABLE, "review_count", |row| assessed[row].score.review_count)?;
-        self.numbers(writer, TABLE, "check_min_usd", |row| firms[row].check_min_usd.unwrap_or(unknown::U64))?;
-        self.numbers(writer, TABLE, "check_max_usd", |row| firms[row].check_max_usd.unwrap_or(unknown::U64))?;
-        self.numbers(writer, TABLE, "last_investment_on", |row| days(facts[row].last_investment_on))?;
-        self.numbers(writer, TABLE, "country", |row| firms[row].country.map_or(unknown::U16, |c| c.index() as u16))?;
+        self.numbers(writer, TABLE, "check_min_usd", |row| firms[row].check_min_usd.unwrap_or(NONE_U64))?;
+        self.numbers(writer, TABLE, "check_max_usd", |row| firms[row].check_max_usd.unwrap_or(NONE_U64))?;
+        self.numbers(writer, TABLE, "last_investment_on", |row| days(stats[row].last_investment_on))?;
+        self.numbers(writer, TABLE, "country", |row| firms[row].country.map_or(NONE_U16, |c| c.index() as u16))?;
 
-        let names: Vec<String> = firms.iter().map(|firm| fold(&firm.name)).collect();
-        let name_ranks = ranks_of_texts(&names);
         let order = |writer: &mut Writer<'_>, key: &str, value: &dyn Fn(usize) -> Option<i64>| {
             self.write_order(writer, TABLE, key, &slug_ranks, value)
         };
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
+        self.write_name_order(writer, TABLE, &slug_ranks, |row| &firms[row].name)?;
         order(writer, "health_score", &|row| assessed[row].score.value.map(i64::from))?;
         order(writer, "ghosting_rate", &|row| assessed[row].ghosting_tenths.map(i64::from))?;
         order(writer, "review_count", &|row| Some(i64::from(assessed[row].score.review_count)))?;
-        order(writer, "portfolio_count", &|row| Some(i64::from(facts[row].portfolio_count)))?;
-        order(writer, "investment_count", &|row| Some(i64::from(facts[row].investment_count)))?;
-        order(writer, "last_investment_on", &|row| facts[row].last_investment_on.map(|date| i64::from(date.days())))?;
+        order(writer, "portfolio_count", &|row| Some(i64::from(stats[row].portfolio_count)))?;
+        order(writer, "investment_count", &|row| Some(i64::from(stats[row].investment_count)))?;
+        order(writer, "last_investment_on", &|row| stats[row].last_investment_on.map(|date| i64::from(date.days())))?;
         order(writer, "check_min_usd", &|row| firms[row].check_min_usd.map(|usd| usd as i64))?;
         order(writer, "founded_year", &|row| firms[row].founded_year.map(i64::from))?;
 
         self.write_facet(writer, TABLE, Facet::Stage, Stage::ALL.len(), |row, each| {
-            facts[row].stages.iter().for_each(|stage| each(stage.index() as u32));
+            stats[row].stages.iter().for_each(|stage| each(stage.index() as u32));
         })?;
-        self.write_sector_facet(writer, TABLE, |row| &facts[row].sectors)?;
+        self.write_sector_facet(writer, TABLE, |row| &stats[row].sectors)?;
         self.write_country_facet(writer, TABLE, |row| firms[row].country)?;
         self.write_word_facet::<FirmKind>(writer, TABLE, Facet::Kind, |row| firms[row].kind)?;
 
@@ -283,60 +283,56 @@ impl Compiled {
         cities.dedup();
         writer.texts("firms/cities", cities.iter().copied())?;
         self.write_facet(writer, TABLE, Facet::City, cities.len(), |row, each| {
-            if let Some(place) = of_city[row].as_deref().and_then(|city| cities.binary_search(&city).ok()) {
-                each(place as u32);
+            if let Some(city) = &of_city[row] {
+                each(cities.binary_search(&city.as_str()).expect("all cities are listed") as u32);
             }
         })?;
         for metric in Metric::ALL {
-            self.write_board(writer, *metric, &slug_ranks)?;
+            self.write_leaderboard(writer, *metric, &slug_ranks)?;
         }
         Ok(())
     }
 
     /// Writes the leaderboard of a metric: the ranked rows, best first, and their values.
-    fn write_board(&self, writer: &mut Writer<'_>, metric: Metric, slug_ranks: &[u32]) -> io::Result<()> {
-        let mut board: Vec<(i32, u32)> = Vec::new();
-        for (row, old) in self.places.firms.old.iter().enumerate() {
-            let standing = self.derived.assessments[*old as usize].standing;
+    fn write_leaderboard(&self, writer: &mut Writer<'_>, metric: Metric, slug_ranks: &[u32]) -> io::Result<()> {
+        let mut leaderboard: Vec<(i32, u32)> = Vec::new();
+        for (row, old) in self.orders.firms.old.iter().enumerate() {
+            let rank = self.derived.assessments[*old as usize].rank;
             let recent = self.derived.firms[*old as usize].recent_investments;
             let value = match metric {
-                Metric::HealthScore => standing.map(|standing| standing.cautious_tenths),
-                Metric::Responsiveness => standing.map(|standing| standing.means[0]),
-                Metric::Fairness => standing.map(|standing| standing.means[1]),
-                Metric::ValueAdd => standing.map(|standing| standing.means[2]),
-                Metric::GhostingRate => standing.map(|standing| standing.ghosting),
+                Metric::HealthScore => rank.map(|rank| rank.cautious_tenths),
+                Metric::Responsiveness => rank.map(|rank| rank.means[0]),
+                Metric::Fairness => rank.map(|rank| rank.means[1]),
+                Metric::ValueAdd => rank.map(|rank| rank.means[2]),
+                Metric::GhostingRate => rank.map(|rank| rank.ghosting),
                 Metric::Activity => (recent > 0).then_some(recent as i32),
             };
-            board.extend(value.map(|value| (value, row as u32)));
+            leaderboard.extend(value.map(|value| (value, row as u32)));
         }
         let ascending = metric == Metric::GhostingRate;
-        board.sort_unstable_by_key(|(value, row)| {
+        leaderboard.sort_unstable_by_key(|(value, row)| {
             let value = i64::from(*value);
             (if ascending { value } else { -value }, slug_ranks[*row as usize])
         });
-        let (values, rows): (Vec<i32>, Vec<u32>) = board.into_iter().unzip();
-        writer.section(&format!("firms/board/{}", metric.name()), &rows)?;
-        writer.section(&format!("firms/board/{}=", metric.name()), &values)
+        let (values, rows): (Vec<i32>, Vec<u32>) = leaderboard.into_iter().unzip();
+        writer.section(&format!("firms/leaderboard/{}", metric.name()), &rows)?;
+        writer.section(&format!("firms/leaderboard/{}=", metric.name()), &values)
     }
 
     fn write_startups(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         const TABLE: Table = Table::Startups;
-        let (startups, facts) = (&self.dataset.startups, &self.derived.startups);
+        let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
         let slug_ranks = self.write_slugs(writer, TABLE, |row| &startups[row].slug)?;
         let prominence = |row: usize| {
-            let money = facts[row].total_raised_usd.map_or(0, |usd| usd.max(1).ilog2());
-            facts[row].round_count * 4 + facts[row].investors.len() as u32 + money
+            let money = stats[row].total_raised_usd.map_or(0, |usd| usd.max(1).ilog2());
+            stats[row].round_count * 4 + stats[row].investors.len() as u32 + money
         };
         self.write_names(writer, TABLE, |row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
-        self.numbers(writer, TABLE, "total_raised_usd", |row| facts[row].total_raised_usd.unwrap_or(unknown::U64))?;
-        self.numbers(writer, TABLE, "last_round_on", |row| days(facts[row].last_round_on))?;
 
-        let names: Vec<String> = startups.iter().map(|startup| fold(&startup.name)).collect();
-        let name_ranks = ranks_of_texts(&names);
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
-        self.write_order(writer, TABLE, "total_raised_usd", &slug_ranks, |row| facts[row].total_raised_usd)?;
-        self.write_order(writer, TABLE, "round_count", &slug_ranks, |row| Some(facts[row].round_count))?;
-        self.write_order(writer, TABLE, "last_round_on", &slug_ranks, |row| facts[row].last_round_on)?;
+        self.write_name_order(writer, TABLE, &slug_ranks, |row| &startups[row].name)?;
+        self.write_order(writer, TABLE, "total_raised_usd", &slug_ranks, |row| stats[row].total_raised_usd)?;
+        self.write_order(writer, TABLE, "round_count", &slug_ranks, |row| Some(stats[row].round_count))?;
+        self.write_order(writer, TABLE, "last_round_on", &slug_ranks, |row| stats[row].last_round_on)?;
         self.write_order(writer, TABLE, "founded_year", &slug_ranks, |row| startups[row].founded_year)?;
 
         self.write_word_facet::<Stage>(writer, TABLE, Facet::Stage, |row| startups[row].stage)?;
@@ -344,7 +340,7 @@ impl Compiled {
         self.write_country_facet(writer, TABLE, |row| startups[row].country)?;
         self.write_word_facet::<StartupStatus>(writer, TABLE, Facet::Status, |row| startups[row].status)?;
         self.write_facet(writer, TABLE, Facet::Investor, self.dataset.firms.len(), |row, each| {
-            facts[row].investors.iter().for_each(|investor| each(self.places.firms.new[investor.firm as usize]));
+            stats[row].investors.iter().for_each(|investor| each(self.orders.firms.new[investor.firm as usize]));
         })
     }
 
@@ -352,15 +348,15 @@ impl Compiled {
         const TABLE: Table = Table::Rounds;
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let slug_ranks = self.write_slugs(writer, TABLE, |row| &rounds[row].id)?;
-        self.numbers(writer, TABLE, "amount_usd", |row| rounds[row].amount_usd.unwrap_or(unknown::U64))?;
+        self.numbers(writer, TABLE, "amount_usd", |row| rounds[row].amount_usd.unwrap_or(NONE_U64))?;
         self.numbers(writer, TABLE, "announced_on", |row| days(rounds[row].announced_on))?;
-        self.numbers(writer, TABLE, "startup", |row| self.places.startups.new[rounds[row].startup as usize])?;
+        self.numbers(writer, TABLE, "startup", |row| self.orders.startups.new[rounds[row].startup as usize])?;
         self.numbers(writer, TABLE, "stage", |row| rounds[row].stage.index() as u8)?;
         let mut starts: Vec<u64> = vec![0];
         let mut investors: Vec<u32> = Vec::new();
-        for row in &self.places.rounds.old {
+        for row in &self.orders.rounds.old {
             for investor in &rounds[*row as usize].investors {
-                investors.push(self.places.firms.new[investor.firm as usize] << 1 | u32::from(investor.lead));
+                investors.push(self.orders.firms.new[investor.firm as usize] << 1 | u32::from(investor.lead));
             }
             starts.push(investors.len() as u64);
         }
@@ -374,10 +370,10 @@ impl Compiled {
         self.write_sector_facet(writer, TABLE, |row| &startups[rounds[row].startup as usize].sectors)?;
         self.write_country_facet(writer, TABLE, |row| startups[rounds[row].startup as usize].country)?;
         self.write_facet(writer, TABLE, Facet::Startup, startups.len(), |row, each| {
-            each(self.places.startups.new[rounds[row].startup as usize]);
+            each(self.orders.startups.new[rounds[row].startup as usize]);
         })?;
         self.write_facet(writer, TABLE, Facet::Investor, self.dataset.firms.len(), |row, each| {
-            rounds[row].investors.iter().for_each(|investor| each(self.places.firms.new[investor.firm as usize]));
+            rounds[row].investors.iter().for_each(|investor| each(self.orders.firms.new[investor.firm as usize]));
         })
     }
 
@@ -390,9 +386,7 @@ impl Compiled {
             OrganizationKind::Startup => self.derived.startups[people[row].organization as usize].round_count,
         };
         self.write_names(writer, TABLE, |row| &people[row].name, |_| &[], prominence)?;
-        let names: Vec<String> = people.iter().map(|person| fold(&person.name)).collect();
-        let name_ranks = ranks_of_texts(&names);
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
+        self.write_name_order(writer, TABLE, &slug_ranks, |row| &people[row].name)?;
         self.write_word_facet::<OrganizationKind>(writer, TABLE, Facet::Kind, |row| {
             Some(people[row].organization_kind)
         })?;
@@ -401,12 +395,12 @@ impl Compiled {
             (people[row].organization_kind == kind).then_some(people[row].organization as usize)
         };
         self.write_facet(writer, TABLE, Facet::Firm, self.dataset.firms.len(), |row, each| {
-            member(OrganizationKind::Firm, row).into_iter().for_each(|firm| each(self.places.firms.new[firm]));
+            member(OrganizationKind::Firm, row).into_iter().for_each(|firm| each(self.orders.firms.new[firm]));
         })?;
         self.write_facet(writer, TABLE, Facet::Startup, self.dataset.startups.len(), |row, each| {
             member(OrganizationKind::Startup, row)
                 .into_iter()
-                .for_each(|startup| each(self.places.startups.new[startup]));
+                .for_each(|startup| each(self.orders.startups.new[startup]));
         })
     }
 
@@ -417,7 +411,7 @@ impl Compiled {
         self.write_order(writer, TABLE, "created_on", &slug_ranks, |row| Some(reviews[row].created_on))?;
         self.write_order(writer, TABLE, "rating", &slug_ranks, |row| Some(reviews[row].rating))?;
         self.write_facet(writer, TABLE, Facet::Firm, self.dataset.firms.len(), |row, each| {
-            each(self.places.firms.new[reviews[row].firm as usize]);
+            each(self.orders.firms.new[reviews[row].firm as usize]);
         })?;
         self.write_word_facet::<ReviewStatus>(writer, TABLE, Facet::Status, |row| Some(reviews[row].status))?;
         self.write_word_facet::<Stage>(writer, TABLE, Facet::Stage, |row| reviews[row].stage)?;
@@ -429,17 +423,15 @@ impl Compiled {
 
     fn write_sectors(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         const TABLE: Table = Table::Sectors;
-        let (sectors, facts) = (&self.dataset.sectors, &self.derived.sectors);
+        let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
         let slug_ranks = self.write_slugs(writer, TABLE, |row| &sectors[row].slug)?;
-        let prominence = |row: usize| facts[row].vc_count.saturating_add(facts[row].startup_count);
+        let prominence = |row: usize| stats[row].vc_count.saturating_add(stats[row].startup_count);
         self.write_names(writer, TABLE, |row| &sectors[row].name, |_| &[], prominence)?;
-        let parent = |row: usize| sectors[row].parent.map(|parent| self.places.sectors.new[parent as usize]);
-        self.numbers(writer, TABLE, "parent", |row| parent(row).unwrap_or(unknown::U32))?;
-        let names: Vec<String> = sectors.iter().map(|sector| fold(&sector.name)).collect();
-        let name_ranks = ranks_of_texts(&names);
-        self.write_order(writer, TABLE, "name", &slug_ranks, |row| Some(name_ranks[row]))?;
-        self.write_order(writer, TABLE, "vc_count", &slug_ranks, |row| Some(facts[row].vc_count))?;
-        self.write_order(writer, TABLE, "startup_count", &slug_ranks, |row| Some(facts[row].startup_count))?;
+        let parent = |row: usize| sectors[row].parent.map(|parent| self.orders.sectors.new[parent as usize]);
+        self.numbers(writer, TABLE, "parent", |row| parent(row).unwrap_or(NONE_U32))?;
+        self.write_name_order(writer, TABLE, &slug_ranks, |row| &sectors[row].name)?;
+        self.write_order(writer, TABLE, "vc_count", &slug_ranks, |row| Some(stats[row].vc_count))?;
+        self.write_order(writer, TABLE, "startup_count", &slug_ranks, |row| Some(stats[row].startup_count))?;
         self.write_facet(writer, TABLE, Facet::Parent, sectors.len(), |row, each| {
             parent(row).into_iter().for_each(each);
         })
@@ -447,5 +439,5 @@ impl Compiled {
 }
 
 fn days(date: Option<Date>) -> i32 {
-    date.map_or(unknown::I32, Date::days)
+    date.map_or(NONE_I32, Date::days)
 }

@@ -8,7 +8,7 @@ use once_cell::sync::Lazy;
 
 use crate::data::fold::fold;
 
-/// A country of ISO 3166-1, written as its alpha-2 code.
+/// A country of ISO 3166-1; displayed as its alpha-2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country(u16);
 
@@ -24,7 +24,7 @@ struct Table {
     names: Vec<(String, Country)>,
 }
 
-/// Countries whose names in the crate's table are longer than what people call them, or lost their signs there.
+/// Countries whose names in the crate's table are longer than the usual ones, or lack diacritics and punctuation.
 const SHORT_NAMES: [(&str, &str); 33] = [
     ("AX", "Åland Islands"),
     ("BL", "Saint Barthélemy"),
@@ -61,8 +61,8 @@ const SHORT_NAMES: [(&str, &str); 33] = [
     ("VE", "Venezuela"),
 ];
 
-/// Folded English names that the crate's table lacks: those in common use, and the standard's own that put the form of
-/// the state behind a comma.
+/// Folded English names that the crate's table lacks: common names, and those of the standard with the form of the state
+/// after a comma.
 const COMMON: [(&str, &str); 38] = [
     ("uk", "GB"),
     ("britain", "GB"),
@@ -117,7 +117,7 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
         }
         entries.push(Entry { alpha2: country.alpha2, name });
     }
-    // What one country is also called may be what another is called: American Samoa, and Samoa.
+    // An alias of one country may be the name of another: `Samoa` of American Samoa.
     for (index, country) in countries.iter().enumerate() {
         for alias in country.aliases.iter() {
             by_text.entry(fold(&spaced(alias))).or_insert(Country(index as u16));
@@ -125,9 +125,8 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
         }
     }
     for (text, alpha2) in COMMON {
-        if let Some(index) = countries.iter().position(|country| country.alpha2 == alpha2) {
-            by_text.entry(text.to_owned()).or_insert(Country(index as u16));
-        }
+        let index = countries.iter().position(|country| country.alpha2 == alpha2).expect("a code of ISO 3166-1");
+        by_text.entry(text.to_owned()).or_insert(Country(index as u16));
     }
     let is_code = |text: &str| {
         countries.iter().any(|country| [country.alpha2, country.alpha3].iter().any(|code| fold(code) == text))
@@ -138,7 +137,7 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     Table { entries, by_text, names }
 });
 
-/// The name that people use, in their spelling: `The United States Of America` → `United States`.
+/// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
     if let Some((_, name)) = SHORT_NAMES.iter().find(|(known, _)| *known == alpha2) {
         return (*name).to_owned();
@@ -167,16 +166,14 @@ fn spaced(name: &str) -> String {
 }
 
 impl Country {
-    /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case; `UK` is understood.
-    #[must_use]
+    /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
         let folded = fold(text);
         let found = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?));
         found.copied()
     }
 
-    /// Reads an alpha-2 code in capitals, as a dataset must write it.
-    #[must_use]
+    /// Reads an uppercase alpha-2 code.
     pub fn from_alpha2(code: &str) -> Option<Self> {
         let index = TABLE.entries.binary_search_by(|entry| entry.alpha2.cmp(code)).ok()?;
         Some(Self(index as u16))
@@ -187,31 +184,26 @@ impl Country {
         (0..TABLE.entries.len()).map(|index| Self(index as u16))
     }
 
-    /// The country's place in [`Country::all`].
-    #[must_use]
+    /// The index in [`Country::all`].
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The country at `index` of [`Country::all`].
-    #[must_use]
     pub fn at(index: usize) -> Option<Self> {
         (index < TABLE.entries.len()).then_some(Self(index as u16))
     }
 
     /// The alpha-2 code, such as `DE`.
-    #[must_use]
     pub fn alpha2(self) -> &'static str {
-        TABLE.entries.get(self.index()).map_or("", |entry| entry.alpha2)
+        TABLE.entries[self.index()].alpha2
     }
 
-    /// The English name, as short as people say it: `Germany`, `United States`.
-    #[must_use]
+    /// The short English name: `Germany`, `United States`.
     pub fn name(self) -> &'static str {
-        TABLE.entries.get(self.index()).map_or("", |entry| entry.name.as_str())
+        &TABLE.entries[self.index()].name
     }
 
-    /// All English names that [`Country::read`] understands, folded and in order, each with its country.
+    /// All English names that [`Country::read`] accepts, folded and sorted.
     pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
         TABLE.names.iter().map(|(name, country)| (name.as_str(), *country))
     }
@@ -275,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn countries_are_called_as_people_call_them() {
+    fn countries_have_their_usual_names() {
         let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
         for (code, called) in SHORT_NAMES {
             assert_eq!(name(code), called);
@@ -291,14 +283,14 @@ mod tests {
         }
         for country in Country::all() {
             let called = country.name();
-            assert_eq!(Country::read(called), Some(country), "{called} is read as it is told");
+            assert_eq!(Country::read(called), Some(country), "{called}");
             let small = ["Of", "And", "The", "Da"];
             assert!(!called.split(' ').any(|word| small.contains(&word)), "{called}");
         }
     }
 
     #[test]
-    fn every_name_is_read_as_its_country_and_no_code_is_one() {
+    fn every_name_is_read_as_its_country_and_codes_are_not_names() {
         let names: Vec<(&str, Country)> = Country::names().collect();
         assert!(names.is_sorted() && names.len() > Country::all().count());
         for (name, country) in &names {

@@ -1,4 +1,4 @@
-//! Calendar dates as whole days, the only notion of time that the data has.
+//! Calendar dates, the only times in the data.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,55 +7,49 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
+use time::macros::{date, format_description};
 
 const FORMAT: &[BorrowedFormatItem<'static>] = format_description!("[year]-[month]-[day]");
 
-/// A calendar date (UTC), written `YYYY-MM-DD`, held as days since 1970-01-01.
+/// A calendar date (UTC), stored as days since 1970-01-01 and written `YYYY-MM-DD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(i32);
 
 impl Date {
-    /// The date `days` after 1970-01-01 (negative: before it). Days outside the years 0–9999 are moved to the nearest
-    /// that can be written.
-    #[must_use]
+    /// The date `days` after 1970-01-01 (negative: before it), clamped to the years 0–9999.
     pub fn from_days(days: i32) -> Self {
-        let first = days_of(time::Date::from_calendar_date(0, time::Month::January, 1));
-        let last = days_of(time::Date::from_calendar_date(9999, time::Month::December, 31));
-        Self(days.clamp(first, last))
+        Self(days.clamp(days_of(date!(0000 - 01 - 01)), days_of(date!(9999 - 12 - 31))))
     }
 
     /// Days since 1970-01-01.
-    #[must_use]
     pub fn days(self) -> i32 {
         self.0
     }
 
-    /// The date of a Unix time in seconds.
-    #[must_use]
+    /// The date of a Unix time in seconds, clamped as in [`Date::from_days`].
     pub fn from_unix(seconds: i64) -> Self {
         Self::from_days(i32::try_from(seconds.div_euclid(86_400)).unwrap_or(i32::MAX))
     }
 
-    /// Unix seconds of this date's first instant, 00:00 UTC.
-    #[must_use]
+    /// Unix seconds of this date at 00:00 UTC.
     pub fn unix(self) -> i64 {
         i64::from(self.0) * 86_400
     }
 
-    /// The date's year.
-    #[must_use]
     pub fn year(self) -> i32 {
         self.calendar().year()
     }
 
     fn calendar(self) -> time::Date {
-        time::OffsetDateTime::from_unix_timestamp(self.unix()).unwrap_or(time::OffsetDateTime::UNIX_EPOCH).date()
+        time::Date::from_julian_day(self.0 + EPOCH).expect("a date has a year from 0 to 9999")
     }
 }
 
-fn days_of(date: Result<time::Date, time::error::ComponentRange>) -> i32 {
-    date.map_or(0, |date| date.to_julian_day() - 2_440_588)
+/// The Julian day of 1970-01-01.
+const EPOCH: i32 = 2_440_588;
+
+fn days_of(date: time::Date) -> i32 {
+    date.to_julian_day() - EPOCH
 }
 
 impl fmt::Display for Date {
@@ -78,17 +72,9 @@ impl<'de> Deserialize<'de> for Date {
     }
 }
 
-/// The text is not a date of the form `YYYY-MM-DD`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a date of the form YYYY-MM-DD")]
 pub struct ParseDateError;
-
-impl fmt::Display for ParseDateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a date of the form YYYY-MM-DD")
-    }
-}
-
-impl std::error::Error for ParseDateError {}
 
 impl FromStr for Date {
     type Err = ParseDateError;
@@ -98,7 +84,7 @@ impl FromStr for Date {
             return Err(ParseDateError);
         }
         let date = time::Date::parse(text, FORMAT).map_err(|_| ParseDateError)?;
-        Ok(Self(date.to_julian_day() - 2_440_588))
+        Ok(Self(days_of(date)))
     }
 }
 
@@ -107,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_read_and_written_alike() {
+    fn a_date_is_written_as_it_was_read() {
         for text in ["1970-01-01", "2026-11-21", "2024-02-29", "1900-03-01", "0001-01-01", "9999-12-31"] {
             assert_eq!(text.parse::<Date>().unwrap().to_string(), text);
         }
@@ -116,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn text_that_is_not_a_date_is_rejected() {
         for text in ["", "2026-02-29", "2026-2-1", "21.11.2026", "2026-11-21T00:00", "+026-11-21", "２026-11-2"] {
             assert_eq!(text.parse::<Date>(), Err(ParseDateError), "{text}");
         }

@@ -3,18 +3,17 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Folds `text`: letter case, diacritics, script and punctuation go, words are kept apart by one space.
+/// Folds `text`: removes letter case, diacritics, script and punctuation, and separates words by one space.
 ///
-/// `Ünïcorn & Söhne GmbH` → `unicorn and sohne gmbh`; `Яндекс` → `yandeks`; `L'Oréal` → `loreal`. Text without any letter
-/// or digit folds to nothing.
-#[must_use]
+/// `Ünïcorn & Söhne GmbH` → `unicorn and sohne gmbh`; `Яндекс` → `yandeks`; `L'Oréal` → `loreal`. Text without any
+/// letter or digit folds to an empty string.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
     folded
 }
 
-/// Folds `text` as [`fold`] does into a buffer that is used again; what it held before is dropped.
+/// Folds `text` as [`fold`] does and replaces the content of the buffer.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
@@ -24,7 +23,7 @@ pub fn fold_into(text: &str, folded: &mut String) {
     }
 }
 
-/// The common case, some ten times faster.
+/// The common case, about ten times faster.
 fn fold_ascii(text: &str, folded: &mut String) {
     let mut gap = false;
     for byte in text.bytes() {
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_diacritics_and_punctuation_go() {
+    fn case_diacritics_and_punctuation_are_removed() {
         assert_eq!(fold("Ünïcorn & Söhne GmbH"), "unicorn and sohne gmbh");
         assert_eq!(fold("  L'Oréal—Ventures, Inc. "), "loreal ventures inc");
         assert_eq!(fold("Łódź Ørsted Straße"), "lodz orsted strasse");
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn ascii_text_folds_alike_on_both_ways() {
+    fn ascii_text_folds_alike_in_both_functions() {
         for text in ["A.B. & C's `x` (d-e)", "  a  b  ", "&", "a&b", "''", "\t0-9_z\n"] {
             let mut slow = String::new();
             fold_any(text, &mut slow);

@@ -1,6 +1,6 @@
-//! From CSV to a checked, compiled [`Snapshot`]: the ground floor, shared with `build.rs`.
+//! From CSV to a checked, compiled [`Snapshot`]; shared with `build.rs`.
 //!
-//! A row number is the only id inside: each table is sorted into a fixed order when it is compiled, and row `n` is
+//! A row number is the only internal id: each table is sorted into its default order when it is compiled, and row `n` is
 //! document `n` of its text index and bit `n` of its facet sets.
 
 pub mod archive;
@@ -18,6 +18,7 @@ pub mod snapshot;
 pub mod version;
 pub mod vocabulary;
 
+pub use archive::none::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
 pub use archive::record_text::RecordText;
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};

@@ -1,23 +1,22 @@
-//! What a text index needs to know of a table.
+//! What the text index reads from a table.
 
-/// The names of one table's rows, as the text index reads and re-ranks them.
+/// The names of one table's rows.
 ///
-/// Row numbers run from 0 to `len() - 1`; asking for another row gives empty answers, never a panic.
+/// Row numbers are below `len()`; implementations may panic for others.
 pub trait Names: Sync {
     /// Number of rows.
     fn len(&self) -> u32;
 
-    /// True where the table has no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The row's name as it was published.
+    /// The row's name as published.
     fn name(&self, row: u32) -> &str;
 
-    /// The row's other names, separated by `|`; empty where it has none.
+    /// The row's other names, separated by `|`; empty if there are none.
     fn aliases(&self, row: u32) -> &str;
 
-    /// How much is known to happen around the row (rounds joined, money raised, reviews): larger is more prominent.
+    /// How much activity is known of the row (rounds joined, money raised, reviews): larger is more prominent.
     fn prominence(&self, row: u32) -> u32;
 }

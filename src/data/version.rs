@@ -5,18 +5,15 @@ use std::str::FromStr;
 
 use crate::data::Date;
 
-/// The id of a snapshot, `YYYY-MM-DD.N`: the date of release, then a counter from 1. Later versions compare greater.
+/// The id of a snapshot, `YYYY-MM-DD.N`: release date and counter from 1. Later versions compare greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SnapshotVersion {
-    /// The date of release.
     pub date: Date,
-    /// The release's number on that date, from 1.
     pub counter: u32,
 }
 
 impl SnapshotVersion {
     /// The version that follows this one on the same date.
-    #[must_use]
     pub fn next(self) -> Self {
         Self { date: self.date, counter: self.counter.saturating_add(1) }
     }
@@ -28,22 +25,15 @@ impl fmt::Display for SnapshotVersion {
     }
 }
 
-/// The text is not a snapshot version of the form `YYYY-MM-DD.N`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a snapshot version of the form YYYY-MM-DD.N")]
 pub struct ParseVersionError;
-
-impl fmt::Display for ParseVersionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a snapshot version of the form YYYY-MM-DD.N")
-    }
-}
-
-impl std::error::Error for ParseVersionError {}
 
 impl FromStr for SnapshotVersion {
     type Err = ParseVersionError;
 
-    /// Reads `YYYY-MM-DD.N`; a bare date means `.1`. A counter has no leading zero, so that each version has one name.
+    /// Reads `YYYY-MM-DD.N`; a bare date means `.1`. A counter has no leading zero, so that each version has only one
+    /// form.
     fn from_str(text: &str) -> Result<Self, ParseVersionError> {
         let (date, counter) = text.split_once('.').unwrap_or((text, "1"));
         let plain = counter.bytes().all(|byte| byte.is_ascii_digit()) && !counter.starts_with('0');

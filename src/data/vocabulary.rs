@@ -1,6 +1,6 @@
 //! The closed vocabularies of the data: stages, kinds and states.
 //!
-//! Each is read leniently (any letter case; space, `_` and `-` alike) and written in its canonical form.
+//! Values are read leniently (any letter case; space, `_` and `-` are equivalent) and written in canonical form.
 
 use std::fmt;
 
@@ -9,42 +9,37 @@ pub trait Vocabulary: Copy + Sized + 'static {
     /// All values, in canonical order.
     const ALL: &'static [Self];
 
-    /// What the vocabulary is called in messages, such as `stage`.
+    /// Its name in messages, such as `stage`.
     const NOUN: &'static str;
 
     /// The canonical name, such as `series-a`.
     fn name(self) -> &'static str;
 
-    /// The value's place in [`Vocabulary::ALL`].
+    /// The index in [`Vocabulary::ALL`].
     fn index(self) -> usize;
 
-    /// Further spellings that are understood, in normal form (lower case, `-` between words).
+    /// Further accepted spellings, in normal form (lowercase, `-` between words).
     fn synonym(_text: &str) -> Option<Self> {
         None
     }
 
     /// Reads a value in any letter case, with space, `_` or `-` between its words.
-    #[must_use]
     fn read(text: &str) -> Option<Self> {
         let normal = normal(text);
         Self::ALL.iter().copied().find(|value| value.name() == normal).or_else(|| Self::synonym(&normal))
     }
 
     /// The canonical names, in canonical order.
-    #[must_use]
     fn names() -> Vec<&'static str> {
         Self::ALL.iter().map(|value| value.name()).collect()
     }
 
-    /// The value at `index` of [`Vocabulary::ALL`].
-    #[must_use]
     fn at(index: usize) -> Option<Self> {
         Self::ALL.get(index).copied()
     }
 }
 
-/// Lower case, with one `-` for each run of spaces, `_` and `-`.
-#[must_use]
+/// Lowercase, with one `-` for each run of spaces, `_` and `-`.
 pub fn normal(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     for char in text.trim().chars() {
@@ -60,7 +55,6 @@ pub fn normal(text: &str) -> String {
 }
 
 /// A noun with its article: `a stage`, `an organization kind`.
-#[must_use]
 pub fn with_article(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {noun}")
@@ -103,13 +97,9 @@ vocabulary! {
     Stage, "stage", {
         /// Before a seed round; angel rounds count here.
         PreSeed = "pre-seed",
-        /// Seed.
         Seed = "seed",
-        /// Series A.
         SeriesA = "series-a",
-        /// Series B.
         SeriesB = "series-b",
-        /// Series C.
         SeriesC = "series-c",
         /// Series D and every later letter.
         SeriesDPlus = "series-d-plus",
@@ -117,11 +107,10 @@ vocabulary! {
         Growth = "growth",
         /// Debt, convertible notes.
         Debt = "debt",
-        /// Grants.
         Grant = "grant",
         /// Public offering and after.
         Ipo = "ipo",
-        /// Anything else, or not told by the source.
+        /// Anything else, or unspecified by the source.
         Other = "other",
     }, |text: &str| {
         let letter = text.strip_prefix("series-").unwrap_or(text);
@@ -143,9 +132,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// What kind of investor a firm is.
     FirmKind, "kind", {
-        /// Venture capital firm.
         Vc = "vc",
         /// A single angel investor.
         Angel = "angel",
@@ -153,29 +140,21 @@ vocabulary! {
         AngelNetwork = "angel-network",
         /// Accelerator or incubator.
         Accelerator = "accelerator",
-        /// Corporate investor.
         Corporate = "corporate",
-        /// Private equity firm.
         PrivateEquity = "private-equity",
-        /// Family office.
         FamilyOffice = "family-office",
-        /// Bank.
         Bank = "bank",
-        /// University.
         University = "university",
         /// Public body.
         Government = "government",
-        /// Crowdfunding platform.
         Crowdfunding = "crowdfunding",
-        /// Anything else, or not told by the source.
+        /// Anything else, or unspecified by the source.
         Other = "other",
     }
 }
 
 vocabulary! {
-    /// What became of a startup.
     StartupStatus, "status", {
-        /// In business.
         Operating = "operating",
         /// Bought.
         Acquired = "acquired",
@@ -187,23 +166,21 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// Where a review stands in moderation.
+    /// The state of moderation.
     ReviewStatus, "status", {
-        /// Not yet looked at.
+        /// Not yet moderated.
         Pending = "pending",
-        /// Published; the only ones that count for scores.
+        /// Published; only these count for scores.
         Approved = "approved",
-        /// Refused; never served.
+        /// Never served.
         Rejected = "rejected",
     }
 }
 
 vocabulary! {
-    /// What a person belongs to.
+    /// The kind of organization that a person belongs to.
     OrganizationKind, "organization_kind", {
-        /// A firm.
         Firm = "firm",
-        /// A startup.
         Startup = "startup",
     }
 }
@@ -213,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_read_in_every_spelling_that_is_promised() {
+    fn stages_are_read_in_every_documented_spelling() {
         for (text, stage) in [
             ("Series A", Stage::SeriesA),
             ("series_a", Stage::SeriesA),

@@ -187,9 +187,10 @@ impl Served {
             if portfolio.len() >= most {
                 break;
             }
-            let Some(startup) = snapshot.round_startup(round).filter(|startup| !seen.contains(startup)) else {
+            let startup = snapshot.round_startup(round);
+            if seen.contains(&startup) {
                 continue;
-            };
+            }
             seen.push(startup);
             let mut item = fields(snapshot.record(Table::Startups, startup), Table::Startups, &PORTFOLIO_FIELDS);
             let record = snapshot.record(Table::Rounds, round);

@@ -259,12 +259,12 @@ fn years(history: &History) -> Option<BarChart> {
 fn backed(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Option<Backed> {
     let snapshot = catalog.snapshot();
     let record: Startup = model::read(catalog, Table::Startups, startup)?;
-    let day = snapshot.round_dates().get(round as usize).filter(|day| **day != crate::data::archive::unknown::I32);
+    let day = snapshot.round_dates().get(round as usize).filter(|day| **day != crate::data::NONE_I32);
     let amount = snapshot.round_amounts().get(round as usize).copied().filter(|usd| *usd != u64::MAX);
     Some(Backed {
         slug: record.slug,
         name: record.name,
-        stage: snapshot.round_stage(round).map_or_else(String::new, |stage| format::word(stage.name())),
+        stage: format::word(snapshot.round_stage(round).name()),
         date: day.map(|day| format::day(&Date::from_days(*day).to_string())),
         amount_usd: amount,
         led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),

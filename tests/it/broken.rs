@@ -1,5 +1,5 @@
-//! Broken datasets: each with one fault, each refused with the place and the words that mend it, while the release
-//! before is still the one to serve.
+//! Invalid datasets, each with one fault: each is rejected with its location and a message, and the previous release stays
+//! active.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,9 +13,9 @@ use venturedex::release::ReleaseStore;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
 
-/// A small dataset without a fault. The first firm takes two lines, so that a line is not a row; nothing refers to the
-/// last sector, firm and startup, so that what is wrong with their slugs breaks nothing else.
-const SOUND: [(&str, &str); 7] = [
+/// A small dataset without a fault. The first firm takes two lines, so that line numbers differ from row numbers; nothing
+/// refers to the last sector, firm and startup, so that faults in their slugs cause no other errors.
+const VALID: [(&str, &str); 7] = [
     (
         "snapshot.toml",
         "version = \"2026-01-31.1\"\n\
@@ -70,24 +70,23 @@ const SOUND: [(&str, &str); 7] = [
     ),
 ];
 
-/// The files of a dataset.
 type Files = BTreeMap<&'static str, Vec<u8>>;
 
-fn sound() -> Files {
-    SOUND.iter().map(|(file, text)| (*file, text.as_bytes().to_vec())).collect()
+fn valid() -> Files {
+    VALID.iter().map(|(file, text)| (*file, text.as_bytes().to_vec())).collect()
 }
 
-/// Puts `to` in the place of `from`, which stands in the file once.
+/// Replaces `from`, which occurs in the file once, by `to`.
 fn swap(files: &mut Files, file: &'static str, from: &str, to: &[u8]) {
     let text = std::str::from_utf8(&files[file]).unwrap();
-    assert_eq!(text.matches(from).count(), 1, "{file} holds {from:?} not just once");
+    assert_eq!(text.matches(from).count(), 1, "{file} must contain {from:?} once");
     let (before, after) = text.split_once(from).unwrap();
     let changed = [before.as_bytes(), to, after.as_bytes()].concat();
     files.insert(file, changed);
 }
 
 fn edited(edit: &Edit) -> Files {
-    let mut files = sound();
+    let mut files = valid();
     match *edit {
         Edit::Swap(file, from, to) => swap(&mut files, file, from, to.as_bytes()),
         Edit::Bytes(file, from, to) => swap(&mut files, file, from, to),
@@ -109,11 +108,11 @@ fn written(files: &Files) -> TempDir {
     folder
 }
 
-fn told(report: &Report, severity: Severity) -> Vec<String> {
+fn messages(report: &Report, severity: Severity) -> Vec<String> {
     report.problems.iter().filter(|problem| problem.severity == severity).map(ToString::to_string).collect()
 }
 
-/// Runs `indexer build`: its exit code, and what it reports.
+/// Runs `indexer build`; returns its exit code and output.
 fn build(dataset: &Path, index: &Path) -> (Option<i32>, String) {
     let mut indexer = Command::new(env!("CARGO_BIN_EXE_indexer"));
     indexer.arg("build").arg("--dataset").arg(dataset).arg("--index").arg(index);
@@ -121,7 +120,7 @@ fn build(dataset: &Path, index: &Path) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
-/// Every file of an index with its bytes, but for the lock.
+/// Every file of an index except the lock.
 fn index_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];
@@ -139,11 +138,11 @@ fn index_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_sound_dataset_has_no_problem() {
-    let report = check(written(&sound()).path(), &NoProgress);
+fn a_valid_dataset_has_no_problems() {
+    let report = check(written(&valid()).path(), &NoProgress);
     assert_eq!(report.problems, []);
-    // Windows line ends and a byte order mark are no fault.
-    let mut files = sound();
+    // Windows line endings and a byte order mark are accepted.
+    let mut files = valid();
     for (file, bytes) in files.iter_mut().filter(|(file, _)| file.ends_with(".csv")) {
         let text = String::from_utf8(bytes.clone()).unwrap();
         *bytes = format!("\u{feff}{}", text.replace('\n', "\r\n")).into_bytes();
@@ -154,14 +153,14 @@ fn a_sound_dataset_has_no_problem() {
 }
 
 #[test]
-fn every_fault_is_refused_with_its_place_and_words() {
+fn every_fault_is_rejected_with_its_location_and_message() {
     let mut wrong = Vec::new();
     for fault in FAULTS {
         let folder = written(&edited(&fault.edit));
         let report = check(folder.path(), &NoProgress);
-        let errors = told(&report, Severity::Error);
-        if errors != fault.told {
-            wrong.push(format!("{}:\n  told     {errors:#?}\n  expected {:#?}", fault.what, fault.told));
+        let errors = messages(&report, Severity::Error);
+        if errors != fault.messages {
+            wrong.push(format!("{}:\n  reported {errors:#?}\n  expected {:#?}", fault.what, fault.messages));
         }
         assert!(compile(folder.path(), &NoProgress).is_err(), "{} compiles", fault.what);
     }
@@ -170,36 +169,36 @@ fn every_fault_is_refused_with_its_place_and_words() {
 }
 
 #[test]
-fn every_column_that_is_missing_is_told() {
-    for (file, text) in SOUND.iter().filter(|(file, _)| file.ends_with(".csv")) {
+fn every_missing_column_is_reported() {
+    for (file, text) in VALID.iter().filter(|(file, _)| file.ends_with(".csv")) {
         let header = text.lines().next().unwrap();
         for column in header.split(',') {
             let renamed: Vec<&str> =
                 header.split(',').map(|name| if name == column { "other" } else { name }).collect();
-            let mut files = sound();
+            let mut files = valid();
             swap(&mut files, file, header, renamed.join(",").as_bytes());
             let report = check(written(&files).path(), &NoProgress);
-            assert_eq!(told(&report, Severity::Error), [format!("{file}:1: {column}: column is missing")]);
-            assert_eq!(told(&report, Severity::Warning), [format!("{file}:1: unknown column \"other\"")]);
+            assert_eq!(messages(&report, Severity::Error), [format!("{file}:1: {column}: column is missing")]);
+            assert_eq!(messages(&report, Severity::Warning), [format!("{file}:1: unknown column \"other\"")]);
         }
     }
 }
 
 #[test]
-fn all_faults_of_a_dataset_are_told_at_once() {
-    let mut files = sound();
+fn all_faults_of_a_dataset_are_reported_at_once() {
+    let mut files = valid();
     swap(&mut files, "snapshot.toml", "2026-01-31.1", b"soon");
     swap(&mut files, "firms.csv", "100000,500000", b"5m,lots");
     swap(&mut files, "firms.csv", ",bank,", b",banc,");
     swap(&mut files, "reviews.csv", ",1,,,,true", b",7,,,,maybe");
     let report = check(written(&files).path(), &NoProgress);
-    let places: Vec<_> = report
+    let locations: Vec<_> = report
         .problems
         .iter()
         .map(|problem| (problem.file.as_str(), problem.line, problem.column.as_deref().unwrap_or("")))
         .collect();
     assert_eq!(
-        places,
+        locations,
         [
             ("snapshot.toml", Some(1), "version"),
             ("firms.csv", Some(2), "check_min_usd"),
@@ -212,15 +211,15 @@ fn all_faults_of_a_dataset_are_told_at_once() {
 }
 
 #[test]
-fn what_is_only_odd_is_told_and_not_refused() {
+fn suspicious_values_are_warnings_and_not_errors() {
     let mut wrong = Vec::new();
     for fault in WARNINGS {
         let folder = written(&edited(&fault.edit));
         let report = check(folder.path(), &NoProgress);
-        assert!(!report.is_refused(), "{}: {:?}", fault.what, told(&report, Severity::Error));
-        let warnings = told(&report, Severity::Warning);
-        if warnings != fault.told {
-            wrong.push(format!("{}:\n  told     {warnings:#?}\n  expected {:#?}", fault.what, fault.told));
+        assert!(!report.has_errors(), "{}: {:?}", fault.what, messages(&report, Severity::Error));
+        let warnings = messages(&report, Severity::Warning);
+        if warnings != fault.messages {
+            wrong.push(format!("{}:\n  reported {warnings:#?}\n  expected {:#?}", fault.what, fault.messages));
         }
         assert!(compile(folder.path(), &NoProgress).is_ok(), "{} does not compile", fault.what);
     }
@@ -228,9 +227,9 @@ fn what_is_only_odd_is_told_and_not_refused() {
 }
 
 #[test]
-fn the_release_before_is_still_served_after_every_fault() {
+fn the_previous_release_stays_active_after_every_fault() {
     let index = tempfile::tempdir().unwrap();
-    assert_eq!(build(written(&sound()).path(), index.path()).0, Some(Code::Done as i32));
+    assert_eq!(build(written(&valid()).path(), index.path()).0, Some(Code::Success as i32));
     let releases = ReleaseStore::at(index.path());
     let served = releases.current().unwrap();
     assert_eq!(served.map(|version| version.to_string()).as_deref(), Some("2026-01-31.1"));
@@ -245,12 +244,12 @@ fn the_release_before_is_still_served_after_every_fault() {
             }
         }
         let (code, report) = build(written(&files).path(), index.path());
-        assert_eq!(code, Some(Code::Refused as i32), "{}", fault.what);
-        for told in fault.told.iter().filter(|told| !told.contains("2026-01-31.1")) {
-            assert!(report.contains(told), "{}: {report}", fault.what);
+        assert_eq!(code, Some(Code::Rejected as i32), "{}", fault.what);
+        for message in fault.messages.iter().filter(|message| !message.contains("2026-01-31.1")) {
+            assert!(report.contains(message), "{}: {report}", fault.what);
         }
         assert_eq!(releases.current().unwrap(), served, "{}", fault.what);
-        assert!(index_files(index.path()) == before, "{} left something behind", fault.what);
+        assert!(index_files(index.path()) == before, "{} left files behind", fault.what);
     }
     let open = releases.open(served.unwrap()).unwrap();
     assert_eq!(open.smoke_test(), Ok(()));

@@ -1,28 +1,28 @@
-//! The faults that the format names, one edit of a sound dataset each, and what is told of it.
+//! Faults of a dataset, each an edit of a valid one, with the messages it causes.
 
-/// A change of the sound dataset.
+/// A change of the valid dataset.
 pub enum Edit {
-    /// In this file, this text, which stands there once, becomes that.
+    /// In this file, the first text, which occurs once, is replaced by the second.
     Swap(&'static str, &'static str, &'static str),
-    /// The same with bytes.
+    /// As `Swap`, with bytes.
     Bytes(&'static str, &'static str, &'static [u8]),
-    /// The file has this text.
+    /// The file has this content.
     Whole(&'static str, &'static str),
-    /// The file is not there.
+    /// The file is missing.
     Remove(&'static str),
 }
 
 use Edit::{Bytes, Remove, Swap, Whole};
 
-/// One fault, and all that is told of it: `file:line: column: words`.
+/// A fault and its messages: `file:line: column: message`.
 pub struct Fault {
     pub what: &'static str,
     pub edit: Edit,
-    pub told: &'static [&'static str],
+    pub messages: &'static [&'static str],
 }
 
-const fn fault(what: &'static str, edit: Edit, told: &'static [&'static str]) -> Fault {
-    Fault { what, edit, told }
+const fn fault(what: &'static str, edit: Edit, messages: &'static [&'static str]) -> Fault {
+    Fault { what, edit, messages }
 }
 
 const META: &str = "snapshot.toml";
@@ -38,18 +38,18 @@ pub const FAULTS: &[Fault] = &[
     // snapshot.toml
     fault("no snapshot.toml", Remove(META), &["snapshot.toml: file is missing"]),
     fault("snapshot.toml is empty", Whole(META, ""), &[
-        "snapshot.toml: version: is missing; a snapshot needs one",
-        "snapshot.toml: released_on: is missing; a snapshot needs one",
+        "snapshot.toml: version: is missing; every snapshot needs it",
+        "snapshot.toml: released_on: is missing; every snapshot needs it",
     ]),
-    fault("no version", Swap(META, "version = \"2026-01-31.1\"\n", ""), &["snapshot.toml: version: is missing; a snapshot needs one"]),
-    fault("empty version", Swap(META, "2026-01-31.1", ""), &["snapshot.toml:1: version: is missing; a snapshot needs one"]),
+    fault("no version", Swap(META, "version = \"2026-01-31.1\"\n", ""), &["snapshot.toml: version: is missing; every snapshot needs it"]),
+    fault("empty version", Swap(META, "2026-01-31.1", ""), &["snapshot.toml:1: version: is missing; every snapshot needs it"]),
     fault("a version of another form", Swap(META, "2026-01-31.1", "v7"), &["snapshot.toml:1: version: \"v7\" is not a version of the form YYYY-MM-DD.N"]),
-    fault("a version on a day that is none", Swap(META, "2026-01-31.1", "2026-02-30.1"), &["snapshot.toml:1: version: \"2026-02-30.1\" is not a version of the form YYYY-MM-DD.N"]),
+    fault("a version with an invalid date", Swap(META, "2026-01-31.1", "2026-02-30.1"), &["snapshot.toml:1: version: \"2026-02-30.1\" is not a version of the form YYYY-MM-DD.N"]),
     fault("a version numbered zero", Swap(META, "2026-01-31.1", "2026-01-31.0"), &["snapshot.toml:1: version: \"2026-01-31.0\" is not a version of the form YYYY-MM-DD.N"]),
-    fault("a version that is a number", Swap(META, "\"2026-01-31.1\"", "7"), &["snapshot.toml:1: version: is of type integer; write it as a text in quotes"]),
-    fault("no release date", Swap(META, "released_on = \"2026-01-31\"\n", ""), &["snapshot.toml: released_on: is missing; a snapshot needs one"]),
+    fault("a version that is a number", Swap(META, "\"2026-01-31.1\"", "7"), &["snapshot.toml:1: version: is of type integer; expected a string in quotes"]),
+    fault("no release date", Swap(META, "released_on = \"2026-01-31\"\n", ""), &["snapshot.toml: released_on: is missing; every snapshot needs it"]),
     fault("a release date of another form", Swap(META, "released_on = \"2026-01-31\"", "released_on = \"31.01.2026\""), &["snapshot.toml:2: released_on: \"31.01.2026\" is not a date of the form YYYY-MM-DD"]),
-    fault("a release date that is none", Swap(META, "released_on = \"2026-01-31\"", "released_on = \"2026-01-32\""), &["snapshot.toml:2: released_on: \"2026-01-32\" is not a date of the form YYYY-MM-DD"]),
+    fault("an invalid release date", Swap(META, "released_on = \"2026-01-31\"", "released_on = \"2026-01-32\""), &["snapshot.toml:2: released_on: \"2026-01-32\" is not a date of the form YYYY-MM-DD"]),
     fault("no quotes around a text", Swap(META, "\"Made by a test\"", "Made by a test"), &["snapshot.toml:4: is not TOML: string values must be quoted, expected literal string"]),
     fault("snapshot.toml is not UTF-8", Bytes(META, "Made by", b"Made \xfcber"), &["snapshot.toml:4: is not UTF-8"]),
 
@@ -62,7 +62,7 @@ pub const FAULTS: &[Fault] = &[
     fault("no reviews.csv", Remove(REVIEWS), &["reviews.csv: file is missing"]),
     fault("an empty file", Whole(PEOPLE, ""), &["people.csv:1: file is empty; the header line is missing"]),
     fault("a column twice", Swap(PEOPLE, "slug,name,title,", "slug,name,name,"), &[
-        "people.csv:1: name: column stands twice in the header",
+        "people.csv:1: name: column occurs twice in the header",
         "people.csv:1: title: column is missing",
     ]),
 
@@ -77,7 +77,7 @@ pub const FAULTS: &[Fault] = &[
     // lines
     fault("a field too few", Swap(FIRMS, "dunlin-club,Dunlin Club,,", "dunlin-club,Dunlin Club,"), &["firms.csv:6: 13 fields, the header has 14"]),
     fault("a field too many", Swap(ROUNDS, "r-3,lomar,grant,,,,", "r-3,lomar,grant,,,,,"), &["funding_rounds.csv:4: 8 fields, the header has 7"]),
-    fault("a word on a line of its own", Swap(PEOPLE, "olu-tanner,", "stray\nolu-tanner,"), &["people.csv:3: 1 field, the header has 6"]),
+    fault("a line with a single word", Swap(PEOPLE, "olu-tanner,", "stray\nolu-tanner,"), &["people.csv:3: 1 field, the header has 6"]),
 
     // slugs and ids
     fault("a sector's slug twice", Swap(SECTORS, "pets,Pets", "cards,Pets"), &["sectors.csv:6: slug: \"cards\" is already used in line 4"]),
@@ -86,63 +86,63 @@ pub const FAULTS: &[Fault] = &[
     fault("a round's id twice", Swap(ROUNDS, "r-3,", "r-1,"), &["funding_rounds.csv:4: id: \"r-1\" is already used in line 2"]),
     fault("a person's slug twice", Swap(PEOPLE, "olu-tanner,", "ada-birchden,"), &["people.csv:3: slug: \"ada-birchden\" is already used in line 2"]),
     fault("a review's id twice", Swap(REVIEWS, "v-2,", "v-1,"), &["reviews.csv:3: id: \"v-1\" is already used in line 2"]),
-    fault("a sector without a slug", Swap(SECTORS, "pets,Pets", ",Pets"), &["sectors.csv:6: slug: is empty; every row needs one"]),
-    fault("a firm without a slug", Swap(FIRMS, "dunlin-club,Dunlin", ",Dunlin"), &["firms.csv:6: slug: is empty; every row needs one"]),
-    fault("a startup without a slug", Swap(STARTUPS, "oxbow,Oxbow", "  ,Oxbow"), &["startups.csv:4: slug: is empty; every row needs one"]),
-    fault("a round without an id", Swap(ROUNDS, "r-3,", ","), &["funding_rounds.csv:4: id: is empty; every row needs one"]),
-    fault("a person without a slug", Swap(PEOPLE, "olu-tanner,", ","), &["people.csv:3: slug: is empty; every row needs one"]),
-    fault("a review without an id", Swap(REVIEWS, "v-2,", ","), &["reviews.csv:3: id: is empty; every row needs one"]),
+    fault("a sector without a slug", Swap(SECTORS, "pets,Pets", ",Pets"), &["sectors.csv:6: slug: is empty; every row needs a value"]),
+    fault("a firm without a slug", Swap(FIRMS, "dunlin-club,Dunlin", ",Dunlin"), &["firms.csv:6: slug: is empty; every row needs a value"]),
+    fault("a startup without a slug", Swap(STARTUPS, "oxbow,Oxbow", "  ,Oxbow"), &["startups.csv:4: slug: is empty; every row needs a value"]),
+    fault("a round without an id", Swap(ROUNDS, "r-3,", ","), &["funding_rounds.csv:4: id: is empty; every row needs a value"]),
+    fault("a person without a slug", Swap(PEOPLE, "olu-tanner,", ","), &["people.csv:3: slug: is empty; every row needs a value"]),
+    fault("a review without an id", Swap(REVIEWS, "v-2,", ","), &["reviews.csv:3: id: is empty; every row needs a value"]),
     fault("a slug in capitals", Swap(SECTORS, "pets,Pets", "Pets,Pets"), &["sectors.csv:6: slug: \"Pets\" is not a slug: lower-case letters a-z, digits and single `-` between them"]),
     fault("a slug with an underscore", Swap(FIRMS, "dunlin-club,", "dunlin_club,"), &["firms.csv:6: slug: \"dunlin_club\" is not a slug: lower-case letters a-z, digits and single `-` between them"]),
     fault("a slug with an accent", Swap(STARTUPS, "oxbow,Oxbow", "öxbow,Oxbow"), &["startups.csv:4: slug: \"öxbow\" is not a slug: lower-case letters a-z, digits and single `-` between them"]),
     fault("a slug with two hyphens", Swap(PEOPLE, "olu-tanner,", "olu--tanner,"), &["people.csv:3: slug: \"olu--tanner\" is not a slug: lower-case letters a-z, digits and single `-` between them"]),
     fault("a slug that ends in a hyphen", Swap(PEOPLE, "olu-tanner,", "olu-,"), &["people.csv:3: slug: \"olu-\" is not a slug: lower-case letters a-z, digits and single `-` between them"]),
-    fault("a round's id with a space", Swap(ROUNDS, "r-3,", "r 3,"), &["funding_rounds.csv:4: id: \"r 3\" is not an id: it holds a space"]),
-    fault("a review's id with a space", Swap(REVIEWS, "v-2,", "v 2,"), &["reviews.csv:3: id: \"v 2\" is not an id: it holds a space"]),
-    fault("a firm called like a path", Swap(FIRMS, "dunlin-club,Dunlin", "facets,Dunlin"), &["firms.csv:6: slug: `facets` is a path of the API; choose another slug"]),
+    fault("a round's id with a space", Swap(ROUNDS, "r-3,", "r 3,"), &["funding_rounds.csv:4: id: \"r 3\" is not an id: it contains a space"]),
+    fault("a review's id with a space", Swap(REVIEWS, "v-2,", "v 2,"), &["reviews.csv:3: id: \"v 2\" is not an id: it contains a space"]),
+    fault("a firm with the slug of a path", Swap(FIRMS, "dunlin-club,Dunlin", "facets,Dunlin"), &["firms.csv:6: slug: `facets` is a path of the API; choose another slug"]),
 
     // names
-    fault("a sector without a name", Swap(SECTORS, "health,Health", "health,"), &["sectors.csv:5: name: is empty; every row needs one"]),
-    fault("a firm without a name", Swap(FIRMS, "Cedar Bank", ""), &["firms.csv:5: name: is empty; every row needs one"]),
-    fault("a startup without a name", Swap(STARTUPS, "Lomar", "   "), &["startups.csv:3: name: is empty; every row needs one"]),
-    fault("a person whose name cannot be seen", Swap(PEOPLE, "Olu Tanner", "\u{200b}"), &["people.csv:3: name: is empty; every row needs one"]),
+    fault("a sector without a name", Swap(SECTORS, "health,Health", "health,"), &["sectors.csv:5: name: is empty; every row needs a value"]),
+    fault("a firm without a name", Swap(FIRMS, "Cedar Bank", ""), &["firms.csv:5: name: is empty; every row needs a value"]),
+    fault("a startup without a name", Swap(STARTUPS, "Lomar", "   "), &["startups.csv:3: name: is empty; every row needs a value"]),
+    fault("a person with an invisible name", Swap(PEOPLE, "Olu Tanner", "\u{200b}"), &["people.csv:3: name: is empty; every row needs a value"]),
 
     // references
-    fault("a parent that is none", Swap(SECTORS, "Payments,fintech", "Payments,finance"), &["sectors.csv:3: parent: no sector has the slug \"finance\""]),
-    fault("a firm's sector that is none", Swap(FIRMS, "fintech|health", "fintech|wealth"), &["firms.csv:2: sectors: no sector has the slug \"wealth\""]),
-    fault("a startup's sector that is none", Swap(STARTUPS, "payments|cards", "payments|card"), &["startups.csv:2: sectors: no sector has the slug \"card\""]),
-    fault("a round of no startup", Swap(ROUNDS, "r-3,lomar", "r-3,lomax"), &["funding_rounds.csv:4: startup: no startup has the slug \"lomax\""]),
+    fault("an unknown parent", Swap(SECTORS, "Payments,fintech", "Payments,finance"), &["sectors.csv:3: parent: no sector has the slug \"finance\""]),
+    fault("an unknown sector of a firm", Swap(FIRMS, "fintech|health", "fintech|wealth"), &["firms.csv:2: sectors: no sector has the slug \"wealth\""]),
+    fault("an unknown sector of a startup", Swap(STARTUPS, "payments|cards", "payments|card"), &["startups.csv:2: sectors: no sector has the slug \"card\""]),
+    fault("a round of an unknown startup", Swap(ROUNDS, "r-3,lomar", "r-3,lomax"), &["funding_rounds.csv:4: startup: no startup has the slug \"lomax\""]),
     fault("a round of a firm", Swap(ROUNDS, "r-3,lomar", "r-3,birch-fund"), &["funding_rounds.csv:4: startup: no startup has the slug \"birch-fund\""]),
-    fault("a lead that is none", Swap(ROUNDS, "2019-05-04,alder-capital", "2019-05-04,elder-capital"), &["funding_rounds.csv:2: lead_investors: no firm has the slug \"elder-capital\""]),
-    fault("an investor that is none", Swap(ROUNDS, "alder-capital|cedar-bank", "alder-capital|cedar-bonk"), &["funding_rounds.csv:3: investors: no firm has the slug \"cedar-bonk\""]),
+    fault("an unknown lead", Swap(ROUNDS, "2019-05-04,alder-capital", "2019-05-04,elder-capital"), &["funding_rounds.csv:2: lead_investors: no firm has the slug \"elder-capital\""]),
+    fault("an unknown investor", Swap(ROUNDS, "alder-capital|cedar-bank", "alder-capital|cedar-bonk"), &["funding_rounds.csv:3: investors: no firm has the slug \"cedar-bonk\""]),
     fault("an investor by its name", Swap(ROUNDS, "alder-capital|cedar-bank", "Alder Capital|cedar-bank"), &["funding_rounds.csv:3: investors: no firm has the slug \"Alder Capital\""]),
-    fault("a person of no firm", Swap(PEOPLE, "firm,birch-fund", "firm,birch"), &["people.csv:2: organization: no firm has the slug \"birch\""]),
-    fault("a person of no startup", Swap(PEOPLE, "startup,lomar", "startup,lomax"), &["people.csv:3: organization: no startup has the slug \"lomax\""]),
+    fault("a person of an unknown firm", Swap(PEOPLE, "firm,birch-fund", "firm,birch"), &["people.csv:2: organization: no firm has the slug \"birch\""]),
+    fault("a person of an unknown startup", Swap(PEOPLE, "startup,lomar", "startup,lomax"), &["people.csv:3: organization: no startup has the slug \"lomax\""]),
     fault("a person of a startup that is a firm", Swap(PEOPLE, "firm,birch-fund", "startup,birch-fund"), &["people.csv:2: organization: no startup has the slug \"birch-fund\""]),
-    fault("a review of no firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,tidewick"), &["reviews.csv:3: firm: no firm has the slug \"tidewick\""]),
+    fault("a review of an unknown firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,tidewick"), &["reviews.csv:3: firm: no firm has the slug \"tidewick\""]),
 
     // vocabularies
-    fault("a kind that is none", Swap(FIRMS, ",bank,", ",banks,"), &["firms.csv:5: kind: \"banks\" is not a kind: vc, angel, angel-network, accelerator, corporate, private-equity, family-office, bank, university, government, crowdfunding, other"]),
-    fault("a firm's stage that is none", Swap(FIRMS, "seed|series-a", "seed|series-z"), &["firms.csv:2: stages: \"series-z\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
-    fault("a startup's stage that is none", Swap(STARTUPS, "2018,series-a", "2018,late"), &["startups.csv:2: stage: \"late\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
-    fault("a round's stage that is none", Swap(ROUNDS, "lomar,grant", "lomar,gift"), &["funding_rounds.csv:4: stage: \"gift\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
-    fault("a review's stage that is none", Swap(REVIEWS, "alder-capital,seed", "alder-capital,sead"), &["reviews.csv:2: stage: \"sead\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
-    fault("a startup's status that is none", Swap(STARTUPS, "health,closed", "health,dead"), &["startups.csv:3: status: \"dead\" is not a status: operating, acquired, ipo, closed"]),
-    fault("a review's status that is none", Swap(REVIEWS, ",pending,", ",waiting,"), &["reviews.csv:3: status: \"waiting\" is not a status: pending, approved, rejected"]),
-    fault("an organization of a third kind", Swap(PEOPLE, "startup,lomar", "company,lomar"), &["people.csv:3: organization_kind: \"company\" is not an organization_kind: firm, startup"]),
-    fault("a firm's country that is none", Swap(FIRMS, ",,,FR,", ",,,XX,"), &["firms.csv:4: country: \"XX\" is not a country of ISO 3166-1, such as `DE`"]),
-    fault("a startup's country that is none", Swap(STARTUPS, ",GB,", ",Atlantis,"), &["startups.csv:2: country: \"Atlantis\" is not a country of ISO 3166-1, such as `DE`"]),
-    fault("a person's country that is none", Swap(PEOPLE, "birch-fund,FR", "birch-fund,EU"), &["people.csv:2: country: \"EU\" is not a country of ISO 3166-1, such as `DE`"]),
+    fault("an unknown kind", Swap(FIRMS, ",bank,", ",banks,"), &["firms.csv:5: kind: \"banks\" is not a kind: vc, angel, angel-network, accelerator, corporate, private-equity, family-office, bank, university, government, crowdfunding, other"]),
+    fault("an unknown stage of a firm", Swap(FIRMS, "seed|series-a", "seed|series-z"), &["firms.csv:2: stages: \"series-z\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
+    fault("an unknown stage of a startup", Swap(STARTUPS, "2018,series-a", "2018,late"), &["startups.csv:2: stage: \"late\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
+    fault("an unknown stage of a round", Swap(ROUNDS, "lomar,grant", "lomar,gift"), &["funding_rounds.csv:4: stage: \"gift\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
+    fault("an unknown stage of a review", Swap(REVIEWS, "alder-capital,seed", "alder-capital,sead"), &["reviews.csv:2: stage: \"sead\" is not a stage: pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other"]),
+    fault("an unknown status of a startup", Swap(STARTUPS, "health,closed", "health,dead"), &["startups.csv:3: status: \"dead\" is not a status: operating, acquired, ipo, closed"]),
+    fault("an unknown status of a review", Swap(REVIEWS, ",pending,", ",waiting,"), &["reviews.csv:3: status: \"waiting\" is not a status: pending, approved, rejected"]),
+    fault("an unknown kind of organization", Swap(PEOPLE, "startup,lomar", "company,lomar"), &["people.csv:3: organization_kind: \"company\" is not an organization_kind: firm, startup"]),
+    fault("an unknown country of a firm", Swap(FIRMS, ",,,FR,", ",,,XX,"), &["firms.csv:4: country: \"XX\" is not a country of ISO 3166-1, such as `DE`"]),
+    fault("an unknown country of a startup", Swap(STARTUPS, ",GB,", ",Atlantis,"), &["startups.csv:2: country: \"Atlantis\" is not a country of ISO 3166-1, such as `DE`"]),
+    fault("an unknown country of a person", Swap(PEOPLE, "birch-fund,FR", "birch-fund,EU"), &["people.csv:2: country: \"EU\" is not a country of ISO 3166-1, such as `DE`"]),
     fault("ghosted neither true nor false", Swap(REVIEWS, ",true,", ",perhaps,"), &["reviews.csv:3: ghosted: \"perhaps\" is neither `true` nor `false`"]),
 
     // numbers
-    fault("a cheque in words", Swap(FIRMS, "100000,500000", "5m,500000"), &["firms.csv:2: check_min_usd: \"5m\" is not a whole number of US dollars"]),
-    fault("a cheque with a sign", Swap(FIRMS, "100000,500000", "100000,-500000"), &["firms.csv:2: check_max_usd: \"-500000\" is not a whole number of US dollars"]),
+    fault("a check size in words", Swap(FIRMS, "100000,500000", "5m,500000"), &["firms.csv:2: check_min_usd: \"5m\" is not a whole number of US dollars"]),
+    fault("a check size with a sign", Swap(FIRMS, "100000,500000", "100000,-500000"), &["firms.csv:2: check_max_usd: \"-500000\" is not a whole number of US dollars"]),
     fault("assets with a fraction", Swap(FIRMS, "90000000", "90000000.50"), &["firms.csv:2: aum_usd: \"90000000.50\" is not a whole number of US dollars"]),
     fault("an amount with commas", Swap(ROUNDS, "750000", "\"750,000\""), &["funding_rounds.csv:2: amount_usd: \"750,000\" is not a whole number of US dollars"]),
-    fault("an amount beyond all money", Swap(ROUNDS, "6000000", "99999999999999999999"), &["funding_rounds.csv:3: amount_usd: \"99999999999999999999\" is not a whole number of US dollars"]),
-    fault("a firm's year that is none", Swap(FIRMS, ",1999,", ",about 1999,"), &["firms.csv:4: founded_year: \"about 1999\" is not a year from 1 to 9999"]),
-    fault("a startup's year that is none", Swap(STARTUPS, ",2018,", ",20180,"), &["startups.csv:2: founded_year: \"20180\" is not a year from 1 to 9999"]),
+    fault("an amount that is too large", Swap(ROUNDS, "6000000", "99999999999999999999"), &["funding_rounds.csv:3: amount_usd: \"99999999999999999999\" is not a whole number of US dollars"]),
+    fault("an invalid year of a firm", Swap(FIRMS, ",1999,", ",about 1999,"), &["firms.csv:4: founded_year: \"about 1999\" is not a year from 1 to 9999"]),
+    fault("an invalid year of a startup", Swap(STARTUPS, ",2018,", ",20180,"), &["startups.csv:2: founded_year: \"20180\" is not a year from 1 to 9999"]),
 
     // ratings
     fault("a rating of 0", Swap(REVIEWS, "birch-fund,,1,", "birch-fund,,0,"), &["reviews.csv:3: rating: \"0\" is not a rating: a whole number from 1 to 5"]),
@@ -153,26 +153,26 @@ pub const FAULTS: &[Fault] = &[
 
     // dates
     fault("a round's date of another form", Swap(ROUNDS, "2019-05-04", "04/05/2019"), &["funding_rounds.csv:2: announced_on: \"04/05/2019\" is not a date of the form YYYY-MM-DD"]),
-    fault("a round on a day that is none", Swap(ROUNDS, "2021-02-28", "2021-02-29"), &["funding_rounds.csv:3: announced_on: \"2021-02-29\" is not a date of the form YYYY-MM-DD"]),
+    fault("a round with an invalid date", Swap(ROUNDS, "2021-02-28", "2021-02-29"), &["funding_rounds.csv:3: announced_on: \"2021-02-29\" is not a date of the form YYYY-MM-DD"]),
     fault("a review's date of another form", Swap(REVIEWS, "2025-11-30", "2025-11"), &["reviews.csv:3: created_on: \"2025-11\" is not a date of the form YYYY-MM-DD"]),
 
     // required fields
-    fault("a round without a startup", Swap(ROUNDS, "r-3,lomar", "r-3,"), &["funding_rounds.csv:4: startup: is empty; every row needs one"]),
-    fault("a round without a stage", Swap(ROUNDS, "lomar,grant", "lomar,"), &["funding_rounds.csv:4: stage: is empty; every row needs one"]),
-    fault("a person without an organization", Swap(PEOPLE, "startup,lomar", "startup,"), &["people.csv:3: organization: is empty; every row needs one"]),
-    fault("a person without a kind of organization", Swap(PEOPLE, "startup,lomar", ",lomar"), &["people.csv:3: organization_kind: is empty; every row needs one"]),
-    fault("a review without a firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,"), &["reviews.csv:3: firm: is empty; every row needs one"]),
-    fault("a review without a rating", Swap(REVIEWS, "birch-fund,,1,", "birch-fund,,,"), &["reviews.csv:3: rating: is empty; every row needs one"]),
-    fault("a review without a status", Swap(REVIEWS, ",pending,", ",,"), &["reviews.csv:3: status: is empty; every row needs one"]),
-    fault("a review without a date", Swap(REVIEWS, "2025-11-30", ""), &["reviews.csv:3: created_on: is empty; every row needs one"]),
+    fault("a round without a startup", Swap(ROUNDS, "r-3,lomar", "r-3,"), &["funding_rounds.csv:4: startup: is empty; every row needs a value"]),
+    fault("a round without a stage", Swap(ROUNDS, "lomar,grant", "lomar,"), &["funding_rounds.csv:4: stage: is empty; every row needs a value"]),
+    fault("a person without an organization", Swap(PEOPLE, "startup,lomar", "startup,"), &["people.csv:3: organization: is empty; every row needs a value"]),
+    fault("a person without a kind of organization", Swap(PEOPLE, "startup,lomar", ",lomar"), &["people.csv:3: organization_kind: is empty; every row needs a value"]),
+    fault("a review without a firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,"), &["reviews.csv:3: firm: is empty; every row needs a value"]),
+    fault("a review without a rating", Swap(REVIEWS, "birch-fund,,1,", "birch-fund,,,"), &["reviews.csv:3: rating: is empty; every row needs a value"]),
+    fault("a review without a status", Swap(REVIEWS, ",pending,", ",,"), &["reviews.csv:3: status: is empty; every row needs a value"]),
+    fault("a review without a date", Swap(REVIEWS, "2025-11-30", ""), &["reviews.csv:3: created_on: is empty; every row needs a value"]),
 
-    // sectors in a circle
+    // sector cycles
     fault("a sector that is its own parent", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,fintech,"), &["sectors.csv:2: parent: \"fintech\" is its own ancestor"]),
-    fault("two sectors in a circle", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,payments,"), &[
+    fault("a cycle of two sectors", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,payments,"), &[
         "sectors.csv:2: parent: \"fintech\" is its own ancestor",
         "sectors.csv:3: parent: \"payments\" is its own ancestor",
     ]),
-    fault("three sectors in a circle", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,cards,"), &[
+    fault("a cycle of three sectors", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,cards,"), &[
         "sectors.csv:2: parent: \"fintech\" is its own ancestor",
         "sectors.csv:3: parent: \"payments\" is its own ancestor",
         "sectors.csv:4: parent: \"cards\" is its own ancestor",
@@ -183,7 +183,7 @@ pub const FAULTS: &[Fault] = &[
 pub const WARNINGS: &[Fault] = &[
     fault("an unknown column", Swap(PEOPLE, "slug,name,title,organization_kind,organization,country\nada-birchden,Ada Birchden,Partner,firm,birch-fund,FR\nolu-tanner,Olu Tanner,CEO,startup,lomar,", "slug,name,title,organization_kind,organization,country,shoe_size\nada-birchden,Ada Birchden,Partner,firm,birch-fund,FR,39\nolu-tanner,Olu Tanner,CEO,startup,lomar,,44"), &["people.csv:1: unknown column \"shoe_size\""]),
     fault("an unknown key", Swap(META, "title = ", "titel = "), &["snapshot.toml:3: unknown key \"titel\""]),
-    fault("smallest cheque above the largest", Swap(FIRMS, "100000,500000", "700000,500000"), &["firms.csv:2: check_min_usd: 700000 is above check_max_usd, 500000"]),
+    fault("minimum check size above the maximum", Swap(FIRMS, "100000,500000", "700000,500000"), &["firms.csv:2: check_min_usd: 700000 is above check_max_usd, 500000"]),
     fault("a firm founded in the future", Swap(FIRMS, ",1999,", ",2027,"), &["firms.csv:4: founded_year: 2027 is after the release"]),
     fault("a startup founded in the future", Swap(STARTUPS, "Lo,,,,,,", "Lo,,,,,2030,"), &["startups.csv:3: founded_year: 2030 is after the release"]),
     fault("a round before its startup", Swap(ROUNDS, "2019-05-04", "2017-12-31"), &["funding_rounds.csv:2: announced_on: 2017-12-31 is before the startup was founded, 2018"]),

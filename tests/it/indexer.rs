@@ -1,4 +1,4 @@
-//! The indexer as its operators run it: words, exit codes, JSON, and a `kill -9` at every moment.
+//! The indexer as a program: output, exit codes, JSON, and a `kill -9` at any moment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,6 @@ fn version(text: &str) -> SnapshotVersion {
     text.parse().unwrap()
 }
 
-/// An index folder and the indexer that works on it.
 struct Index {
     folder: TempDir,
 }
@@ -45,11 +44,11 @@ impl Index {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
-        Ended(self.command(words).output().unwrap())
+    fn run(&self, words: &[&str]) -> Finished {
+        Finished(self.command(words).output().unwrap())
     }
 
-    fn build(&self, dataset: &Path) -> Ended {
+    fn build(&self, dataset: &Path) -> Finished {
         self.run(&["build", "--dataset", dataset.to_str().unwrap()])
     }
 
@@ -58,9 +57,9 @@ impl Index {
     }
 }
 
-struct Ended(Output);
+struct Finished(Output);
 
-impl Ended {
+impl Finished {
     fn out(&self) -> String {
         String::from_utf8(self.0.stdout.clone()).unwrap()
     }
@@ -75,16 +74,16 @@ impl Ended {
         self
     }
 
-    /// The one JSON object on standard output, beside which nothing is said.
+    /// The JSON object on standard output; standard error is empty.
     #[track_caller]
     fn json(self, code: i32) -> Value {
-        let ended = self.code(code);
-        assert_eq!(ended.err(), "");
-        serde_json::from_str(&ended.out()).unwrap()
+        let finished = self.code(code);
+        assert_eq!(finished.err(), "");
+        serde_json::from_str(&finished.out()).unwrap()
     }
 }
 
-/// A copy of the small dataset in which `from` became `to`.
+/// A copy of the small dataset in which `from` is replaced by `to`.
 fn changed(version: &str, file: &str, from: &str, to: &str) -> TempDir {
     let folder = copy_as(&small(), version);
     let path = folder.path().join(file);
@@ -95,18 +94,18 @@ fn changed(version: &str, file: &str, from: &str, to: &str) -> TempDir {
 }
 
 #[test]
-fn check_says_what_is_wrong_and_writes_nothing() {
+fn check_reports_problems_and_writes_nothing() {
     let index = Index::new();
     let good = index.run(&["check", "--dataset", small().to_str().unwrap()]).code(0);
-    assert!(good.out().ends_with("small: good, 0 errors, 0 warnings\n"), "{}", good.out());
+    assert!(good.out().ends_with("small: ok, 0 errors, 0 warnings\n"), "{}", good.out());
 
     let bad = changed("2026-11-20.1", "firms.csv", "100000,", "5m,");
     fs::write(bad.path().join("people.csv"), "slug,name,title,organization_kind,organization,country,age\n").unwrap();
     let bad_path = bad.path().to_str().unwrap();
-    let told = index.run(&["check", "--dataset", bad_path]).code(1).out();
-    let lines: Vec<&str> = told.lines().collect();
+    let text = index.run(&["check", "--dataset", bad_path]).code(1).out();
+    let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0], "error: firms.csv:2: check_min_usd: \"5m\" is not a whole number of US dollars");
-    assert!(lines[1].ends_with(": refused, 1 error, 1 warning (--verbose lists them)"), "{told}");
+    assert!(lines[1].ends_with(": rejected, 1 error, 1 warning (list them with --verbose)"), "{text}");
     let verbose = index.run(&["check", "--verbose", "--dataset", bad_path]).code(1).out();
     assert!(verbose.contains("warning: people.csv:1: unknown column \"age\"\n"), "{verbose}");
 
@@ -120,17 +119,17 @@ fn check_says_what_is_wrong_and_writes_nothing() {
 }
 
 #[test]
-fn build_ends_with_counts_sizes_times_and_the_difference() {
+fn build_prints_counts_sizes_times_and_the_difference() {
     let index = Index::new();
     let first = index.build(&small()).code(0);
     for line in ["  firms                      3\n", "  reviews                    4\n", "  current: 2026-11-20.1\n"] {
         assert!(first.out().contains(line), "{line:?} in {}", first.out());
     }
     assert!(first.out().starts_with("published 2026-11-20.1 in "));
-    // Elsewhere than on a terminal each step is a line.
+    // If standard error is not a terminal, each step is a line.
     let steps: Vec<String> = first.err().lines().map(|line| line.split_whitespace().next().unwrap().into()).collect();
     for step in ["firms.csv", "tables.bin", "text/startups", "sync", "publish"] {
-        assert!(steps.iter().any(|told| told == step), "{step} in {steps:?}");
+        assert!(steps.iter().any(|text| text == step), "{step} in {steps:?}");
     }
 
     let dataset = changed("2026-11-27.1", "people.csv", "li-na-moss,Li Na Moss", "li-moss,Li Moss");
@@ -143,17 +142,17 @@ fn build_ends_with_counts_sizes_times_and_the_difference() {
     assert!(second["steps"].as_array().unwrap().iter().any(|step| step["name"] == "derive"));
 
     let third = changed("2026-11-28.1", "startups.csv", "kettlepay,KettlePay", "kettlepay,Kettle Pay");
-    let told = index.build(third.path()).code(0).out();
-    assert!(told.contains("  startups                   3   0 added, 0 removed, 1 changed\n"), "{told}");
-    assert!(told.contains("  compared with: 2026-11-27.1\n"), "{told}");
+    let text = index.build(third.path()).code(0).out();
+    assert!(text.contains("  startups                   3   0 added, 0 removed, 1 changed\n"), "{text}");
+    assert!(text.contains("  compared with: 2026-11-27.1\n"), "{text}");
 }
 
 #[test]
-fn the_same_version_again_ends_well_or_names_the_next_free_one() {
+fn the_same_version_again_succeeds_with_the_same_content_or_names_the_next_free_version() {
     let index = Index::new();
     index.build(&small()).code(0);
     let again = index.build(&small()).code(0).out();
-    assert!(again.starts_with("2026-11-20.1 is published already with the same content"), "{again}");
+    assert!(again.starts_with("2026-11-20.1 is already published with the same content"), "{again}");
     assert_eq!(index.build_json(&small())["outcome"], "unchanged");
     let other = changed("2026-11-20.1", "firms.csv", "Ostrava Ventures", "Ostrava Capital");
     let path = other.path().to_str().unwrap();
@@ -164,7 +163,7 @@ fn the_same_version_again_ends_well_or_names_the_next_free_one() {
 }
 
 #[test]
-fn a_refused_dataset_leaves_the_release_before_as_the_one_to_serve() {
+fn a_rejected_dataset_leaves_the_previous_release_active() {
     let index = Index::new();
     index.build(&small()).code(0);
     let bad = changed("2026-11-27.1", "funding_rounds.csv", "kettlepay", "kettlepa");
@@ -186,7 +185,7 @@ fn releases_are_listed_switched_verified_and_pruned() {
     assert!(lines.len() == 3 && lines[0].starts_with("* 2026-11-22.1 ") && lines[1].starts_with("  2026-11-21.1 "));
 
     let back = index.run(&["activate", "2026-11-20.1"]).code(0).out();
-    assert_eq!(back, "current: 2026-11-20.1, before: 2026-11-22.1\n");
+    assert_eq!(back, "current: 2026-11-20.1, previously 2026-11-22.1\n");
     let again = index.run(&["activate", "--json", "2026-11-20"]).json(0);
     assert_eq!((&again["current"], &again["changed"]), (&"2026-11-20.1".into(), &Value::Bool(false)));
     let listed = index.run(&["list", "--json"]).json(0);
@@ -200,9 +199,9 @@ fn releases_are_listed_switched_verified_and_pruned() {
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
     fs::write(&tables, bytes).unwrap();
-    let told = index.run(&["verify"]).code(1).out();
-    assert!(told.contains("2026-11-21.1: refused: release 2026-11-21.1 is damaged: tables.bin has"), "{told}");
-    assert!(told.contains("2026-11-22.1: good, "), "{told}");
+    let text = index.run(&["verify"]).code(1).out();
+    assert!(text.contains("2026-11-21.1: failed: release 2026-11-21.1 is damaged: tables.bin has"), "{text}");
+    assert!(text.contains("2026-11-22.1: ok, "), "{text}");
     index.run(&["verify", "2026-11-22.1"]).code(0);
     let json = index.run(&["verify", "--json", "2026-11-21.1"]).json(1);
     assert_eq!(json["releases"][0]["code"], "damaged");
@@ -221,7 +220,7 @@ fn releases_are_listed_switched_verified_and_pruned() {
 }
 
 #[test]
-fn each_way_to_fail_has_its_exit_code() {
+fn each_failure_has_its_exit_code() {
     let index = Index::new();
     for words in [
         &[][..],
@@ -236,11 +235,11 @@ fn each_way_to_fail_has_its_exit_code() {
         index.run(words).code(2);
     }
     for words in [&["list"][..], &["verify"], &["prune", "--keep", "1"]] {
-        let ended = index.run(words).code(3);
-        assert!(ended.err().contains("index: No such file"), "{}", ended.err());
+        let finished = index.run(words).code(3);
+        assert!(finished.err().contains("index: No such file"), "{}", finished.err());
     }
     assert_eq!(index.run(&["activate", "--json", "2026-11-20.1"]).json(1)["code"], "missing");
-    assert!(!index.path().exists(), "only a build makes the folder");
+    assert!(!index.path().exists(), "only a build creates the folder");
     index.run(&["--help"]).code(0);
     assert!(index.run(&["--help"]).out().contains("Exit codes:"));
 
@@ -260,7 +259,7 @@ fn each_way_to_fail_has_its_exit_code() {
 }
 
 #[test]
-fn of_two_builds_at_once_one_ends_well_and_one_is_told_to_wait() {
+fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
     let index = Index::new();
     let start = |version: &str| {
         let dataset = copy_as(&bundled_folder(), version);
@@ -268,26 +267,27 @@ fn of_two_builds_at_once_one_ends_well_and_one_is_told_to_wait() {
         let child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         (dataset, child)
     };
-    let (mut ended, mut all) = (Vec::new(), vec![start("2026-11-20.7"), start("2026-11-20.8"), start("2026-11-20.9")]);
+    let (mut finished, mut all) =
+        (Vec::new(), vec![start("2026-11-20.7"), start("2026-11-20.8"), start("2026-11-20.9")]);
     for (_, child) in &mut all {
-        ended.push(child.wait().unwrap().code().unwrap());
+        finished.push(child.wait().unwrap().code().unwrap());
     }
-    assert!(ended.contains(&0) && ended.iter().all(|code| [0, 4].contains(code)), "{ended:?}");
-    let done = ended.iter().filter(|code| **code == 0).count();
+    assert!(finished.contains(&0) && finished.iter().all(|code| [0, 4].contains(code)), "{finished:?}");
+    let done = finished.iter().filter(|code| **code == 0).count();
     assert_eq!(index.releases().versions().unwrap().len(), done);
     index.run(&["verify"]).code(0);
 }
 
-/// Whatever the moment, the index serves the old release or the new one, whole, and the next build ends well.
+/// After a kill at any moment, the old or the new release is active and complete, and the next build succeeds.
 #[test]
-fn a_kill_at_any_moment_leaves_the_old_release_or_the_new() {
+fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
     const MOMENTS: u32 = 24;
     let index = Index::new();
     let (old, new) = (copy_as(&bundled_folder(), "2026-11-20.1"), copy_as(&bundled_folder(), "2026-11-27.1"));
     index.build(old.path()).code(0);
-    let began = Instant::now();
+    let start = Instant::now();
     index.build(new.path()).code(0);
-    let mut whole = began.elapsed();
+    let mut shortest = start.elapsed();
     let releases = index.releases();
     let (mut served_old, mut killed) = (0, 0);
     for moment in 0..MOMENTS {
@@ -296,17 +296,17 @@ fn a_kill_at_any_moment_leaves_the_old_release_or_the_new() {
         assert_eq!(releases.versions().unwrap(), [version("2026-11-20.1")]);
         let words = ["build", "--dataset", new.path().to_str().unwrap()];
         let mut child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(whole * moment / MOMENTS);
+        sleep(shortest * moment / MOMENTS);
         child.kill().unwrap();
         killed += u32::from(child.wait().unwrap().code().is_none());
         let current = releases.current().unwrap().unwrap();
         served_old += u32::from(current == version("2026-11-20.1"));
         let release = releases.open(current).unwrap_or_else(|error| panic!("moment {moment}: {error}"));
         release.smoke_test().unwrap();
-        let began = Instant::now();
+        let start = Instant::now();
         let next = index.build_json(new.path());
-        // What else the machine does comes and goes: the moments are spread over the shortest build.
-        whole = whole.min(began.elapsed());
+        // The load of the machine varies: the moments are spread over the shortest build.
+        shortest = shortest.min(start.elapsed());
         assert_eq!(next["current"], "2026-11-27.1", "moment {moment}: {next}");
         let left: Vec<String> = fs::read_dir(index.path())
             .unwrap()
@@ -331,7 +331,7 @@ fn the_real_data_compiles_without_an_error() {
 }
 
 #[test]
-fn a_search_shows_the_parts_of_each_score() {
+fn a_search_shows_the_components_of_each_score() {
     let index = Index::new();
     let (status, _) = index.build(&bundled_folder()).0.status.code().zip(Some(())).unwrap();
     assert_eq!(status, 0);

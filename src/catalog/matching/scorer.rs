@@ -1,9 +1,9 @@
 //! Points for a firm, from the sets and columns of the snapshot.
 
 use crate::data::archive::facet_column::Bits;
-use crate::data::archive::unknown;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Facet, Snapshot, Stage, StartupStatus, Table};
+use crate::data::{NONE_I32, NONE_U64};
 
 use crate::catalog::Filter;
 use crate::catalog::RowFilter;
@@ -173,7 +173,7 @@ impl<'a> MatchScorer<'a> {
 
     /// The day of the last investment.
     fn last_investment(&self, row: u32) -> Option<i32> {
-        self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != unknown::I32)
+        self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != NONE_I32)
     }
 
     /// The share of reviewers who got an answer, in tenths of a per cent.
@@ -183,8 +183,8 @@ impl<'a> MatchScorer<'a> {
 
     /// The firm's cheque range; `None` for a bound that is not known.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
-        let (min, max) = self.snapshot.checks();
-        let known = |checks: &[u64]| checks.get(row as usize).copied().filter(|usd| *usd != unknown::U64);
+        let (min, max) = self.snapshot.check_sizes();
+        let known = |checks: &[u64]| checks.get(row as usize).copied().filter(|usd| *usd != NONE_U64);
         (known(min), known(max))
     }
 

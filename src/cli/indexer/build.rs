@@ -1,4 +1,4 @@
-//! `indexer build`: from a dataset to the release that is served.
+//! `indexer build`: compile a dataset and publish it as a release.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,22 +17,22 @@ use crate::data::{Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
 use crate::release::{Outcome, Publication, ReleaseStore, manifest};
 
-/// What is said at the end of a build.
+/// The result of a build.
 struct Summary<'a> {
     publication: &'a Publication,
     report: &'a Report,
     difference: Difference,
     steps: Vec<Step>,
     took: Duration,
-    place: &'a Path,
+    folder: &'a Path,
 }
 
-/// What changed against the release before.
+/// Changes compared with the previous release.
 enum Difference {
-    /// There was none before, or the build published nothing new.
+    /// There is no previous release, or the build published nothing new.
     None,
     Of(SnapshotVersion, Vec<(Table, Changes)>),
-    /// The release before cannot be read.
+    /// The previous release cannot be read.
     Unknown(SnapshotVersion, String),
 }
 
@@ -42,29 +42,29 @@ pub(crate) fn run(
     now: OffsetDateTime,
     style: &Style,
 ) -> Result<Code, CommandError> {
-    let began = Instant::now();
+    let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?;
     let compiled = match data::compile(folder, &steps) {
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);
-            check::tell(&report, folder, style)?;
-            return Ok(Code::Refused);
+            check::print(&report, folder, style)?;
+            return Ok(Code::Rejected);
         }
     };
     let report = compiled.report().clone();
     let publication = building.publish(compiled, now, &steps)?;
     drop(building);
     let difference = compare(releases, &publication, &steps);
-    let place = releases.release_folder(publication.manifest.version);
+    let release_folder = releases.release_folder(publication.manifest.version);
     let summary = Summary {
         publication: &publication,
         report: &report,
         difference,
-        steps: steps.taken(),
-        took: began.elapsed(),
-        place: &place,
+        steps: steps.completed(),
+        took: start.elapsed(),
+        folder: &release_folder,
     };
     drop(steps);
     if style.json {
@@ -72,10 +72,10 @@ pub(crate) fn run(
     } else {
         summary.print(style)?
     }
-    Ok(Code::Done)
+    Ok(Code::Success)
 }
 
-/// Compares what was published with the release that was served before.
+/// Compares the published release with the one that was active before.
 fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
     let version = publication.manifest.version;
     let Some(before) = publication.before.filter(|before| *before != version) else { return Difference::None };
@@ -96,11 +96,11 @@ impl Summary<'_> {
         let mut out = io::BufWriter::new(io::stdout().lock());
         check::list(self.report, style, &mut out)?;
         let manifest = &self.publication.manifest;
-        let (version, place, took) = (manifest.version, self.place.display(), format::time(self.took));
+        let (version, folder, took) = (manifest.version, self.folder.display(), format::time(self.took));
         match self.publication.outcome {
-            Outcome::Published => writeln!(out, "published {version} in {took}: {place}")?,
-            Outcome::Repaired => writeln!(out, "replaced the damaged {version} in {took}: {place}")?,
-            Outcome::Unchanged => writeln!(out, "{version} is published already with the same content: {place}")?,
+            Outcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
+            Outcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
+            Outcome::Unchanged => writeln!(out, "{version} is already published with the same content: {folder}")?,
         }
         self.print_tables(&mut out)?;
         let sizes = [manifest::TABLES, manifest::TEXT].map(|prefix| format::size(manifest.bytes(prefix)));
@@ -114,9 +114,9 @@ impl Summary<'_> {
         match self.publication.current {
             Some(current) if current == version => writeln!(out, "  current: {version}")?,
             Some(current) => {
-                writeln!(out, "  current: {current}; `indexer activate {version}` makes it {version}")?;
+                writeln!(out, "  current: {current}; activate the new release with `indexer activate {version}`")?;
             }
-            None => writeln!(out, "  current: none; `indexer activate {version}` makes it {version}")?,
+            None => writeln!(out, "  current: none; activate the new release with `indexer activate {version}`")?,
         }
         out.flush()
     }
@@ -128,7 +128,7 @@ impl Summary<'_> {
         };
         for (table, rows) in rows(self.publication.manifest.counts) {
             let name = table.name();
-            write!(out, "  {name:<16}{:>12}", format::count(rows.into()))?;
+            write!(out, "  {name:<16}{:>12}", format::count(rows))?;
             if let Some((_, changes)) = changes.iter().find(|(changed, _)| *changed == table) {
                 let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
                 write!(out, "   {added} added, {removed} removed, {changed} changed")?;
@@ -155,14 +155,13 @@ pub(crate) fn rows(counts: Counts) -> [(Table, u32); 6] {
     ]
 }
 
-/// The summary for machines.
 #[derive(Serialize)]
 struct SummaryJson<'a> {
     ok: bool,
     outcome: &'static str,
     version: String,
     place: String,
-    /// The release that is served now.
+    /// The active release.
     current: Option<String>,
     counts: Counts,
     bytes: Bytes,
@@ -203,9 +202,8 @@ struct DifferenceJson {
 
 impl DifferenceJson {
     fn of(changes: &[(Table, Changes)]) -> Self {
-        let of = |table: Table| {
-            changes.iter().find(|(changed, _)| *changed == table).map(|(_, changes)| *changes).unwrap_or_default()
-        };
+        let of =
+            |table: Table| changes.iter().find(|(changed, _)| *changed == table).expect("every table is compared").1;
         Self {
             firms: of(Table::Firms),
             startups: of(Table::Startups),
@@ -221,7 +219,6 @@ impl<'a> SummaryJson<'a> {
     fn of(summary: &'a Summary<'a>, style: &Style) -> Self {
         let publication = summary.publication;
         let manifest = &publication.manifest;
-        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let (difference, not_compared) = match &summary.difference {
             Difference::None => (None, None),
             Difference::Of(_, changes) => (Some(DifferenceJson::of(changes)), None),
@@ -235,7 +232,7 @@ impl<'a> SummaryJson<'a> {
                 Outcome::Unchanged => "unchanged",
             },
             version: manifest.version.to_string(),
-            place: summary.place.display().to_string(),
+            place: summary.folder.display().to_string(),
             current: publication.current.map(|current| current.to_string()),
             counts: manifest.counts,
             bytes: Bytes {
@@ -244,8 +241,12 @@ impl<'a> SummaryJson<'a> {
                 total: manifest.bytes(""),
             },
             built_at: &manifest.built_at,
-            took_ms: milliseconds(summary.took),
-            steps: summary.steps.iter().map(|Step { name, took }| StepJson { name, ms: milliseconds(*took) }).collect(),
+            took_ms: format::milliseconds(summary.took),
+            steps: summary
+                .steps
+                .iter()
+                .map(|Step { name, took }| StepJson { name, ms: format::milliseconds(*took) })
+                .collect(),
             before: publication.before.map(|before| before.to_string()),
             difference,
             not_compared,

@@ -10,7 +10,6 @@ use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data;
 use crate::data::{Diagnostic, Report};
 
-/// A problem for machines.
 #[derive(Serialize)]
 pub(crate) struct ProblemJson<'r> {
     file: &'r str,
@@ -26,7 +25,7 @@ impl<'r> From<&'r Diagnostic> for ProblemJson<'r> {
     }
 }
 
-/// The problems of a dataset for machines: errors always, warnings counted, listed where that is asked for.
+/// Errors are always listed, warnings only with `--verbose`.
 #[derive(Serialize)]
 pub(crate) struct ReportJson<'r> {
     ok: bool,
@@ -59,12 +58,12 @@ pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
     let steps = Steps::new(style.json);
     let report = data::check(folder, &steps);
     drop(steps);
-    tell(&report, folder, style)?;
-    Ok(if report.is_refused() { Code::Refused } else { Code::Done })
+    print(&report, folder, style)?;
+    Ok(if report.has_errors() { Code::Rejected } else { Code::Success })
 }
 
-/// Prints the whole report of a dataset.
-pub(crate) fn tell(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {
+/// Prints the full report of a dataset.
+pub(crate) fn print(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {
     if style.json {
         return format::json(&ReportJson::of(report, folder, style));
     }
@@ -72,12 +71,12 @@ pub(crate) fn tell(report: &Report, folder: &Path, style: &Style) -> io::Result<
     list(report, style, &mut out)?;
     let errors = format::counted(report.errors().count(), "error");
     let warnings = format::counted(report.warnings().count(), "warning");
-    let verdict = if report.is_refused() { "refused" } else { "good" };
+    let verdict = if report.has_errors() { "rejected" } else { "ok" };
     writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", folder.display(), hint(report, style))?;
     out.flush()
 }
 
-/// Prints each error, and each warning where that is asked for.
+/// Prints each error and, with `--verbose`, each warning.
 pub(crate) fn list(report: &Report, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     for problem in report.errors() {
         writeln!(out, "error: {problem}")?;
@@ -90,8 +89,8 @@ pub(crate) fn list(report: &Report, style: &Style, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// How to see the warnings that are counted only.
+/// How to see warnings that are only counted.
 pub(crate) fn hint(report: &Report, style: &Style) -> &'static str {
     let hidden = !style.verbose && report.warnings().next().is_some();
-    if hidden { " (--verbose lists them)" } else { "" }
+    if hidden { " (list them with --verbose)" } else { "" }
 }

@@ -1,15 +1,15 @@
-//! The indexer: checks a dataset, publishes it as a release, and looks after the releases.
+//! The indexer: checks datasets, publishes them as releases, and manages the releases.
 //!
-//! Results go to standard output, as text or with `--json` as one JSON object; progress and complaints go to standard
-//! error, so that a script can read the one and a person the other. The exit codes are part of the interface.
+//! Results go to standard output, as text or with `--json` as one JSON object; progress and error messages go to standard
+//! error. The exit codes are part of the interface.
 
-pub mod build;
-pub mod check;
-pub mod format;
-pub mod generate;
-pub mod progress;
-pub mod releases;
-pub mod search;
+mod build;
+mod check;
+mod format;
+mod generate;
+mod progress;
+mod releases;
+mod search;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -24,31 +24,28 @@ use crate::release::{ReleaseError, ReleaseStore};
 
 const CODES: &str = "\
 Exit codes:
-  0  done
-  1  the dataset is refused; a release is damaged, missing, of another format, or published with other content;
-     a folder to generate into holds something else
-  2  wrong usage
-  3  the disk refuses: no such index folder, no permission, no space
-  4  another indexer is working on the index; try again later";
+  0  success
+  1  dataset rejected; release damaged, missing, of another format, or already published with different content;
+     folder of `generate` not empty
+  2  usage error
+  3  disk error: no such index folder, no permission, no space
+  4  another indexer is using the index; retry later";
 
-/// How a command ended.
+/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// Done.
-    Done = 0,
-    /// The data or a release is refused.
-    Refused = 1,
-    /// Wrong usage.
+    Success = 0,
+    /// The dataset or a release is rejected.
+    Rejected = 1,
     Usage = 2,
-    /// The disk refuses.
     Disk = 3,
-    /// Another indexer is at work.
+    /// Another indexer is using the index.
     Busy = 4,
 }
 
 #[derive(Parser)]
-#[command(name = "indexer", version, about = "Checks datasets and publishes them as releases", after_help = CODES)]
+#[command(name = "indexer", version, about = "Check datasets and publish them as releases", after_help = CODES)]
 #[command(arg_required_else_help = true)]
 struct Arguments {
     #[command(subcommand)]
@@ -59,103 +56,103 @@ struct Arguments {
 
 #[derive(Args)]
 pub(crate) struct Style {
-    /// Print one JSON object for machines
+    /// Print the result as one JSON object
     #[arg(long, global = true)]
     json: bool,
-    /// List the warnings, not only their number
+    /// List warnings instead of only counting them
     #[arg(long, short, global = true)]
     verbose: bool,
 }
 
 #[derive(Args)]
 struct Index {
-    /// The folder of releases
+    /// Folder of releases
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_INDEX", default_value = "index")]
     index: PathBuf,
 }
 
 #[derive(Args)]
 struct Dataset {
-    /// The folder of CSV files and snapshot.toml
+    /// Folder with the CSV files and snapshot.toml
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a dataset and write nothing
+    /// Check a dataset without writing anything
     Check {
         #[command(flatten)]
         dataset: Dataset,
     },
-    /// Check a dataset, publish it as a release and make it the one to serve
+    /// Check a dataset, publish it as a release and activate the release
     Build {
         #[command(flatten)]
         dataset: Dataset,
         #[command(flatten)]
         index: Index,
     },
-    /// Invent a dataset for trials and benchmarks; without numbers the one that the project carries
-    Generate(generate::Generate),
-    /// List the releases
+    /// Generate an invented dataset for tests and benchmarks; by default the bundled one
+    Generate(generate::GenerateArgs),
+    /// List the releases, newest first
     List {
         #[command(flatten)]
         index: Index,
     },
-    /// Make a release the one to serve, newer or older
+    /// Activate a release: servers load and serve it
     Activate {
-        /// The release, YYYY-MM-DD.N
+        /// Release to activate, such as 2026-11-20.1
         version: SnapshotVersion,
         #[command(flatten)]
         index: Index,
     },
-    /// Remove old releases; the one to serve stays
+    /// Delete old releases; the active one is never deleted
     Prune {
-        /// How many of the newest releases stay
+        /// Number of newest releases to keep
         #[arg(long, value_name = "N")]
         keep: usize,
         #[command(flatten)]
         index: Index,
     },
-    /// Search the release to serve, and explain each match
+    /// Search the active release and explain the score of each match
     Search {
         #[command(flatten)]
-        wanted: search::Wanted,
+        search: search::SearchArgs,
         #[command(flatten)]
         index: Index,
     },
-    /// Check the checksums of releases and try a query on each
+    /// Verify the checksums of releases and run test queries on them
     Verify {
-        /// The release, YYYY-MM-DD.N; without it all of them
+        /// Release to verify, such as 2026-11-20.1; by default all releases
         version: Option<SnapshotVersion>,
         #[command(flatten)]
         index: Index,
     },
 }
 
-/// Runs the indexer with the words of a command line, the program's name first. `now` is the time of the build.
-pub fn run(words: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> Code {
-    let arguments = match Arguments::try_parse_from(words) {
+/// Runs the indexer with command-line arguments, the program's name first. `now` is the time of the build.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> Code {
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            let code = if error.use_stderr() { Code::Usage } else { Code::Done };
+            let code = if error.use_stderr() { Code::Usage } else { Code::Success };
             return if error.print().is_ok() { code } else { Code::Disk };
         }
     };
     let style = &arguments.style;
-    let ended = match &arguments.command {
+    let result = match &arguments.command {
         Command::Check { dataset } => check::run(&dataset.dataset, style),
         Command::Build { dataset, index } => build::run(&dataset.dataset, &releases_at(index), now, style),
-        Command::Generate(wanted) => generate::run(wanted, style),
+        Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => releases::list(&releases_at(index), style),
         Command::Activate { version, index } => releases::activate(&releases_at(index), *version, style),
         Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
-        Command::Search { wanted, index } => search::run(wanted, &releases_at(index), style),
+        Command::Search { search, index } => search::run(search, &releases_at(index), style),
         Command::Verify { version, index } => releases::verify(&releases_at(index), *version, style),
     };
-    match ended {
+    match result {
         Ok(code) => code,
-        Err(failure) => failure.tell(style),
+        Err(error) => error.print(style),
     }
 }
 
@@ -163,35 +160,18 @@ fn releases_at(index: &Index) -> ReleaseStore {
     ReleaseStore::at(&index.index)
 }
 
-/// Why a command ended early.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
-    Release(ReleaseError),
-    Generate(generate::GenerateError),
-    /// Nobody reads what is printed, or it cannot be written.
-    Output(io::Error),
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    #[error(transparent)]
+    Generate(#[from] generate::GenerateError),
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
 }
 
-impl From<ReleaseError> for CommandError {
-    fn from(error: ReleaseError) -> Self {
-        Self::Release(error)
-    }
-}
-
-impl From<generate::GenerateError> for CommandError {
-    fn from(error: generate::GenerateError) -> Self {
-        Self::Generate(error)
-    }
-}
-
-impl From<io::Error> for CommandError {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
-    }
-}
-
-/// What a failed command prints for machines.
 #[derive(Serialize)]
-struct Failed {
+struct ErrorJson {
     ok: bool,
     code: &'static str,
     message: String,
@@ -200,47 +180,42 @@ struct Failed {
 }
 
 impl CommandError {
-    fn tell(self, style: &Style) -> Code {
-        let (code, word, message, next_free) = match self {
-            Self::Release(error) => {
-                let (code, word) = code_of(&error);
-                let next_free = match &error {
-                    ReleaseError::Taken { free, .. } => Some(free.to_string()),
-                    _ => None,
-                };
-                (code, word, error.to_string(), next_free)
-            }
-            Self::Generate(error) => {
-                let (code, word) = error.code();
-                (code, word, error.to_string(), None)
-            }
-            // A closed pipe is how `| head` says that it has seen enough.
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return Code::Disk,
+    fn print(&self, style: &Style) -> Code {
+        let (code, name) = match self {
+            Self::Release(error) => code_of(error),
+            Self::Generate(error) => error.code(),
             Self::Output(error) => {
-                let _ = writeln!(io::stderr(), "error: standard output: {error}");
+                // `| head` closes the pipe after the lines it needs.
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    let _ = writeln!(io::stderr(), "error: {self}");
+                }
                 return Code::Disk;
             }
         };
-        // Standard error is the last place to say anything: what fails there stays unsaid.
+        let next_free = match self {
+            Self::Release(ReleaseError::Taken { free, .. }) => Some(free.to_string()),
+            _ => None,
+        };
+        // A message that cannot be printed cannot be reported anywhere else.
         if style.json {
-            let _ = format::json(&Failed { ok: false, code: word, message, next_free });
+            let _ = format::json(&ErrorJson { ok: false, code: name, message: self.to_string(), next_free });
         } else {
-            let _ = writeln!(io::stderr(), "error: {message}");
+            let _ = writeln!(io::stderr(), "error: {self}");
         }
         code
     }
 }
 
-/// The exit code of an error, and its name for machines.
+/// The exit code of an error, and its `code` in JSON.
 fn code_of(error: &ReleaseError) -> (Code, &'static str) {
     match error {
-        ReleaseError::Missing { .. } => (Code::Refused, "missing"),
-        ReleaseError::BadCurrent { .. } => (Code::Refused, "bad_current"),
-        ReleaseError::OtherFormat { .. } => (Code::Refused, "other_format"),
-        ReleaseError::Damaged { .. } => (Code::Refused, "damaged"),
-        ReleaseError::Taken { .. } => (Code::Refused, "version_taken"),
-        ReleaseError::NothingGood { .. } => (Code::Refused, "nothing_good"),
-        ReleaseError::Bundled(_) => (Code::Refused, "bundled"),
+        ReleaseError::Missing { .. } => (Code::Rejected, "missing"),
+        ReleaseError::BadCurrent { .. } => (Code::Rejected, "bad_current"),
+        ReleaseError::OtherFormat { .. } => (Code::Rejected, "other_format"),
+        ReleaseError::Damaged { .. } => (Code::Rejected, "damaged"),
+        ReleaseError::Taken { .. } => (Code::Rejected, "version_taken"),
+        ReleaseError::NothingGood { .. } => (Code::Rejected, "nothing_good"),
+        ReleaseError::Bundled(_) => (Code::Rejected, "bundled"),
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),
         ReleaseError::Io { .. } => (Code::Disk, "io"),
@@ -253,7 +228,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_valid() {
         Arguments::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! The steps of a command while they run: a bar on a terminal, a line for each elsewhere.
+//! Progress of a command on standard error: bars on a terminal, otherwise one line per step.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -8,15 +8,14 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::data::Progress;
 
-/// How steps are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Show {
-    BarChart,
+    Bars,
     Lines,
     Nothing,
 }
 
-/// Shows the steps and remembers how long each took.
+/// Shows the steps and records how long each took.
 pub(crate) struct Steps {
     show: Show,
     state: Mutex<State>,
@@ -34,7 +33,7 @@ struct Running {
     bar: ProgressBar,
 }
 
-/// A step that is over.
+/// A completed step.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub name: String,
@@ -42,18 +41,18 @@ pub(crate) struct Step {
 }
 
 impl Steps {
-    /// For standard error: bars on a terminal; elsewhere lines, or nothing where only the result is wanted.
+    /// Shows bars on a terminal; otherwise lines, or nothing if `result_only`.
     pub(crate) fn new(result_only: bool) -> Self {
         let show = match (std::io::stderr().is_terminal(), result_only) {
-            (true, _) => Show::BarChart,
+            (true, _) => Show::Bars,
             (false, true) => Show::Nothing,
             (false, false) => Show::Lines,
         };
         Self { show, state: Mutex::default() }
     }
 
-    /// The steps so far, in order.
-    pub(crate) fn taken(&self) -> Vec<Step> {
+    /// The completed steps, in order.
+    pub(crate) fn completed(&self) -> Vec<Step> {
         self.state().done.clone()
     }
 
@@ -62,7 +61,7 @@ impl Steps {
     }
 
     fn bar(&self, name: &str, total: u64) -> ProgressBar {
-        if self.show != Show::BarChart {
+        if self.show != Show::Bars {
             return ProgressBar::hidden();
         }
         let template = if total > 0 {
@@ -70,7 +69,7 @@ impl Steps {
         } else {
             "{msg:<20} {spinner} {elapsed:>4}"
         };
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(template).expect("valid templates");
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style);
         bar.set_message(name.to_owned());
         bar.enable_steady_tick(Duration::from_millis(120));
@@ -97,7 +96,7 @@ impl Progress for Steps {
         bar.finish_and_clear();
         let took = since.elapsed();
         if self.show != Show::Nothing {
-            // Progress that cannot be shown is no reason to stop.
+            // A command does not fail because its progress cannot be shown.
             let _ = writeln!(std::io::stderr(), "{name:<20} {}", crate::cli::indexer::format::time(took));
         }
         state.done.push(Step { name, took });
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_remembered_in_order_and_an_open_one_ends_with_the_next() {
+    fn steps_are_recorded_in_order_and_end_when_the_next_starts() {
         let steps = Steps { show: Show::Nothing, state: Mutex::default() };
         steps.advance(3);
         steps.step("one", 10);
@@ -125,7 +124,7 @@ mod tests {
         steps.step("two", 0);
         steps.done();
         steps.done();
-        let names: Vec<String> = steps.taken().into_iter().map(|step| step.name).collect();
+        let names: Vec<String> = steps.completed().into_iter().map(|step| step.name).collect();
         assert_eq!(names, ["one", "two"]);
     }
 }

@@ -1,4 +1,4 @@
-//! `indexer list`, `activate`, `prune` and `verify`: looking after the releases.
+//! `indexer list`, `activate`, `prune` and `verify`.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,6 @@ use crate::data::Counts;
 use crate::data::{Progress, SnapshotVersion};
 use crate::release::{Manifest, ReleaseError, ReleaseStore};
 
-/// A release for machines.
 #[derive(Serialize)]
 struct ReleaseJson<'a> {
     version: String,
@@ -24,7 +23,7 @@ struct ReleaseJson<'a> {
     counts: Option<Counts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
-    /// Why it cannot be served.
+    /// Why it cannot be opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -33,33 +32,33 @@ struct ReleaseJson<'a> {
 struct ListJson<'a> {
     ok: bool,
     current: Option<String>,
-    /// What is wrong with `current`.
+    /// Why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<&'a str>,
     releases: Vec<ReleaseJson<'a>>,
 }
 
-/// Lists the releases, newest first. Damaged ones are listed as such; that is no failure of the list.
+/// Lists the releases, newest first. Damaged ones are marked; only an invalid `current` is an error.
 pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
-    there(releases)?;
-    let (current, complaint) = served(releases);
+    check_folder(releases)?;
+    let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
     if style.json {
         let releases = listed.iter().map(|(version, manifest)| release_json(*version, current, manifest)).collect();
         let current = current.map(|current| current.to_string());
-        format::json(&ListJson { ok: complaint.is_none(), current, current_error: complaint.as_deref(), releases })?;
+        format::json(&ListJson { ok: problem.is_none(), current, current_error: problem.as_deref(), releases })?;
     } else {
         print_list(&listed, current, releases)?;
-        if let Some(complaint) = &complaint {
-            writeln!(io::stderr(), "warning: {complaint}")?;
+        if let Some(problem) = &problem {
+            writeln!(io::stderr(), "warning: {problem}")?;
         }
     }
-    Ok(if complaint.is_some() { Code::Refused } else { Code::Done })
+    Ok(if problem.is_some() { Code::Rejected } else { Code::Success })
 }
 
-/// What `current` names, and what is wrong with it.
-fn served(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) {
+/// The active release, and what is wrong with it.
+fn current(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) {
     match releases.current() {
         Ok(Some(current)) => match releases.manifest(current) {
             Err(error @ ReleaseError::Missing { .. }) => (Some(current), Some(format!("`current`: {error}"))),
@@ -70,8 +69,8 @@ fn served(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) 
     }
 }
 
-/// Refuses an index folder that is not there: most likely it is mistyped.
-fn there(releases: &ReleaseStore) -> Result<(), CommandError> {
+/// Fails if the index folder does not exist: most likely it is mistyped.
+fn check_folder(releases: &ReleaseStore) -> Result<(), CommandError> {
     let path = releases.folder();
     match std::fs::read_dir(path) {
         Ok(_) => Ok(()),
@@ -84,14 +83,14 @@ fn release_json<'a>(
     current: Option<SnapshotVersion>,
     manifest: &'a Result<Manifest, ReleaseError>,
 ) -> ReleaseJson<'a> {
-    let known = manifest.as_ref().ok();
+    let readable = manifest.as_ref().ok();
     ReleaseJson {
         version: version.to_string(),
         current: current == Some(version),
-        built_at: known.map(|manifest| manifest.built_at.as_str()),
-        title: known.map(|manifest| manifest.title.as_str()),
-        counts: known.map(|manifest| manifest.counts),
-        bytes: known.map(|manifest| manifest.bytes("")),
+        built_at: readable.map(|manifest| manifest.built_at.as_str()),
+        title: readable.map(|manifest| manifest.title.as_str()),
+        counts: readable.map(|manifest| manifest.counts),
+        bytes: readable.map(|manifest| manifest.bytes("")),
         error: manifest.as_ref().err().map(ToString::to_string),
     }
 }
@@ -103,7 +102,7 @@ fn print_list(
 ) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     if listed.is_empty() {
-        writeln!(out, "no releases in {}: `indexer build` publishes one", releases.folder().display())?;
+        writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
     }
     for (version, manifest) in listed {
         let mark = if current == Some(*version) { '*' } else { ' ' };
@@ -116,8 +115,8 @@ fn print_list(
                     version.to_string(),
                     manifest.built_at,
                     format::size(manifest.bytes("")),
-                    format::count(firms.into()),
-                    format::count(startups.into()),
+                    format::count(firms),
+                    format::count(startups),
                     manifest.title
                 )?;
             }
@@ -135,7 +134,6 @@ struct ActivatedJson {
     changed: bool,
 }
 
-/// Makes a release the one to serve.
 pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, style: &Style) -> Result<Code, CommandError> {
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version)?;
@@ -144,11 +142,11 @@ pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, style:
         format::json(&ActivatedJson { ok: true, current: version.to_string(), before, changed })?;
     } else if changed {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
-        writeln!(io::stdout(), "current: {version}, before: {before}")?;
+        writeln!(io::stdout(), "current: {version}, previously {before}")?;
     } else {
-        writeln!(io::stdout(), "current: {version} already")?;
+        writeln!(io::stdout(), "current: {version}, unchanged")?;
     }
-    Ok(Code::Done)
+    Ok(Code::Success)
 }
 
 #[derive(Serialize)]
@@ -159,9 +157,8 @@ struct PrunedJson {
     kept: Vec<String>,
 }
 
-/// Removes old releases.
 pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<Code, CommandError> {
-    there(releases)?;
+    check_folder(releases)?;
     let removed = releases.prune(keep)?;
     let kept = releases.versions()?;
     let freed = removed.iter().map(|removed| removed.bytes).sum();
@@ -169,15 +166,15 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
         let removed = removed.iter().map(|removed| removed.version.to_string()).collect();
         let kept = kept.iter().map(ToString::to_string).collect();
         format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept })?;
-        return Ok(Code::Done);
+        return Ok(Code::Success);
     }
     let mut out = io::stdout().lock();
     for removed in &removed {
         writeln!(out, "removed {} ({})", removed.version, format::size(removed.bytes))?;
     }
-    let gone = format::counted(removed.len(), "release");
-    writeln!(out, "{gone} removed, {} kept, {} freed", kept.len(), format::size(freed))?;
-    Ok(Code::Done)
+    let count = format::counted(removed.len(), "release");
+    writeln!(out, "{count} removed, {} kept, {} freed", kept.len(), format::size(freed))?;
+    Ok(Code::Success)
 }
 
 #[derive(Serialize)]
@@ -198,16 +195,16 @@ struct AllVerifiedJson {
     releases: Vec<VerifiedJson>,
 }
 
-/// Checks every byte of releases, opens them and asks them something.
+/// Verifies the checksums of releases, opens them and runs test queries.
 pub(crate) fn verify(
     releases: &ReleaseStore,
     version: Option<SnapshotVersion>,
     style: &Style,
 ) -> Result<Code, CommandError> {
-    there(releases)?;
-    let (versions, complaint) = match version {
+    check_folder(releases)?;
+    let (versions, problem) = match version {
         Some(version) => (vec![version], None),
-        None => (releases.versions()?, served(releases).1),
+        None => (releases.versions()?, current(releases).1),
     };
     let steps = Steps::new(true);
     let mut verified = Vec::new();
@@ -215,8 +212,8 @@ pub(crate) fn verify(
         let result = verify_one(releases, version, &steps);
         if !style.json {
             match &result {
-                Ok(bytes) => writeln!(io::stdout(), "{version}: good, {}", format::size(*bytes))?,
-                Err(error) => writeln!(io::stdout(), "{version}: refused: {error}")?,
+                Ok(bytes) => writeln!(io::stdout(), "{version}: ok, {}", format::size(*bytes))?,
+                Err(error) => writeln!(io::stdout(), "{version}: failed: {error}")?,
             }
         }
         let error = result.err();
@@ -228,16 +225,16 @@ pub(crate) fn verify(
         });
     }
     drop(steps);
-    let ok = verified.iter().all(|release| release.ok) && complaint.is_none();
+    let ok = verified.iter().all(|release| release.ok) && problem.is_none();
     if style.json {
-        format::json(&AllVerifiedJson { ok, current_error: complaint, releases: verified })?;
-    } else if let Some(complaint) = complaint {
-        writeln!(io::stdout(), "{complaint}")?;
+        format::json(&AllVerifiedJson { ok, current_error: problem, releases: verified })?;
+    } else if let Some(problem) = problem {
+        writeln!(io::stdout(), "{problem}")?;
     }
-    Ok(if ok { Code::Done } else { Code::Refused })
+    Ok(if ok { Code::Success } else { Code::Rejected })
 }
 
-/// Verifies a release; answers its size.
+/// Verifies a release; returns its size in bytes.
 fn verify_one(releases: &ReleaseStore, version: SnapshotVersion, steps: &Steps) -> Result<u64, ReleaseError> {
     let release = releases.open_with_progress(version, steps)?;
     steps.step("trial", 0);

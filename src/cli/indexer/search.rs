@@ -1,4 +1,4 @@
-//! `indexer search`: what a release answers to a name, with the parts of each score.
+//! `indexer search`: matches of a name in the active release, with the components of each score.
 
 use std::io::{self, Write};
 
@@ -11,18 +11,17 @@ use crate::data::Table;
 use crate::release::ReleaseStore;
 use crate::search::Explanation;
 
-/// What is searched for.
 #[derive(Args)]
-pub(crate) struct Wanted {
-    /// The name, as somebody half remembers it
+pub(crate) struct SearchArgs {
+    /// Name to search for
     query: String,
-    /// Which names
+    /// Records to search
     #[arg(long, value_enum, default_value_t = Kind::Firms)]
     kind: Kind,
-    /// How many matches are shown
+    /// Maximum number of matches to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-    /// Explain the row of this slug, whether it matches or not
+    /// Explain the record with this slug, even if it does not match
     #[arg(long, value_name = "SLUG")]
     slug: Option<String>,
 }
@@ -63,37 +62,41 @@ struct Matches<'a> {
     matches: Vec<Match<'a>>,
 }
 
-/// Searches the release that is to be served.
-pub(crate) fn run(wanted: &Wanted, releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
+/// Searches the active release.
+pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
     let Some(version) = releases.current()? else {
-        writeln!(io::stderr(), "error: {} names no release: build one first", releases.folder().display())?;
-        return Ok(Code::Refused);
+        writeln!(
+            io::stderr(),
+            "error: no active release in {}; run `indexer build` first",
+            releases.folder().display()
+        )?;
+        return Ok(Code::Rejected);
     };
     let release = releases.open(version)?;
     let catalog: &Catalog = &release.catalog;
-    let table = wanted.kind.table();
+    let table = arguments.kind.table();
     let snapshot = catalog.snapshot();
-    let found = catalog.search(table, &wanted.query, &|_| true);
-    let rows: Vec<u32> = match &wanted.slug {
+    let found = catalog.search(table, &arguments.query, &|_| true);
+    let rows: Vec<u32> = match &arguments.slug {
         Some(slug) => match catalog.find(table, slug) {
             Some(row) => vec![row],
             None => {
                 let nearest = catalog.nearest_slugs(table, slug, 1).into_iter().next();
-                let hint = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+                let hint = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
                 writeln!(io::stderr(), "error: no {} has the slug `{slug}`{hint}", table.noun())?;
-                return Ok(Code::Refused);
+                return Ok(Code::Rejected);
             }
         },
-        None => found.hits.iter().take(wanted.limit).map(|hit| hit.row).collect(),
+        None => found.hits.iter().take(arguments.limit).map(|hit| hit.row).collect(),
     };
-    let Some(index) = catalog.text_index(table) else { return Ok(Code::Done) };
+    let index = catalog.text_index(table).expect("tables with names have a text index");
     let names = snapshot.names(table);
     let matches: Vec<Match<'_>> = rows
         .into_iter()
         .map(|row| Match {
             slug: snapshot.slug(table, row),
             name: snapshot.name(table, row),
-            explanation: index.explain(&names, &wanted.query, row),
+            explanation: index.explain(&names, &arguments.query, row),
         })
         .collect();
     if style.json {
@@ -102,7 +105,7 @@ pub(crate) fn run(wanted: &Wanted, releases: &ReleaseStore, style: &Style) -> Re
     } else {
         print(&matches, found.hits.len())?;
     }
-    Ok(Code::Done)
+    Ok(Code::Success)
 }
 
 fn print(matches: &[Match<'_>], total: usize) -> io::Result<()> {
@@ -115,9 +118,5 @@ fn print(matches: &[Match<'_>], total: usize) -> io::Result<()> {
             writeln!(out, "       {:<12} {:.3} × {:.3} = {:.3}", part.way, part.ceiling, part.likeness, part.points)?;
         }
     }
-    writeln!(
-        out,
-        "{}",
-        if total == 1 { "1 match".to_owned() } else { format!("{} matches", format::count(total as u64)) }
-    )
+    writeln!(out, "{} match{}", format::count(total as u64), if total == 1 { "" } else { "es" })
 }

@@ -1,14 +1,13 @@
 //! Facets: for each value of a property the rows that have it.
 //!
-//! Rows are kept in table order. A value that at least one row in 32 has is a bitset, any other a sorted list: whichever
-//! is smaller.
+//! A value that at least one row in 32 has is stored as a bitset, any other as a sorted list: whichever is smaller.
 
 use std::io;
 
 use crate::data::ArchiveError;
-use crate::data::archive::{Archive, Column, Writer};
+use crate::data::archive::{Archive, Column, Writer, bounds};
 
-/// True where `count` of `rows` rows are kept as a bitset.
+/// True if `count` of `rows` rows are stored as a bitset.
 fn is_dense(count: u32, rows: u32) -> bool {
     u64::from(count) * 32 >= u64::from(rows)
 }
@@ -17,7 +16,7 @@ fn words(count: u32, rows: u32) -> usize {
     if is_dense(count, rows) { (rows as usize).div_ceil(64) } else { (count as usize).div_ceil(2) }
 }
 
-/// Writes a facet: `each` calls back with every (value, row), row by row in ascending order, each pair once.
+/// Writes a facet: `each` calls back with every (value, row), in ascending order of rows, without duplicates.
 pub(crate) fn write(
     writer: &mut Writer<'_>,
     name: &str,
@@ -43,8 +42,8 @@ pub(crate) fn write(
         if is_dense(counts[value], rows) {
             set[row as usize / 64] |= 1 << (row % 64);
         } else {
-            let place = filled[value];
-            set[place as usize / 2] |= u64::from(row) << (32 * (place % 2));
+            let index = filled[value];
+            set[index as usize / 2] |= u64::from(row) << (32 * (index % 2));
             filled[value] += 1;
         }
     });
@@ -53,7 +52,7 @@ pub(crate) fn write(
     writer.section(&format!("{name}.sets"), &sets)
 }
 
-/// A facet's places in the archive.
+/// The positions of a facet's columns.
 #[derive(Debug)]
 pub(crate) struct FacetColumn {
     counts: Column<u32>,
@@ -72,13 +71,10 @@ pub enum RowSet<'a> {
 }
 
 impl RowSet<'static> {
-    /// No row.
     pub const EMPTY: Self = Self::Sparse(&[]);
 }
 
 impl<'a> RowSet<'a> {
-    /// True where `row` is in the set.
-    #[must_use]
     pub fn contains(self, row: u32) -> bool {
         match self {
             Self::Dense(words) => words.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1),
@@ -135,28 +131,27 @@ impl FacetColumn {
         Ok(column)
     }
 
-    /// Number of values.
     pub(crate) fn values(&self) -> usize {
         self.values
     }
 
-    /// How many rows have `value`.
+    /// The number of rows that have `value`; 0 for a value that the snapshot does not have.
     pub(crate) fn count(&self, archive: &Archive, value: u32) -> u32 {
         archive.get(&self.counts).get(value as usize).copied().unwrap_or(0)
     }
 
-    /// The rows that have `value`; none for a value that is not there.
+    /// The rows that have `value`; empty for a value that the snapshot does not have.
     pub(crate) fn rows<'a>(&self, archive: &'a Archive, value: u32, rows: u32) -> RowSet<'a> {
-        let starts = archive.get(&self.starts);
-        let bounds = starts.get(value as usize).zip(starts.get(value as usize + 1));
-        let Some((start, end)) = bounds else { return RowSet::EMPTY };
-        let set = archive.get(&self.sets).get(*start as usize..*end as usize).unwrap_or(&[]);
+        if value as usize >= self.values {
+            return RowSet::EMPTY;
+        }
+        let set = &archive.get(&self.sets)[bounds(archive.get(&self.starts), value as usize)];
         let count = self.count(archive, value);
         if is_dense(count, rows) {
             RowSet::Dense(set)
         } else {
             let list: &[u32] = bytemuck::cast_slice(set);
-            RowSet::Sparse(list.get(..count as usize).unwrap_or(&[]))
+            RowSet::Sparse(&list[..count as usize])
         }
     }
 }

@@ -1,16 +1,16 @@
 //! The archive of a snapshot, `tables.bin`: named sections of plain little-endian numbers and bytes.
 //!
 //! Layout: a head of 64 bytes (magic, format), the sections, each at a multiple of 64 bytes, then the table of contents
-//! and a tail of 64 bytes that says where it stands. One reader over `&[u8]` serves the embedded snapshot and a mapped
-//! file alike; nothing is parsed or copied when it is opened.
+//! and a tail of 64 bytes with its position. The same reader over `&[u8]` is used for the embedded snapshot and a mapped
+//! file; opening copies nothing, but checks that columns have the expected lengths and texts are UTF-8.
 
 pub mod facet_column;
+pub mod none;
+pub(crate) mod own_columns;
 pub mod record_text;
-pub mod table_columns;
-pub mod unknown;
+pub(crate) mod table_columns;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -22,8 +22,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
 
-/// The archive's format. A reader opens its own format only.
-pub const FORMAT: u32 = 1;
+/// The archive's format; readers open only their own format.
+pub const FORMAT: u32 = 2;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";
@@ -52,36 +52,20 @@ struct Frame {
     reserved: [u64; 4],
 }
 
-/// Why bytes are no archive that can be served.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why an archive cannot be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    /// The bytes do not begin as an archive does.
+    #[error("not a snapshot archive")]
     NotAnArchive,
-    /// Written by another version of the program.
-    OtherFormat {
-        /// The format found.
-        found: u32,
-    },
-    /// Cut short, changed or inconsistent; names the place.
+    #[error(
+        "archive format {found} was built by another version (this one reads format {FORMAT}); \
+         rebuild with `indexer build`"
+    )]
+    OtherFormat { found: u32 },
+    /// Truncated, changed or inconsistent.
+    #[error("archive is damaged: {0}")]
     Damaged(String),
 }
-
-impl fmt::Display for ArchiveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAnArchive => f.write_str("not a snapshot archive"),
-            Self::OtherFormat { found } => {
-                write!(
-                    f,
-                    "archive format {found}, this program reads {FORMAT}: build the release again with its indexer"
-                )
-            }
-            Self::Damaged(place) => write!(f, "archive is damaged: {place}"),
-        }
-    }
-}
-
-impl std::error::Error for ArchiveError {}
 
 /// Writes an archive, section by section, to a stream.
 pub(crate) struct Writer<'w> {
@@ -98,15 +82,12 @@ impl<'w> Writer<'w> {
         Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
     }
 
-    /// Begins a section that [`Writer::append`] fills.
+    /// Starts a section that [`Writer::append`] fills.
     pub(crate) fn begin(&mut self, name: &str) -> io::Result<()> {
         self.end()?;
         self.pad()?;
         let mut entry = Entry { start: self.position, ..Entry::zeroed() };
-        match entry.name.get_mut(..name.len()) {
-            Some(place) => place.copy_from_slice(name.as_bytes()),
-            None => return Err(io::Error::other(format!("section name {name:?} is longer than {NAME} bytes"))),
-        }
+        entry.name[..name.len()].copy_from_slice(name.as_bytes());
         self.open = Some((entry, Box::new(Xxh3::new())));
         Ok(())
     }
@@ -137,23 +118,23 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// Writes a whole section of numbers.
+    /// Writes a section of numbers.
     pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.begin(name)?;
         self.append(bytemuck::cast_slice(values))
     }
 
-    /// Writes a column of texts: `name` holds the bytes, `name#` the places.
+    /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
     pub(crate) fn texts<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) -> io::Result<()> {
         self.begin(name)?;
-        let mut places: Vec<u64> = vec![0];
+        let mut offsets: Vec<u64> = vec![0];
         let mut end = 0_u64;
         for text in texts {
             self.append(text.as_bytes())?;
             end += text.len() as u64;
-            places.push(end);
+            offsets.push(end);
         }
-        self.section(&format!("{name}#"), &places)
+        self.section(&format!("{name}#"), &offsets)
     }
 
     /// Writes the table of contents and the tail.
@@ -178,12 +159,12 @@ impl<'w> Writer<'w> {
 /// The bytes an archive is read from: embedded, in memory or mapped.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Whether sections are held against their checksums when an archive is opened.
+/// Whether sections are checked against their checksums when an archive is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
     /// Read everything once and compare.
     Verify,
-    /// Trust the bytes; for those that were verified as a whole file, or are part of the program.
+    /// For bytes that are part of the program, or of a file that was verified already.
     Trust,
 }
 
@@ -194,18 +175,18 @@ pub(crate) struct Archive {
     content: u64,
 }
 
-/// A column of numbers: its place in the archive.
+/// The position of a column of numbers.
 #[derive(Debug)]
 pub(crate) struct Column<T> {
     range: Range<usize>,
     kind: PhantomData<T>,
 }
 
-/// A column of texts: its places in the archive.
+/// The position of a column of texts.
 #[derive(Debug)]
 pub(crate) struct Texts {
     heap: Range<usize>,
-    places: Column<u64>,
+    offsets: Column<u64>,
 }
 
 impl Archive {
@@ -219,16 +200,16 @@ impl Archive {
         if head.format != FORMAT {
             return Err(ArchiveError::OtherFormat { found: head.format });
         }
-        let damaged = |place: &str| ArchiveError::Damaged(place.to_owned());
+        let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
         if !(all.as_ptr() as usize).is_multiple_of(ALIGN) {
-            return Err(damaged("its bytes are not aligned to 64"));
+            return Err(damaged("not aligned to 64 bytes"));
         }
         let end = all.len() - frame_size;
         let tail: Frame = frame(&all[end..]);
         let size = (tail.entries as usize).checked_mul(size_of::<Entry>());
         let start = usize::try_from(tail.contents).ok();
         let contents = start.zip(size).and_then(|(start, size)| all.get(start..start.checked_add(size)?));
-        let contents = contents.filter(|_| tail.magic == TAIL).ok_or_else(|| damaged("it is cut short"))?;
+        let contents = contents.filter(|_| tail.magic == TAIL).ok_or_else(|| damaged("truncated"))?;
         if xxh3_64(contents) != tail.contents_checksum {
             return Err(damaged("table of contents"));
         }
@@ -257,78 +238,84 @@ impl Archive {
         (*self.bytes).as_ref()
     }
 
-    /// The sections with their sizes in bytes.
+    /// Names and sizes in bytes of the sections.
     pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sections.iter().map(|(name, range)| (name.as_str(), range.len() as u64))
     }
 
-    /// The bytes at a section's place.
     pub(crate) fn slice(&self, range: &Range<usize>) -> &[u8] {
-        self.all().get(range.clone()).unwrap_or(&[])
+        &self.all()[range.clone()]
     }
 
-    /// A section's place.
     pub(crate) fn range(&self, name: &str) -> Result<Range<usize>, ArchiveError> {
         self.sections.get(name).cloned().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
     }
 
-    /// Finds a column of `rows` numbers.
+    /// The column of `rows` numbers.
     pub(crate) fn column<T: Pod>(&self, name: &str, rows: usize) -> Result<Column<T>, ArchiveError> {
         let column = self.open_column(name)?;
         if self.get(&column).len() != rows {
-            return Err(ArchiveError::Damaged(format!("section {name} has not {rows} values")));
+            return Err(ArchiveError::Damaged(format!("section {name} does not have {rows} values")));
         }
         Ok(column)
     }
 
-    /// Finds a column of numbers, however many.
+    /// The column of any number of numbers.
     pub(crate) fn open_column<T: Pod>(&self, name: &str) -> Result<Column<T>, ArchiveError> {
         let range = self.range(name)?;
         let column = Column { range, kind: PhantomData };
         if !column.range.len().is_multiple_of(size_of::<T>()) {
-            return Err(ArchiveError::Damaged(format!("section {name} is no list of its numbers")));
+            return Err(ArchiveError::Damaged(format!("section {name}: length is not a multiple of the element size")));
         }
         Ok(column)
     }
 
-    /// Finds a column of `rows` texts; checks that its places run upwards within it.
+    /// The column of `rows` texts; checks that its offsets ascend and each text is UTF-8.
     pub(crate) fn texts(&self, name: &str, rows: usize) -> Result<Texts, ArchiveError> {
         let heap = self.range(name)?;
-        let places: Column<u64> = self.column(&format!("{name}#"), rows + 1)?;
-        let ends = self.get(&places);
-        let upwards = ends.windows(2).all(|pair| pair[0] <= pair[1]) && ends.first() == Some(&0);
-        if !upwards || ends.last() != Some(&(heap.len() as u64)) {
-            return Err(ArchiveError::Damaged(format!("section {name}#")));
+        let offsets: Column<u64> = self.column(&format!("{name}#"), rows + 1)?;
+        let ends = self.get(&offsets);
+        let damaged = || ArchiveError::Damaged(format!("section {name} is not a list of UTF-8 texts"));
+        check_offsets(ends, heap.len()).map_err(|()| damaged())?;
+        let text = std::str::from_utf8(self.slice(&heap)).map_err(|_| damaged())?;
+        if !ends.iter().all(|end| text.is_char_boundary(*end as usize)) {
+            return Err(damaged());
         }
-        Ok(Texts { heap, places })
+        Ok(Texts { heap, offsets })
     }
 
-    /// The numbers of a column.
     pub(crate) fn get<T: Pod>(&self, column: &Column<T>) -> &[T] {
-        self.all().get(column.range.clone()).and_then(|bytes| bytemuck::try_cast_slice(bytes).ok()).unwrap_or(&[])
+        bytemuck::try_cast_slice(self.slice(&column.range)).expect("checked at open")
     }
 
-    /// The bytes of a section.
     pub(crate) fn bytes(&self, name: &str) -> Result<&[u8], ArchiveError> {
         Ok(self.slice(&self.range(name)?))
     }
 
-    /// The text of a row; empty for a row that is not there.
+    /// The text of a row; panics if the column does not have the row.
     pub(crate) fn text(&self, texts: &Texts, row: u32) -> &str {
-        let places = self.get(&texts.places);
-        let bounds = places.get(row as usize).zip(places.get(row as usize + 1));
-        let Some((start, end)) = bounds else { return "" };
-        let heap = self.slice(&texts.heap);
-        let bytes = heap.get(*start as usize..*end as usize).unwrap_or(&[]);
-        std::str::from_utf8(bytes).unwrap_or("")
+        let bytes = &self.slice(&texts.heap)[bounds(self.get(&texts.offsets), row as usize)];
+        std::str::from_utf8(bytes).expect("checked at open")
     }
+}
+
+/// The range of element `index` in a list of offsets; panics if there is no such element.
+pub(crate) fn bounds(offsets: &[u64], index: usize) -> Range<usize> {
+    offsets[index] as usize..offsets[index + 1] as usize
+}
+
+/// Checks that offsets ascend from 0 to `end`.
+pub(crate) fn check_offsets(offsets: &[u64], end: usize) -> Result<(), ()> {
+    let ascending = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+    let complete = offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64));
+    if ascending && complete { Ok(()) } else { Err(()) }
 }
 
 fn frame(bytes: &[u8]) -> Frame {
     bytemuck::pod_read_unaligned(bytes)
 }
 
-/// Bytes in memory, aligned as an archive must be.
+/// Bytes in memory, aligned to 64 bytes as an archive requires.
 pub struct AlignedBytes {
     blocks: Vec<Block>,
     length: usize,
@@ -339,20 +326,16 @@ pub struct AlignedBytes {
 struct Block([u8; ALIGN]);
 
 impl AlignedBytes {
-    /// Copies `bytes` to an aligned place.
-    #[must_use]
     pub fn copy(bytes: &[u8]) -> Self {
         let mut blocks = vec![Block([0; ALIGN]); bytes.len().div_ceil(ALIGN)];
-        if let Some(place) = bytemuck::cast_slice_mut(&mut blocks).get_mut(..bytes.len()) {
-            place.copy_from_slice(bytes);
-        }
+        bytemuck::cast_slice_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
         Self { blocks, length: bytes.len() }
     }
 }
 
 impl AsRef<[u8]> for AlignedBytes {
     fn as_ref(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.blocks).get(..self.length).unwrap_or(&[])
+        &bytemuck::cast_slice(&self.blocks)[..self.length]
     }
 }
 
@@ -374,30 +357,53 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_sections_are_read_back() {
         let archive = open(&sample()).unwrap();
         let numbers = archive.column::<u32>("numbers", 3).unwrap();
         assert_eq!(archive.get(&numbers), [1, 2, 3]);
         let names = archive.texts("names", 3).unwrap();
-        assert_eq!([0, 1, 2, 3].map(|row| archive.text(&names, row)), ["", "ä", "bc", ""]);
+        assert_eq!([0, 1, 2].map(|row| archive.text(&names, row)), ["", "ä", "bc"]);
         assert!(archive.column::<u32>("numbers", 4).is_err());
         assert!(archive.column::<u32>("letters", 3).is_err());
     }
 
     #[test]
-    fn every_flipped_byte_and_every_cut_is_noticed() {
+    fn texts_that_are_not_utf_8_are_rejected_at_open() {
+        for (heap, offsets) in [(&b"a\xff"[..], [0_u64, 1, 2]), ("ä".as_bytes(), [0, 1, 2]), (b"ab", [0, 2, 1])] {
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes).unwrap();
+            writer.section("names", heap).unwrap();
+            writer.section("names#", &offsets).unwrap();
+            writer.finish().unwrap();
+            assert!(matches!(open(&bytes).unwrap().texts("names", 2), Err(ArchiveError::Damaged(_))), "{heap:?}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_rejected_with_the_way_to_rebuild() {
+        let mut bytes = sample();
+        bytes[8] = 1;
+        let message = open(&bytes).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            "archive format 1 was built by another version (this one reads format 2); rebuild with `indexer build`"
+        );
+    }
+
+    #[test]
+    fn every_flipped_byte_and_every_truncation_is_detected() {
         let bytes = sample();
-        for place in 0..bytes.len() {
+        for index in 0..bytes.len() {
             let mut changed = bytes.clone();
-            changed[place] ^= 0x10;
+            changed[index] ^= 0x10;
             let padding = open(&changed).is_ok();
             if padding {
-                // Only what no section holds may differ: the reserved ends of head and tail, and the padding.
+                // Only bytes outside the sections may differ: the reserved ends of head and tail, and the padding.
                 let archive = open(&changed).unwrap();
-                let inside = archive.sections.values().any(|range| range.contains(&place));
-                assert!(!inside, "byte {place}");
+                let inside = archive.sections.values().any(|range| range.contains(&index));
+                assert!(!inside, "byte {index}");
             }
-            assert!(open(&bytes[..place]).is_err(), "cut at {place}");
+            assert!(open(&bytes[..index]).is_err(), "truncated at {index}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The places of what every table has: records, slugs, names, sort orders, facets.
+//! Positions of the columns that every table has: records, slugs, names, sort orders, facets.
 
 use crate::data::ArchiveError;
 use crate::data::archive::facet_column::FacetColumn;
-use crate::data::archive::{Archive, Column, Texts};
+use crate::data::archive::{Archive, Column, Texts, check_offsets};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 
@@ -76,10 +76,13 @@ impl TableColumns {
         }
         let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
         in_range(archive, &by_slug, n, name)?;
+        let text = archive.range(&format!("{name}/text"))?;
+        let starts = archive.column(&format!("{name}/starts"), n + 1)?;
+        check(check_offsets(archive.get(&starts), text.len()).is_ok(), &format!("{name}/starts"))?;
         Ok(Self {
             rows,
-            text: archive.range(&format!("{name}/text"))?,
-            starts: archive.column(&format!("{name}/starts"), n + 1)?,
+            text,
+            starts,
             ends: archive.column(&format!("{name}/ends"), n * table.fields().len())?,
             slugs: archive.texts(&format!("{name}/slug"), n)?,
             by_slug,
@@ -91,11 +94,16 @@ impl TableColumns {
     }
 }
 
-/// Checks that a column names only rows that are there.
+/// Checks that a column contains only row numbers below `count`.
 pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name: &str) -> Result<(), ArchiveError> {
     if archive.get(rows).iter().all(|row| (*row as usize) < count) {
         Ok(())
     } else {
-        Err(ArchiveError::Damaged(format!("section {name} names rows that are not there")))
+        Err(ArchiveError::Damaged(format!("section {name} refers to rows that do not exist")))
     }
+}
+
+/// Reports section `name` as damaged unless `is_valid`.
+pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
+    if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
 }

@@ -1,4 +1,4 @@
-//! What follows from the rows: counts, totals, dates, co-investors, and stages and sectors that a firm does not tell.
+//! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
 pub mod record;
 pub mod row_order;
@@ -6,19 +6,18 @@ pub mod score;
 pub mod sort_order;
 
 use crate::data::derive::score::FirmScore;
-use crate::data::derive::sort_order::{Permutation, beginning};
+use crate::data::derive::sort_order::{Permutation, sort_prefix};
 use crate::data::import::rows::{Dataset, Investor};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Stage};
 
-/// Sectors that a firm is given where it tells none.
+/// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
 /// Co-investors named in a firm's record.
 const TOP_CO_INVESTORS: usize = 5;
 /// Days that count as recent for the `activity` ranking.
 const RECENT_DAYS: i32 = 365;
 
-/// What follows about a firm.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FirmStats {
     pub stages: Vec<Stage>,
@@ -27,21 +26,20 @@ pub(crate) struct FirmStats {
     pub recent_investments: u32,
     pub portfolio_count: u32,
     pub last_investment_on: Option<Date>,
-    /// Firms with the number of rounds shared, most first.
+    /// Firms with the number of shared rounds, highest first.
     pub top_co_investors: Vec<(u32, u32)>,
 }
 
-/// What follows about a startup.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StartupStats {
     pub total_raised_usd: Option<u64>,
     pub round_count: u32,
     pub last_round_on: Option<Date>,
-    /// Each investor once, in order of first round; lead where it led one.
+    /// In order of their first round, without duplicates; `lead` if the firm led any round.
     pub investors: Vec<Investor>,
 }
 
-/// What follows about a sector, its descendants included.
+/// Counts include the descendants of the sector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SectorStats {
     pub vc_count: u32,
@@ -50,7 +48,7 @@ pub(crate) struct SectorStats {
     pub average_health_tenths: Option<u32>,
 }
 
-/// Everything that is derived, in the order of the dataset's rows.
+/// All derived values, in the order of the dataset's rows.
 pub(crate) struct Derived {
     pub assessments: Vec<FirmScore>,
     pub firms: Vec<FirmStats>,
@@ -70,17 +68,17 @@ impl Derived {
         Self { assessments, firms, startups, sectors, lineage }
     }
 
-    /// The sectors and all their ancestors, each once.
+    /// Calls `each` with the sectors and all their ancestors, without duplicates.
     pub(crate) fn each_ancestor(&self, sectors: &[u32], each: impl FnMut(u32)) {
         each_ancestor(&self.lineage, sectors, each);
     }
 }
 
 fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: impl FnMut(u32)) {
-    for (place, sector) in sectors.iter().enumerate() {
+    for (index, sector) in sectors.iter().enumerate() {
         for ancestor in &lineage[*sector as usize] {
-            // Lists are short: looking through those before costs less than a set of what was seen.
-            if !sectors[..place].iter().any(|before| lineage[*before as usize].contains(ancestor)) {
+            // Lists are short: searching the previous sectors costs less than a set.
+            if !sectors[..index].iter().any(|previous| lineage[*previous as usize].contains(ancestor)) {
                 each(*ancestor);
             }
         }
@@ -100,22 +98,22 @@ fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
 fn startups(dataset: &Dataset) -> Vec<StartupStats> {
     let key = |row: usize| {
         let round = &dataset.rounds[row];
-        (round.announced_on.is_none(), round.announced_on, beginning(&round.id))
+        (round.announced_on.is_none(), round.announced_on, sort_prefix(&round.id))
     };
     let order = Permutation::by(dataset.rounds.len(), key, |a, b| dataset.rounds[a].id.cmp(&dataset.rounds[b].id)).old;
     let mut startups = vec![StartupStats::default(); dataset.startups.len()];
     for row in order {
         let round = &dataset.rounds[row as usize];
-        let facts = &mut startups[round.startup as usize];
-        facts.round_count += 1;
+        let stats = &mut startups[round.startup as usize];
+        stats.round_count += 1;
         if let Some(amount) = round.amount_usd {
-            facts.total_raised_usd = Some(facts.total_raised_usd.unwrap_or(0).saturating_add(amount));
+            stats.total_raised_usd = Some(stats.total_raised_usd.unwrap_or(0).saturating_add(amount));
         }
-        facts.last_round_on = facts.last_round_on.max(round.announced_on);
+        stats.last_round_on = stats.last_round_on.max(round.announced_on);
         for investor in &round.investors {
-            match facts.investors.iter_mut().find(|known| known.firm == investor.firm) {
+            match stats.investors.iter_mut().find(|known| known.firm == investor.firm) {
                 Some(known) => known.lead |= investor.lead,
-                None => facts.investors.push(*investor),
+                None => stats.investors.push(*investor),
             }
         }
     }
@@ -129,11 +127,11 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     let mut joined: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
     for (row, round) in dataset.rounds.iter().enumerate() {
         for investor in &round.investors {
-            let facts = &mut firms[investor.firm as usize];
-            facts.investment_count += 1;
-            facts.last_investment_on = facts.last_investment_on.max(round.announced_on);
+            let stats = &mut firms[investor.firm as usize];
+            stats.investment_count += 1;
+            stats.last_investment_on = stats.last_investment_on.max(round.announced_on);
             let age = round.announced_on.map(|date| released_on.days() - date.days());
-            facts.recent_investments += u32::from(age.is_some_and(|age| (0..=RECENT_DAYS).contains(&age)));
+            stats.recent_investments += u32::from(age.is_some_and(|age| (0..=RECENT_DAYS).contains(&age)));
             stages[investor.firm as usize] |= 1 << round.stage.index();
             joined[investor.firm as usize].push(row as u32);
         }
@@ -144,12 +142,12 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             portfolio[investor.firm as usize].push(row as u32);
         }
     }
-    let mut together = FirmTally::new(dataset.firms.len());
-    let mut in_sector = FirmTally::new(dataset.sectors.len());
-    for (row, facts) in firms.iter_mut().enumerate() {
+    let mut together = Tally::new(dataset.firms.len());
+    let mut in_sector = Tally::new(dataset.sectors.len());
+    for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
-        facts.portfolio_count = portfolio[row].len() as u32;
-        facts.stages = match firm.stages.is_empty() {
+        stats.portfolio_count = portfolio[row].len() as u32;
+        stats.stages = match firm.stages.is_empty() {
             true => Stage::ALL.iter().copied().filter(|stage| stages[row] & (1 << stage.index()) != 0).collect(),
             false => {
                 let mut own = firm.stages.clone();
@@ -157,7 +155,7 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
                 own
             }
         };
-        facts.sectors = match firm.sectors.is_empty() {
+        stats.sectors = match firm.sectors.is_empty() {
             true => {
                 let portfolio = portfolio[row].iter().flat_map(|startup| &dataset.startups[*startup as usize].sectors);
                 let by_slug = |sector: u32| dataset.sectors[sector as usize].slug.as_str();
@@ -171,28 +169,28 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
         };
         let others = joined[row].iter().flat_map(|round| &dataset.rounds[*round as usize].investors);
         let others = others.map(|investor| investor.firm).filter(|other| *other as usize != row);
-        facts.top_co_investors =
+        stats.top_co_investors =
             together.top(others, TOP_CO_INVESTORS, |firm| dataset.firms[firm as usize].slug.as_str());
     }
     firms
 }
 
-/// Counts small numbers, again and again without clearing a whole table.
-struct FirmTally {
+/// Counts values; can be reused without clearing the full table.
+struct Tally {
     counts: Vec<u32>,
     seen: Vec<u32>,
 }
 
-impl FirmTally {
+impl Tally {
     fn new(values: usize) -> Self {
         Self { counts: vec![0; values], seen: Vec::new() }
     }
 
-    /// The most frequent of `values` with their counts, ties by name.
+    /// The `max` most frequent values with their counts, ties by name.
     fn top<'n>(
         &mut self,
         values: impl Iterator<Item = u32>,
-        most: usize,
+        max: usize,
         name: impl Fn(u32) -> &'n str,
     ) -> Vec<(u32, u32)> {
         for value in values {
@@ -208,7 +206,7 @@ impl FirmTally {
             self.counts[*value as usize] = 0;
         }
         counted.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| name(a.0).cmp(name(b.0))));
-        counted.truncate(most);
+        counted.truncate(max);
         counted
     }
 }
@@ -221,8 +219,8 @@ fn sectors(
 ) -> Vec<SectorStats> {
     let mut sectors = vec![SectorStats::default(); dataset.sectors.len()];
     let mut scores = vec![(0_u32, 0_u32); dataset.sectors.len()];
-    for (facts, assessment) in firms.iter().zip(assessments) {
-        each_ancestor(lineage, &facts.sectors, |sector| {
+    for (stats, assessment) in firms.iter().zip(assessments) {
+        each_ancestor(lineage, &stats.sectors, |sector| {
             sectors[sector as usize].vc_count += 1;
             if let Some(value) = assessment.score.value {
                 let (sum, count) = &mut scores[sector as usize];
@@ -234,8 +232,8 @@ fn sectors(
     for startup in &dataset.startups {
         each_ancestor(lineage, &startup.sectors, |sector| sectors[sector as usize].startup_count += 1);
     }
-    for (facts, (sum, count)) in sectors.iter_mut().zip(scores) {
-        facts.average_health_tenths = (count > 0).then(|| (20 * sum + count) / (2 * count));
+    for (stats, (sum, count)) in sectors.iter_mut().zip(scores) {
+        stats.average_health_tenths = (count > 0).then(|| (20 * sum + count) / (2 * count));
     }
     sectors
 }

@@ -1,19 +1,19 @@
-//! The peer score, `peer-score/1`: what approved reviews say of a firm, as one number that anyone can recompute.
+//! The peer score, `peer-score/1`: approved reviews of a firm as one number that anyone can recompute.
 //!
 //! The formulas are those of the published method (see the docs page `score`): weights halve every 730 days, each
-//! dimension is drawn towards the mean of the snapshot by five reviews' weight, ghosting by six. Sums run in order of
-//! review id, so that every compile gives the same last bit.
+//! dimension is smoothed towards the mean of the snapshot with the weight of five reviews, ghosting with that of six.
+//! Sums run in order of review id, so that every compile gives the same last bit.
 
 use crate::data::ReviewStatus;
-use crate::data::derive::sort_order::beginning;
+use crate::data::derive::sort_order::sort_prefix;
 use crate::data::import::rows::{Dataset, Review};
 use crate::data::model::{Score, ScoreComponent};
 
-/// The method's name, as answered in `score.method`.
+/// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
-/// Approved reviews from which on a score is published.
+/// Minimum number of approved reviews for a published score.
 pub const PUBLISHED_FROM: u32 = 3;
-/// Approved reviews from which on a firm is ranked.
+/// Minimum number of approved reviews for the leaderboard.
 pub const RANKED_FROM: u32 = 5;
 
 const HALF_LIFE_DAYS: f64 = 730.0;
@@ -22,19 +22,19 @@ const GHOSTING_PRIOR: f64 = 6.0;
 const NEUTRAL: f64 = 3.0;
 const CONFIDENCE: f64 = 1.645;
 
-/// The rated dimensions, in the order of the components.
+/// Name and maximum points of the rated dimensions, in the order of the components.
 pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15), ("fairness", 15), ("value_add", 15)];
-/// Ghosting's name and points.
+/// Name and maximum points of ghosting.
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
 
-/// The firm's own weighted means, not smoothed, in tenths; `None` where nobody rated.
+/// The firm's own weighted means, not smoothed, in tenths; `None` if not rated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ratings {
     /// Tenths of `overall`, `responsiveness`, `fairness`, `value_add`.
     pub tenths: [Option<u8>; 4],
 }
 
-/// What the leaderboard ranks by.
+/// The values that the leaderboard ranks by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreRank {
     /// S − se, in tenths of a point.
@@ -45,20 +45,17 @@ pub struct ScoreRank {
     pub ghosting: i32,
 }
 
-/// All that reviews say of one firm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirmScore {
-    /// The published score.
     pub score: Score<&'static str>,
-    /// Ghosting rate as observed, in tenths of a per cent; `None` below three answers.
+    /// Observed ghosting rate in tenths of a percent; `None` below three reviews that state it.
     pub ghosting_tenths: Option<u16>,
-    /// Own means.
     pub ratings: Ratings,
-    /// Present from [`RANKED_FROM`] approved reviews on.
-    pub standing: Option<ScoreRank>,
+    /// `None` below [`RANKED_FROM`] approved reviews.
+    pub rank: Option<ScoreRank>,
 }
 
-/// Sums over one firm's, or all, approved reviews.
+/// Sums over approved reviews of one firm or of all.
 #[derive(Clone, Default)]
 struct Sums {
     count: u32,
@@ -90,18 +87,17 @@ fn ratings(review: &Review) -> [Option<f64>; 4] {
     [Some(review.rating), review.responsiveness, review.fairness, review.value_add].map(|rating| rating.map(f64::from))
 }
 
-/// What is true of the whole snapshot: the priors.
-struct Field {
+/// Means of the snapshot, towards which firms are smoothed.
+struct Priors {
     means: [f64; 4],
     ghosting: f64,
     variance: f64,
 }
 
-/// Assesses every firm of the dataset, in the order of its rows.
-#[must_use]
+/// The scores of all firms, in the order of the dataset's rows.
 pub fn assess(dataset: &Dataset) -> Vec<FirmScore> {
     let approved = dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved);
-    let mut approved: Vec<_> = approved.map(|review| (beginning(&review.id), review)).collect();
+    let mut approved: Vec<_> = approved.map(|review| (sort_prefix(&review.id), review)).collect();
     approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
     let approved: Vec<&Review> = approved.into_iter().map(|(_, review)| review).collect();
     let weights: Vec<f64> = approved
@@ -115,15 +111,13 @@ pub fn assess(dataset: &Dataset) -> Vec<FirmScore> {
     let mut firms = vec![Sums::default(); dataset.firms.len()];
     for (review, weight) in approved.iter().zip(&weights) {
         all.add(review, *weight);
-        if let Some(sums) = firms.get_mut(review.firm as usize) {
-            sums.add(review, *weight);
-        }
+        firms[review.firm as usize].add(review, *weight);
     }
-    let field = field(&all, &approved, &weights);
-    firms.iter().map(|sums| assessment(sums, &field)).collect()
+    let priors = priors(&all, &approved, &weights);
+    firms.iter().map(|sums| firm_score(sums, &priors)).collect()
 }
 
-fn field(all: &Sums, approved: &[&Review], weights: &[f64]) -> Field {
+fn priors(all: &Sums, approved: &[&Review], weights: &[f64]) -> Priors {
     let means = std::array::from_fn(|dimension| {
         if all.dimension_weight[dimension] > 0.0 {
             all.dimension[dimension] / all.dimension_weight[dimension]
@@ -144,29 +138,29 @@ fn field(all: &Sums, approved: &[&Review], weights: &[f64]) -> Field {
         let mean = points.iter().zip(weights).map(|(q, w)| q * w).sum::<f64>() / all.weight;
         variance = points.iter().zip(weights).map(|(q, w)| w * (q - mean) * (q - mean)).sum::<f64>() / all.weight;
     }
-    Field { means, ghosting, variance }
+    Priors { means, ghosting, variance }
 }
 
-fn assessment(sums: &Sums, field: &Field) -> FirmScore {
+fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
     let means: [f64; 4] = std::array::from_fn(|dimension| {
-        (PRIOR * field.means[dimension] + sums.dimension[dimension]) / (PRIOR + sums.dimension_weight[dimension])
+        (PRIOR * priors.means[dimension] + sums.dimension[dimension]) / (PRIOR + sums.dimension_weight[dimension])
     });
     let answered = f64::from(sums.answered);
-    let ghosting = (f64::from(sums.ghosted) + GHOSTING_PRIOR * field.ghosting) / (answered + GHOSTING_PRIOR);
+    let ghosting = (f64::from(sums.ghosted) + GHOSTING_PRIOR * priors.ghosting) / (answered + GHOSTING_PRIOR);
     let mut points: Vec<f64> =
-        DIMENSIONS.iter().zip(means).map(|((_, most), mean)| f64::from(*most) * (mean - 1.0) / 4.0).collect();
+        DIMENSIONS.iter().zip(means).map(|((_, max), mean)| f64::from(*max) * (mean - 1.0) / 4.0).collect();
     points.push(f64::from(GHOSTING.1) * (1.0 - ghosting));
-    let whole: f64 = points.iter().sum();
-    let error = 0.75 * (field.variance / (PRIOR + sums.weight)).sqrt()
+    let total: f64 = points.iter().sum();
+    let error = 0.75 * (priors.variance / (PRIOR + sums.weight)).sqrt()
         + 25.0 * (ghosting * (1.0 - ghosting) / (answered + 7.0)).sqrt();
 
     let published = sums.count >= PUBLISHED_FROM;
-    let value = within_hundred(whole);
+    let value = within_hundred(total);
     let components = if published { components(&means, ghosting, &points, value) } else { Vec::new() };
     let score = Score {
         value: published.then_some(value),
-        low: published.then(|| within_hundred(whole - CONFIDENCE * error)),
-        high: published.then(|| within_hundred(whole + CONFIDENCE * error)),
+        low: published.then(|| within_hundred(total - CONFIDENCE * error)),
+        high: published.then(|| within_hundred(total + CONFIDENCE * error)),
         status: if published { "published" } else { "insufficient_reviews" },
         review_count: sums.count,
         method: METHOD,
@@ -182,12 +176,12 @@ fn assessment(sums: &Sums, field: &Field) -> FirmScore {
             (weight > 0.0).then(|| (sums.dimension[dimension] / weight * 10.0 + 0.5).floor() as u8)
         }),
     };
-    let standing = (sums.count >= RANKED_FROM).then(|| ScoreRank {
-        cautious_tenths: ((whole - error) * 10.0 + 0.5).floor() as i32,
+    let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
+        cautious_tenths: ((total - error) * 10.0 + 0.5).floor() as i32,
         means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
         ghosting: millionths(ghosting),
     });
-    FirmScore { score, ghosting_tenths, ratings, standing }
+    FirmScore { score, ghosting_tenths, ratings, rank }
 }
 
 fn within_hundred(points: f64) -> u8 {
@@ -198,27 +192,27 @@ fn millionths(value: f64) -> i32 {
     (value * 1_000_000.0 + 0.5).floor() as i32
 }
 
-/// Whole points: the floors, then one more for the largest fractions, in order, until they add up to `value`.
+/// Integer points: the floors, plus 1 for the largest fractions, ties in order, until they sum to `value`.
 fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec<ScoreComponent<&'static str>> {
-    let mut whole: Vec<u8> = points.iter().map(|p| p.floor().max(0.0) as u8).collect();
+    let mut integers: Vec<u8> = points.iter().map(|p| p.floor().max(0.0) as u8).collect();
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| (points[*b] - points[*b].floor()).total_cmp(&(points[*a] - points[*a].floor())));
-    let given: u8 = whole.iter().sum();
-    for index in order.into_iter().take(usize::from(value.saturating_sub(given))) {
-        whole[index] += 1;
+    let sum: u8 = integers.iter().sum();
+    for index in order.into_iter().take(usize::from(value.saturating_sub(sum))) {
+        integers[index] += 1;
     }
     let values = means.iter().copied().chain([ghosting]);
     DIMENSIONS
         .into_iter()
         .chain([GHOSTING])
         .zip(values)
-        .zip(whole)
-        .map(|(((name, most), value), points)| ScoreComponent {
+        .zip(integers)
+        .map(|(((name, max), value), points)| ScoreComponent {
             name,
-            weight: f64::from(most) / 100.0,
+            weight: f64::from(max) / 100.0,
             value: (value * 100.0 + 0.5).floor() / 100.0,
             points,
-            max_points: most,
+            max_points: max,
         })
         .collect()
 }
@@ -284,17 +278,17 @@ mod tests {
     }
 
     #[test]
-    fn a_firm_without_reviews_has_no_number() {
+    fn a_firm_without_reviews_has_no_score() {
         let assessed = assess(&dataset(&["a"], vec![]));
         assert_eq!(assessed[0].score.value, None);
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
-        assert_eq!(assessed[0].standing, None);
+        assert_eq!(assessed[0].rank, None);
         assert_eq!(assessed[0].ratings, Ratings::default());
     }
 
     #[test]
-    fn a_score_worked_out_by_hand() {
+    fn a_score_computed_by_hand() {
         // Five reviews on the day of release, so that every weight is 1: ratings 5 5 5 3 2, one of four ghosted.
         let day = "2026-11-20";
         let reviews = vec![
@@ -305,7 +299,7 @@ mod tests {
             review(5, 0, 2, None, day),
         ];
         let assessed = &assess(&dataset(&["a"], reviews))[0];
-        // The only firm's mean is the snapshot's: 4.0; fairness was rated by nobody: 3; γ = g = 1/4.
+        // The only firm's mean is the snapshot's: 4.0; fairness was not rated: 3; γ = g = 1/4.
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
         assert_eq!(assessed.ghosting_tenths, Some(250));
@@ -316,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn points_add_up_to_the_score() {
+    fn points_sum_to_the_score() {
         let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), "2025-03-01")).collect();
         for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)) {
             let total: u32 = assessed.score.components.iter().map(|component| u32::from(component.points)).sum();
@@ -327,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_review_weighs_half_after_two_years() {
+    fn a_review_weighs_half_after_two_years() {
         let reviews = vec![
             review(1, 0, 5, None, "2026-11-20"),
             review(2, 0, 1, None, "2024-11-20"),

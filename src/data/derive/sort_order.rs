@@ -1,8 +1,8 @@
-//! Sort orders, laid down when a snapshot is compiled.
+//! Sort orders, computed when a snapshot is compiled.
 
 use std::cmp::Ordering;
 
-/// Rank of a row that has no value; it stands last in both directions.
+/// Rank of a row without a value; it is last in both directions.
 pub const NO_RANK: u32 = u32::MAX;
 
 /// One sort key over a table.
@@ -11,14 +11,14 @@ pub(crate) struct SortOrder {
     pub ascending: Vec<u32>,
     /// Rows by descending value, ties by slug, rows without a value last.
     pub descending: Vec<u32>,
-    /// For each row the number of smaller values that occur; equal values share one. [`NO_RANK`]: no value.
+    /// For each row the number of distinct smaller values; [`NO_RANK`]: no value.
     pub ranks: Vec<u32>,
 }
 
 impl SortOrder {
     /// Sorts rows by `value`; `slug_ranks` breaks ties.
     pub(crate) fn by<V: Ord + Copy>(slug_ranks: &[u32], value: impl Fn(usize) -> Option<V>) -> Self {
-        // What is compared lies beside each other: at a million rows that decides the time.
+        // Compared values are contiguous in memory: at a million rows that dominates the time.
         let mut valued: Vec<(V, u32, u32)> = Vec::with_capacity(slug_ranks.len());
         let mut others: Vec<(u32, u32)> = Vec::new();
         for (row, slug_rank) in slug_ranks.iter().enumerate() {
@@ -32,9 +32,9 @@ impl SortOrder {
         let mut ranks = vec![NO_RANK; slug_ranks.len()];
         let mut ascending = Vec::with_capacity(slug_ranks.len());
         let mut starts: Vec<usize> = Vec::new();
-        for (place, (value, _, row)) in valued.iter().enumerate() {
-            if place == 0 || valued[place - 1].0 != *value {
-                starts.push(place);
+        for (index, (value, _, row)) in valued.iter().enumerate() {
+            if index == 0 || valued[index - 1].0 != *value {
+                starts.push(index);
             }
             ranks[*row as usize] = starts.len() as u32 - 1;
             ascending.push(*row);
@@ -53,17 +53,17 @@ impl SortOrder {
     }
 }
 
-/// The order in which old rows stand in a sorted table, and where each went.
+/// Maps rows of the dataset (old) to rows of a sorted table (new).
 pub(crate) struct Permutation {
-    /// Old row at each new place.
+    /// The old row of each new row.
     pub old: Vec<u32>,
-    /// New place of each old row.
+    /// The new row of each old row.
     pub new: Vec<u32>,
 }
 
 impl Permutation {
-    /// Sorts rows by `key`, and where that is equal by `rest`. Keys are made once for each row and lie beside each other:
-    /// the more they decide, the fewer rows are looked up.
+    /// Sorts rows by `key`, and rows with equal keys by `rest`. Keys are computed once for each row and are contiguous in
+    /// memory: the more they distinguish, the fewer rows are looked up.
     pub(crate) fn by<K: Ord>(rows: usize, key: impl Fn(usize) -> K, rest: impl Fn(usize, usize) -> Ordering) -> Self {
         let mut keyed: Vec<(K, u32)> = (0..rows).map(|row| (key(row), row as u32)).collect();
         keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1 as usize, b.1 as usize)));
@@ -72,34 +72,34 @@ impl Permutation {
 
     fn of(old: Vec<u32>) -> Self {
         let mut new = vec![0; old.len()];
-        for (place, row) in old.iter().enumerate() {
-            new[*row as usize] = place as u32;
+        for (index, row) in old.iter().enumerate() {
+            new[*row as usize] = index as u32;
         }
         Self { old, new }
     }
 
     /// Sorts texts.
     pub(crate) fn by_text<'t>(rows: usize, text: impl Fn(usize) -> &'t str) -> Self {
-        Self::by(rows, |row| beginning(text(row)), |a, b| text(a).cmp(text(b)))
+        Self::by(rows, |row| sort_prefix(text(row)), |a, b| text(a).cmp(text(b)))
     }
 }
 
-/// The first 16 bytes of a text: a key that compares as the text does, but for texts that differ further on.
-pub(crate) fn beginning(text: &str) -> [u64; 2] {
+/// The first 16 bytes of a text as a key: it compares like the text, except for texts that differ only later.
+pub(crate) fn sort_prefix(text: &str) -> [u64; 2] {
     let mut bytes = [0; 16];
     let length = text.len().min(16);
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
-    let [high, low] = [0, 8].map(|at| u64::from_be_bytes(std::array::from_fn(|place| bytes[at + place])));
+    let [high, low] = [0, 8].map(|start| u64::from_be_bytes(std::array::from_fn(|index| bytes[start + index])));
     [high, low]
 }
 
-/// For each text the number of smaller ones that occur; equal texts share one.
+/// For each text the number of distinct smaller texts.
 pub(crate) fn ranks_of_texts(texts: &[String]) -> Vec<u32> {
     let sorted = Permutation::by_text(texts.len(), |row| &texts[row]).old;
     let mut ranks = vec![0; texts.len()];
     let mut rank = 0;
-    for (place, row) in sorted.iter().enumerate() {
-        if place > 0 && texts[sorted[place - 1] as usize] != texts[*row as usize] {
+    for (index, row) in sorted.iter().enumerate() {
+        if index > 0 && texts[sorted[index - 1] as usize] != texts[*row as usize] {
             rank += 1;
         }
         ranks[*row as usize] = rank;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_without_a_value_stand_last_in_both_directions_and_ties_go_by_slug() {
+    fn rows_without_a_value_are_last_in_both_directions_and_ties_are_ordered_by_slug() {
         let values = [Some(5), None, Some(9), Some(5), None];
         let order = SortOrder::by(&[4, 3, 2, 1, 0], |row| values[row]);
         assert_eq!(order.ascending, [3, 0, 2, 4, 1]);
@@ -121,15 +121,15 @@ mod tests {
     }
 
     #[test]
-    fn texts_sort_by_their_bytes_however_long_their_common_beginning() {
+    fn texts_sort_by_their_bytes_regardless_of_their_common_prefix() {
         let texts =
             ["b", "", "a", "a\0", "aaaaaaaaaaaaaaaab", "aaaaaaaaaaaaaaaa", "ä", "aaaaaaaaaaaaaaaab", "aaaaaaaaa"];
         let texts = texts.map(str::to_owned);
-        let placement = Permutation::by_text(texts.len(), |row| &texts[row]);
+        let permutation = Permutation::by_text(texts.len(), |row| &texts[row]);
         let mut expected = texts.to_vec();
         expected.sort();
-        assert!(placement.old.iter().map(|row| &texts[*row as usize]).eq(&expected));
-        assert!(placement.new.iter().enumerate().all(|(row, place)| placement.old[*place as usize] == row as u32));
+        assert!(permutation.old.iter().map(|row| &texts[*row as usize]).eq(&expected));
+        assert!(permutation.new.iter().enumerate().all(|(old, new)| permutation.old[*new as usize] == old as u32));
         assert_eq!(ranks_of_texts(&texts), [6, 0, 1, 2, 5, 4, 7, 5, 3]);
     }
 }

@@ -1,28 +1,26 @@
-//! What is wrong with a dataset, each problem with its place.
+//! Problems of a dataset, each with file, line and column.
 
 use std::fmt;
 
-/// How bad a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The dataset is refused.
+    /// The dataset is rejected.
     Error,
-    /// The dataset compiles; somebody should look.
+    /// The dataset compiles; the value should be checked.
     Warning,
 }
 
-/// One problem of a dataset, with the place where it can be mended.
+/// One problem of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether it stops the release.
     pub severity: Severity,
     /// The file's name inside the dataset's folder, such as `firms.csv`.
     pub file: String,
-    /// The line in the file, from 1; of a record of several lines the first.
+    /// The first line of the record, from 1.
     pub line: Option<u64>,
-    /// The column's name, where one column is at fault.
+    /// The column, if one column is at fault.
     pub column: Option<String>,
-    /// What is wrong, with the value, such as `"5m" is not a whole number of US dollars`.
+    /// The problem, with the value, such as `"5m" is not a whole number of US dollars`.
     pub message: String,
 }
 
@@ -44,39 +42,35 @@ impl fmt::Display for Diagnostic {
 /// All problems of a dataset, in the order of its files and lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The problems, errors and warnings together.
+    /// Errors and warnings.
     pub problems: Vec<Diagnostic>,
 }
 
 impl Report {
-    /// The problems that stop the release.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Error)
     }
 
-    /// The problems that do not.
     pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.problems.iter().filter(|problem| problem.severity == Severity::Warning)
     }
 
-    /// True where an error stops the release.
-    #[must_use]
-    pub fn is_refused(&self) -> bool {
+    pub fn has_errors(&self) -> bool {
         self.errors().next().is_some()
     }
 }
 
-/// Told of the compile's steps while it works.
+/// Receives the progress of a compile.
 pub trait Progress: Sync {
-    /// A step begins; `total` is its size in rows or bytes, 0 where it is not known.
+    /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
     fn step(&self, name: &str, total: u64);
-    /// So much of the step is done.
+    /// `done` of the step's `total` is done.
     fn advance(&self, done: u64);
-    /// The step is over.
+    /// The step has ended.
     fn done(&self);
 }
 
-/// Tells nobody.
+/// Ignores progress.
 pub struct NoProgress;
 
 impl Progress for NoProgress {
@@ -85,10 +79,9 @@ impl Progress for NoProgress {
     fn done(&self) {}
 }
 
-/// Quotes a value for a message, cut where it is long.
+/// Quotes a value for a message, truncated to 60 characters.
 pub(crate) fn quoted(value: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut cut: String = value.chars().take(LONGEST).collect();
+    let mut cut: String = value.chars().take(60).collect();
     if cut.len() < value.len() {
         cut.push('…');
     }

@@ -1,0 +1,12 @@
+//! Values that mean "no value" in columns of numbers.
+
+/// In columns of bytes.
+pub const NONE_U8: u8 = u8::MAX;
+/// In columns of 16-bit numbers.
+pub const NONE_U16: u16 = u16::MAX;
+/// In columns of row numbers and ranks.
+pub const NONE_U32: u32 = u32::MAX;
+/// In columns of dollars.
+pub const NONE_U64: u64 = u64::MAX;
+/// In columns of dates and leaderboard values.
+pub const NONE_I32: i32 = i32::MIN;

@@ -1,0 +1,82 @@
+//! Positions of the columns that only firms or only funding rounds have.
+
+use crate::data::archive::table_columns::{check, in_range};
+use crate::data::archive::{Archive, Column, Texts, check_offsets};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
+
+pub(crate) struct FirmColumns {
+    pub health_score: Column<u8>,
+    pub ghosting_rate: Column<u16>,
+    pub review_count: Column<u32>,
+    pub check_min_usd: Column<u64>,
+    pub check_max_usd: Column<u64>,
+    pub last_investment_on: Column<i32>,
+    pub country: Column<u16>,
+    pub cities: Texts,
+    pub city_count: usize,
+    pub leaderboards: Vec<(Column<u32>, Column<i32>)>,
+}
+
+pub(crate) struct RoundColumns {
+    pub amount_usd: Column<u64>,
+    pub announced_on: Column<i32>,
+    pub startup: Column<u32>,
+    pub stage: Column<u8>,
+    pub investors: Column<u32>,
+    pub investor_starts: Column<u64>,
+}
+
+impl FirmColumns {
+    pub(crate) fn open(archive: &Archive, rows: usize) -> Result<Self, ArchiveError> {
+        let mut leaderboards = Vec::with_capacity(Metric::ALL.len());
+        for metric in Metric::ALL {
+            let name = format!("firms/leaderboard/{}", metric.name());
+            let ranked: Column<u32> = archive.open_column(&name)?;
+            let values = archive.column(&format!("{name}="), archive.get(&ranked).len())?;
+            in_range(archive, &ranked, rows, &name)?;
+            leaderboards.push((ranked, values));
+        }
+        let city_offsets = archive.open_column::<u64>("firms/cities#")?;
+        check(!archive.get(&city_offsets).is_empty(), "firms/cities#")?;
+        let city_count = archive.get(&city_offsets).len() - 1;
+        let country = archive.column("firms/country", rows)?;
+        let countries = Country::all().count();
+        let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
+        check(archive.get(&country).iter().all(is_known), "firms/country")?;
+        Ok(Self {
+            health_score: archive.column("firms/health_score", rows)?,
+            ghosting_rate: archive.column("firms/ghosting_rate", rows)?,
+            review_count: archive.column("firms/review_count", rows)?,
+            check_min_usd: archive.column("firms/check_min_usd", rows)?,
+            check_max_usd: archive.column("firms/check_max_usd", rows)?,
+            last_investment_on: archive.column("firms/last_investment_on", rows)?,
+            country,
+            cities: archive.texts("firms/cities", city_count)?,
+            city_count,
+            leaderboards,
+        })
+    }
+}
+
+impl RoundColumns {
+    pub(crate) fn open(archive: &Archive, rows: usize, counts: &[u32; 6]) -> Result<Self, ArchiveError> {
+        let columns = Self {
+            amount_usd: archive.column("funding_rounds/amount_usd", rows)?,
+            announced_on: archive.column("funding_rounds/announced_on", rows)?,
+            startup: archive.column("funding_rounds/startup", rows)?,
+            stage: archive.column("funding_rounds/stage", rows)?,
+            investors: archive.open_column("funding_rounds/investors")?,
+            investor_starts: archive.column("funding_rounds/investors#", rows + 1)?,
+        };
+        in_range(archive, &columns.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
+        let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();
+        check(archive.get(&columns.stage).iter().all(is_stage), "funding_rounds/stage")?;
+        let investors = archive.get(&columns.investors);
+        let is_firm = |packed: &u32| packed >> 1 < counts[Table::Firms as usize];
+        check(investors.iter().all(is_firm), "funding_rounds/investors")?;
+        let starts = archive.get(&columns.investor_starts);
+        check(check_offsets(starts, investors.len()).is_ok(), "funding_rounds/investors#")?;
+        Ok(columns)
+    }
+}
