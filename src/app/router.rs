@@ -114,10 +114,10 @@ impl Router {
     /// # Errors
     /// If the settings of the MCP endpoint name no host.
     pub fn new(state: &Arc<State>, quota: McpQuota, settings: &mcp::Settings) -> Result<Self, OriginPolicyError> {
-        let tools = Arc::new(mcp::ToolBackend::new(Arc::clone(&state.live), &state.public_url));
+        let tools = mcp::ToolBackend::new(Arc::clone(&state.live), &state.public_url);
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
-            mcp: McpEndpoint::new(settings, tools, Arc::new(quota))?,
+            mcp: McpEndpoint::new(settings, tools, quota)?,
             static_pages: StaticPages::new(&state.public_url),
         });
         let shared = Arc::clone(&front_ends);
@@ -258,7 +258,7 @@ impl FrontEnds {
     ) -> Response<Bytes> {
         match pending {
             Pending::Api => api::respond_after_lookup(&self.state, &request.parts()).await,
-            Pending::Mcp(path) => self.mcp.answer(path, request.into_http(), body).await,
+            Pending::Mcp(path) => self.mcp.respond(path, request.into_http(), body).await,
             Pending::Account(route) => {
                 let page = self.page_request(&request.parts());
                 let address = self.state.client(request.peer, &request.headers);

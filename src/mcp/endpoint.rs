@@ -1,49 +1,39 @@
-//! From HTTP to rmcp and back: what is checked before a method runs, and what every answer carries.
+//! HTTP of the endpoint.
 //!
-//! The order of checks: host and origin 403, media types 415 and 406, body 413 and 408, message 400, protocol revision
-//! 400, caller (key, quota) 401 and 429; only then the method. Each refusal is a JSON-RPC error, also where rmcp would
-//! answer plain text.
+//! The order of checks: host and origin (403), media types (415, 406), body (413, 408), message (400), protocol revision
+//! (400), caller (401, 429), headers against the message (400). Then the method runs. Every error is a JSON-RPC error.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{
-    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
-    VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ACCESS_CONTROL_ALLOW_METHODS, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HeaderMap, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::request::Parts;
-use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
-use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::json;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
 
-use crate::http::headers::{ALLOWED, write_cors};
+use crate::http::headers::{write_cors, write_preflight};
+use crate::http::negotiation::accepts_json;
 use crate::http::static_asset::StaticAsset;
 use crate::http::{BodyTimeout, RequestId};
-use crate::mcp::JsonRpcError;
-use crate::mcp::McpAdmission;
-use crate::mcp::Settings;
-use crate::mcp::error::{ErrorId, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
-use crate::mcp::handler::{Methods, Outcome, RequestRelease, VERSIONS};
+use crate::mcp::backend::ToolRelease;
+use crate::mcp::dispatch::dispatch;
+use crate::mcp::error::{INTERNAL_ERROR, INVALID_REQUEST};
 use crate::mcp::manifest::Manifest;
-use crate::mcp::message::{Message, Unreadable};
-use crate::mcp::structured::structured;
-use crate::mcp::{OriginPolicy, OriginPolicyError};
-use crate::mcp::{Release, Tools};
+use crate::mcp::message::{Message, MessageError};
+use crate::mcp::quota::Admission;
+use crate::mcp::revision::{Lifecycle, check_version, unknown_id};
+use crate::mcp::{JsonRpcError, McpQuota, OriginPolicy, OriginPolicyError, Settings, ToolBackend};
 
-const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
 
-/// How long an answer may take; rmcp itself waits for ever, also for a method that is no more.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const ENDPOINT_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
-const MANIFEST_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const POST_ONLY: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
+const READ_ONLY: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
 
 /// A path of the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,209 +57,154 @@ impl McpPath {
 
 type Response = http::Response<Bytes>;
 
-/// The endpoint: one for the life of the server.
 pub struct McpEndpoint {
-    doors: OriginPolicy,
+    origins: OriginPolicy,
     body_limit: usize,
     manifest: Manifest,
-    tools: Arc<dyn Tools>,
-    gate: Arc<dyn McpAdmission>,
-    rmcp: StreamableHttpService<Methods, NeverSessionManager>,
+    tools: ToolBackend,
+    quota: McpQuota,
 }
 
 impl McpEndpoint {
-    /// # Errors
-    /// If the public URL has no host.
-    pub fn new(
-        settings: &Settings,
-        tools: Arc<dyn Tools>,
-        gate: Arc<dyn McpAdmission>,
-    ) -> Result<Self, OriginPolicyError> {
-        let doors = OriginPolicy::new(&settings.public_url, settings.on_loopback, settings.allowed_origins.as_deref())?;
-        // Host, origin and size are checked by the bridge, which answers them as JSON-RPC and before the quota.
-        let config = StreamableHttpServerConfig::default()
-            .with_legacy_session_mode(false)
-            .with_json_response(true)
-            .with_max_request_body_bytes(usize::MAX)
-            .disable_allowed_hosts()
-            .disable_allowed_origins();
-        Ok(Self {
-            manifest: Manifest::new(settings, doors.host()),
-            doors,
-            body_limit: settings.body_limit,
-            tools,
-            gate,
-            rmcp: StreamableHttpService::new(|| Ok(Methods), Arc::new(NeverSessionManager::default()), config),
+    pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Result<Self, OriginPolicyError> {
+        let allowed = settings.allowed_origins.as_deref();
+        let origins = OriginPolicy::new(&settings.public_url, settings.on_loopback, allowed)?;
+        let manifest = Manifest::new(settings, origins.host());
+        Ok(Self { origins, body_limit: settings.body_limit, manifest, tools, quota })
+    }
+
+    pub async fn respond<S, B, E>(&self, path: McpPath, parts: Parts, body: S) -> Response
+    where
+        S: Stream<Item = Result<B, E>> + Send,
+        B: Buf,
+        E: std::error::Error + 'static,
+    {
+        let body = collect(&parts.headers, body, self.body_limit);
+        let release = self.tools.current();
+        let (mut response, mut headers) = match (path, &parts.method) {
+            (McpPath::Endpoint, &Method::POST) => self.post(&parts, body, &release).await,
+            _ => (self.read(path, &parts), self.quota.admit(&parts, false).await.headers),
+        };
+        if let Some(id) = parts.extensions.get::<RequestId>() {
+            headers.insert(REQUEST_ID, id.header_value());
+        }
+        headers.insert(SNAPSHOT, HeaderValue::from_str(release.snapshot()).expect("a version is ASCII"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        write_cors(&mut headers);
+        response.headers_mut().extend(headers);
+        response
+    }
+
+    /// The manifest, or what `OPTIONS` and other methods get.
+    fn read(&self, path: McpPath, parts: &Parts) -> Response {
+        let asset = match path {
+            McpPath::Endpoint if parts.method == Method::OPTIONS => return preflight(),
+            McpPath::Endpoint => None,
+            McpPath::Manifest => Some(self.manifest.card(&parts.headers)),
+            McpPath::Index => Some(self.manifest.index()),
+        };
+        match asset.and_then(|asset: &StaticAsset| asset.answer(&parts.method, &parts.headers)) {
+            Some(response) => {
+                let mut response = response.map(Into::into);
+                if parts.method != Method::OPTIONS {
+                    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
+                }
+                response
+            }
+            None => method_not_allowed(path),
+        }
+    }
+
+    async fn post(&self, parts: &Parts, body: impl Body, release: &ToolRelease) -> (Response, HeaderMap) {
+        let message = match self.parse(&parts.headers, body).await {
+            Ok(message) => message,
+            Err(MessageError { error, id }) => {
+                let id = id.or_else(|| unknown_id(&parts.headers));
+                return (error_response(&error, id.as_ref()), self.quota.admit(parts, false).await.headers);
+            }
+        };
+        let id = message.id.clone().or_else(|| unknown_id(&parts.headers));
+        let admission = self.quota.admit(parts, message.calls_tool()).await;
+        self.run(parts, admission, id.as_ref(), || {
+            let lifecycle = Lifecycle::of(&parts.headers, &message)?;
+            message.id.as_ref().map(|id| dispatch(&message, id, lifecycle, release)).transpose()
         })
     }
 
-    /// Answers one request.
-    pub async fn answer<S, B, E>(&self, place: McpPath, parts: Parts, body: S) -> Response
-    where
-        S: Stream<Item = Result<B, E>> + Send,
-        B: Buf,
-        E: std::error::Error + 'static,
-    {
-        let release = self.tools.current();
-        let id = parts.extensions.get::<RequestId>().copied();
-        let (mut answer, mut headers) = match (place, &parts.method) {
-            (McpPath::Endpoint, &Method::POST) => self.post(parts, body, Arc::clone(&release)).await,
-            (_, &Method::OPTIONS) => (preflight(place), self.gate.admit(&parts, false).await.headers),
-            (McpPath::Manifest, &Method::GET | &Method::HEAD) => {
-                (fixed(self.manifest.card(&parts.headers), &parts), self.gate.admit(&parts, false).await.headers)
-            }
-            (McpPath::Index, &Method::GET | &Method::HEAD) => {
-                (fixed(self.manifest.index(), &parts), self.gate.admit(&parts, false).await.headers)
-            }
-            _ => (method_not_allowed(place), self.gate.admit(&parts, false).await.headers),
-        };
-        if let Some(id) = id.and_then(|id| HeaderValue::try_from(id.to_string()).ok()) {
-            headers.insert(REQUEST_ID, id);
-        }
-        if let Ok(snapshot) = HeaderValue::try_from(release.snapshot()) {
-            headers.insert(SNAPSHOT, snapshot);
-        }
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        write_cors(&mut headers);
-        answer.headers_mut().extend(headers);
-        answer
-    }
-
-    async fn post<S, B, E>(&self, parts: Parts, body: S, release: Arc<dyn Release>) -> (Response, HeaderMap)
-    where
-        S: Stream<Item = Result<B, E>> + Send,
-        B: Buf,
-        E: std::error::Error + 'static,
-    {
-        let unknown_id = match parts.headers.get(VERSION_HEADER) {
-            Some(version) if *version.as_bytes() >= *b"2026-07-28".as_slice() => ErrorId::Absent,
-            _ => ErrorId::Null,
-        };
-        let message = match self.read(&parts.headers, body).await {
-            Ok(message) => message,
-            Err(Unreadable { fault, id }) => {
-                let id = id.as_ref().map_or(unknown_id, ErrorId::Of);
-                return (refused(&fault, id), self.gate.admit(&parts, false).await.headers);
-            }
-        };
-        let mut admission = self.gate.admit(&parts, message.calls_a_tool()).await;
-        let id = message.id().map_or(unknown_id, ErrorId::Of);
-        let answer = match admission.refusal {
-            Some(refusal) => refused(&refusal, id),
-            None => {
-                let answer = self.forward(parts, &message, id, release).await;
-                if let (true, Some(refund)) = (answer.status().is_server_error(), admission.refund) {
-                    admission.headers = refund();
-                }
-                answer
-            }
-        };
-        (answer, admission.headers)
-    }
-
-    /// Everything that can be wrong before the caller is looked up.
-    async fn read<S, B, E>(&self, headers: &HeaderMap, body: S) -> Result<Message, Unreadable>
-    where
-        S: Stream<Item = Result<B, E>> + Send,
-        B: Buf,
-        E: std::error::Error + 'static,
-    {
-        self.doors.admit(headers)?;
+    /// All checks that do not need the caller.
+    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> Result<Message, MessageError> {
+        self.origins.admit(headers)?;
         check_media_types(headers)?;
-        let text = self.collect(headers, body).await?;
-        let message = Message::read(&text)?;
-        match check_version(headers, &message).and_then(|()| check_handshake(&message)) {
+        let message = Message::parse(&body.await?)?;
+        match check_version(headers, &message) {
             Ok(()) => Ok(message),
-            Err(fault) => Err(Unreadable { fault, id: message.id().cloned() }),
+            Err(error) => Err(MessageError { error, id: message.id }),
         }
     }
 
-    async fn collect<S, B, E>(&self, headers: &HeaderMap, body: S) -> Result<Bytes, JsonRpcError>
-    where
-        S: Stream<Item = Result<B, E>> + Send,
-        B: Buf,
-        E: std::error::Error + 'static,
-    {
-        let limit = self.body_limit;
-        let told = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if told.is_some_and(|told| told > limit as u64) {
-            return Err(too_large(limit));
-        }
-        let mut body = std::pin::pin!(body);
-        let mut text = BytesMut::new();
-        while let Some(part) = body.next().await {
-            match part {
-                Ok(part) if part.remaining() > limit - text.len() => return Err(too_large(limit)),
-                Ok(mut part) => {
-                    while part.has_remaining() {
-                        let chunk = part.chunk();
-                        let length = chunk.len();
-                        text.extend_from_slice(chunk);
-                        part.advance(length);
-                    }
-                }
-                Err(error) if BodyTimeout::caused(&error) => {
-                    let fault =
-                        JsonRpcError::new(StatusCode::REQUEST_TIMEOUT, INVALID_REQUEST, BodyTimeout.to_string());
-                    return Err(fault.with_code("request_timeout"));
-                }
-                Err(_) => return Err(JsonRpcError::invalid("the body ended before its end")),
+    /// Runs an admitted request. A panic is a 500 and its call is refunded.
+    fn run(
+        &self,
+        parts: &Parts,
+        admission: Admission,
+        id: Option<&Value>,
+        method: impl FnOnce() -> Result<Option<Vec<u8>>, JsonRpcError>,
+    ) -> (Response, HeaderMap) {
+        let Admission { headers, charge } = admission;
+        let charge = match charge {
+            Ok(charge) => charge,
+            Err(error) => return (error_response(&error, id), headers),
+        };
+        match catch_unwind(AssertUnwindSafe(method)) {
+            Ok(Ok(Some(body))) => (response(StatusCode::OK, Some(body.into())), headers),
+            Ok(Ok(None)) => (response(StatusCode::ACCEPTED, None), headers),
+            Ok(Err(error)) => (error_response(&error, id), headers),
+            Err(_) => {
+                let request_id = parts.extensions.get::<RequestId>().map(ToString::to_string);
+                eprintln!("request {}: a tool panicked", request_id.as_deref().unwrap_or("without id"));
+                let message = "internal error; please report it with its request id";
+                let error = JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message)
+                    .with_data(json!({ "code": "internal_error", "request_id": request_id }));
+                (error_response(&error, id), charge.map_or(headers, |charge| self.quota.refund(charge)))
             }
         }
-        Ok(text.freeze())
-    }
-
-    /// Lets rmcp answer; what it answers as plain text becomes a JSON-RPC error.
-    async fn forward(
-        &self,
-        mut parts: Parts,
-        message: &Message,
-        id: ErrorId<'_>,
-        release: Arc<dyn Release>,
-    ) -> Response {
-        let outcome = Arc::new(Mutex::new(Outcome::Plain));
-        let request_id = parts.extensions.get::<RequestId>().copied();
-        // A client may leave out `Accept`; rmcp wants both types in it.
-        parts.headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        parts.extensions.insert(RequestRelease { release, outcome: Arc::clone(&outcome) });
-        let answered = async {
-            let request = Request::from_parts(parts, Full::new(message.text()));
-            let (head, body) = self.rmcp.handle(request).await.into_parts();
-            let Ok(body) = body.collect().await;
-            (head, body.to_bytes())
-        };
-        let Ok((head, body)) = tokio::time::timeout(PATIENCE, answered).await else {
-            return refused(&internal_error(request_id), id);
-        };
-        let outcome = std::mem::take(&mut *outcome.lock().unwrap_or_else(PoisonError::into_inner));
-        let body = match outcome {
-            Outcome::Plain if !head.status.is_server_error() => Some(body),
-            Outcome::Structured(text) => structured(&body, &text),
-            _ => None,
-        };
-        let Some(body) = body else {
-            return refused(&internal_error(request_id), id);
-        };
-        if head.headers.get(CONTENT_TYPE) == Some(&JSON) || head.status == StatusCode::ACCEPTED {
-            let mut answer = Response::new(body.into());
-            *answer.status_mut() = head.status;
-            answer.headers_mut().extend(head.headers);
-            answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            return answer;
-        }
-        let words = String::from_utf8_lossy(&body).into_owned();
-        refused(&JsonRpcError::new(head.status, INVALID_REQUEST, words), id)
     }
 }
 
-/// A body that stays the same, or 304 to who has it.
-fn fixed(fixed: &StaticAsset, parts: &Parts) -> Response {
-    let Some(answer) = fixed.answer(&parts.method, &parts.headers) else {
-        return method_not_allowed(McpPath::Manifest);
+/// A body that is received when it is awaited.
+trait Body: Future<Output = Result<Bytes, JsonRpcError>> + Send {}
+
+impl<F: Future<Output = Result<Bytes, JsonRpcError>> + Send> Body for F {}
+
+async fn collect<S, B, E>(headers: &HeaderMap, body: S, limit: usize) -> Result<Bytes, JsonRpcError>
+where
+    S: Stream<Item = Result<B, E>> + Send,
+    B: Buf,
+    E: std::error::Error + 'static,
+{
+    let too_large = || {
+        let message = format!("the body is larger than {limit} bytes");
+        JsonRpcError::new(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, message).with_code("body_too_large")
     };
-    let mut answer = answer.map(Into::into);
-    answer.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
-    answer
+    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|announced| announced > limit as u64) {
+        return Err(too_large());
+    }
+    let mut body = std::pin::pin!(body);
+    let mut collected = BytesMut::new();
+    while let Some(part) = body.next().await {
+        match part {
+            Ok(part) if part.remaining() > limit - collected.len() => return Err(too_large()),
+            Ok(part) => collected.put(part),
+            Err(error) if BodyTimeout::caused(&error) => {
+                let message = BodyTimeout.to_string();
+                return Err(JsonRpcError::new(StatusCode::REQUEST_TIMEOUT, INVALID_REQUEST, message)
+                    .with_code("request_timeout"));
+            }
+            Err(_) => return Err(JsonRpcError::invalid("the body is incomplete")),
+        }
+    }
+    Ok(collected.freeze())
 }
 
 fn check_media_types(headers: &HeaderMap) -> Result<(), JsonRpcError> {
@@ -277,107 +212,94 @@ fn check_media_types(headers: &HeaderMap) -> Result<(), JsonRpcError> {
         Err(JsonRpcError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, message)
             .with_code("unsupported_media_type"))
     };
-    let essence = |text: &str| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let content = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(essence);
-    if content.as_deref() != Some("application/json") {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = content_type.and_then(|value| value.split(';').next()).map(str::trim);
+    if !essence.is_some_and(|essence| essence.eq_ignore_ascii_case("application/json")) {
         return unsupported("the body must be JSON: send `Content-Type: application/json`");
     }
     if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
-        return unsupported("the body must not be compressed: leave out `Content-Encoding`");
+        return unsupported("the body must not be compressed: omit `Content-Encoding`");
     }
-    let mut accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
-    if accepted.peek().is_none() {
+    let accepts_events = |accept: &HeaderValue| accept.to_str().is_ok_and(|text| text.contains("text/event-stream"));
+    if accepts_json(headers) || headers.get_all(ACCEPT).iter().any(accepts_events) {
         return Ok(());
     }
-    let fits = |range: &str| {
-        let wanted =
-            matches!(essence(range).as_str(), "application/json" | "application/*" | "*/*" | "text/event-stream");
-        let weight = range.split(';').skip(1).find_map(|parameter| parameter.trim().strip_prefix("q="));
-        wanted && weight.and_then(|weight| weight.trim().parse::<f32>().ok()) != Some(0.0)
-    };
-    if accepted.flat_map(|value| value.split(',')).any(fits) {
-        return Ok(());
-    }
-    let message = "answers are JSON: send `Accept: application/json, text/event-stream`";
+    let message = "responses are JSON: send `Accept: application/json, text/event-stream`";
     Err(JsonRpcError::new(StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST, message).with_code("not_acceptable"))
 }
 
-/// A revision in the header that is not spoken here. `initialize`, which negotiates one, and requests that name their
-/// own are rmcp's to check.
-fn check_version(headers: &HeaderMap, message: &Message) -> Result<(), JsonRpcError> {
-    let mut versions = headers.get_all(VERSION_HEADER).iter();
-    let Some(version) = versions.next() else {
-        return Ok(());
+fn response(status: StatusCode, json: Option<Bytes>) -> Response {
+    let is_json = json.is_some();
+    let mut response = Response::new(json.unwrap_or_default());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_json {
+        response.headers_mut().insert(CONTENT_TYPE, JSON);
+    }
+    response
+}
+
+fn error_response(error: &JsonRpcError, id: Option<&Value>) -> Response {
+    response(error.status, Some(error.body(id)))
+}
+
+fn preflight() -> Response {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    write_preflight(response.headers_mut());
+    response.headers_mut().insert(ALLOW, POST_ONLY);
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_METHODS, POST_ONLY);
+    response
+}
+
+fn method_not_allowed(path: McpPath) -> Response {
+    let (allowed, message) = match path {
+        McpPath::Endpoint => (POST_ONLY, "send JSON-RPC messages with POST; /api/mcp/.well-known describes them"),
+        McpPath::Manifest | McpPath::Index => (READ_ONLY, "the manifest is read with GET"),
     };
-    if versions.next().is_some() {
-        return Err(JsonRpcError::invalid("more than one `MCP-Protocol-Version` header"));
+    let error = JsonRpcError::new(StatusCode::METHOD_NOT_ALLOWED, INVALID_REQUEST, message);
+    let mut response = error_response(&error.with_code("method_not_allowed"), Some(&Value::Null));
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::AuthService;
+    use crate::http::{Peer, State};
+    use crate::quota::RateLimitConfig;
+    use crate::release::ActiveRelease;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn a_panic_is_an_internal_error_and_its_call_is_refunded() {
+        let data = tempfile::tempdir().unwrap();
+        let limits = RateLimitConfig { pages_per_minute: 10, sign_ups_per_hour: 10 };
+        let url = "http://127.0.0.1:8080";
+        let live = Arc::new(ActiveRelease::new(Arc::new(crate::catalog::bundled().unwrap()), 3));
+        let state = Arc::new(State {
+            live: Arc::clone(&live),
+            access: AuthService::open_with(data.path(), limits, 0).unwrap(),
+            public_url: url.to_owned(),
+            kept: Default::default(),
+            trusted_proxies: Vec::new(),
+            clock: || 0,
+        });
+        let quota = McpQuota { state, daily_limit: 2, pools: Arc::new([]) };
+        let endpoint = McpEndpoint::new(&Settings::new(url), ToolBackend::new(live, url), quota).unwrap();
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        parts.extensions.insert(Peer("192.0.2.1:1".parse().unwrap()));
+        let admission = endpoint.quota.admit(&parts, true).await;
+        assert_eq!(admission.headers["x-ratelimit-remaining"], "1");
+        let id = Value::from(7);
+        let (response, headers) = endpoint.run(&parts, admission, Some(&id), || panic!("a defect in a tool"));
+        assert_eq!(
+            (response.status(), &headers["x-ratelimit-remaining"]),
+            (StatusCode::INTERNAL_SERVER_ERROR, &"2".parse().unwrap())
+        );
+        let error: Value = serde_json::from_slice(response.body()).unwrap();
+        assert_eq!((&error["id"], &error["error"]["code"]), (&id, &json!(-32603)));
+        assert_eq!(error["error"]["data"]["code"], "internal_error");
     }
-    let spoken = VERSIONS.iter().any(|spoken| spoken.as_str().as_bytes() == version.as_bytes());
-    if spoken || message.method() == "initialize" || message.version().is_some() {
-        return Ok(());
-    }
-    let supported: Vec<&str> = VERSIONS.iter().map(|version| version.as_str()).collect();
-    let requested = String::from_utf8_lossy(version.as_bytes());
-    let message = format!("unsupported `MCP-Protocol-Version`: send one of {}", supported.join(", "));
-    let data = json!({ "requested": requested, "supported": supported });
-    Err(JsonRpcError { data: Some(data), ..JsonRpcError::new(StatusCode::BAD_REQUEST, UNSUPPORTED_VERSION, message) })
-}
-
-/// A handshake by a client whose revision has none; rmcp answers it as if it were an older one's.
-fn check_handshake(message: &Message) -> Result<(), JsonRpcError> {
-    if message.method() == "initialize" && message.is_modern() {
-        let message = "`initialize` is no method of the revision this request names: ask `server/discover`, or call \
-                       any method at once";
-        return Err(JsonRpcError::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, message));
-    }
-    Ok(())
-}
-
-fn too_large(limit: usize) -> JsonRpcError {
-    let message = format!("the body is larger than {limit} bytes");
-    JsonRpcError::new(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, message).with_code("body_too_large")
-}
-
-fn internal_error(id: Option<RequestId>) -> JsonRpcError {
-    let message = "internal error; please report it with its request id";
-    let fault = JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message);
-    JsonRpcError { data: Some(json!({ "code": "internal_error", "request_id": id.map(|id| id.to_string()) })), ..fault }
-}
-
-fn refused(fault: &JsonRpcError, id: ErrorId<'_>) -> Response {
-    let mut answer = Response::new(fault.body(id).into());
-    *answer.status_mut() = fault.status;
-    answer.headers_mut().insert(CONTENT_TYPE, JSON);
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
-}
-
-fn allowed(place: McpPath) -> HeaderValue {
-    match place {
-        McpPath::Endpoint => ENDPOINT_METHODS,
-        McpPath::Manifest | McpPath::Index => MANIFEST_METHODS,
-    }
-}
-
-fn preflight(place: McpPath) -> Response {
-    let mut answer = Response::new(Bytes::new().into());
-    *answer.status_mut() = StatusCode::NO_CONTENT;
-    let headers = answer.headers_mut();
-    headers.insert(ALLOW, allowed(place));
-    headers.insert(http::header::ACCESS_CONTROL_ALLOW_METHODS, allowed(place));
-    headers.insert(http::header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
-    headers.insert(http::header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
-    answer
-}
-
-fn method_not_allowed(place: McpPath) -> Response {
-    let message = match place {
-        McpPath::Endpoint => "send JSON-RPC messages by POST; what they can be stands at /api/mcp/.well-known",
-        McpPath::Manifest | McpPath::Index => "the manifest is read by GET",
-    };
-    let fault =
-        JsonRpcError::new(StatusCode::METHOD_NOT_ALLOWED, INVALID_REQUEST, message).with_code("method_not_allowed");
-    let mut answer = refused(&fault, ErrorId::Null);
-    answer.headers_mut().insert(ALLOW, allowed(place));
-    answer
 }

@@ -1,38 +1,34 @@
-//! JSON-RPC errors: what is answered where a message cannot be, with its HTTP status.
+//! JSON-RPC errors with their HTTP status.
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// JSON that cannot be read.
+/// The body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
-/// Not a message of JSON-RPC 2.0, or one that this endpoint does not take.
+/// Not a JSON-RPC 2.0 message, or one that this endpoint does not accept.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
-/// A method that is not served.
 pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-/// Parameters that the method cannot take.
 pub(crate) const INVALID_PARAMS: i32 = -32602;
-/// A fault of the server.
 pub(crate) const INTERNAL_ERROR: i32 = -32603;
-/// A protocol revision that is not spoken here.
+/// A header that does not match the body (2026-07-28).
+pub(crate) const HEADER_MISMATCH: i32 = -32020;
 pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
-/// A refusal of the service itself (key, quota, load); `data.code` tells which.
-pub(crate) const REFUSED: i32 = -32000;
+/// Rejected by the service itself (API key, quota); the reason is in `data.code`.
+pub(crate) const REJECTED: i32 = -32000;
 
-/// Why a request was not answered by its method.
+/// Why a request has no result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JsonRpcError {
-    /// The HTTP status.
-    pub status: StatusCode,
-    /// The code of JSON-RPC.
-    pub code: i32,
-    /// What is wrong, and the mend.
-    pub message: Cow<'static, str>,
-    /// The stable code of the service and what belongs to it.
-    pub data: Option<Value>,
+pub(crate) struct JsonRpcError {
+    pub(crate) status: StatusCode,
+    pub(crate) code: i32,
+    /// What is wrong and how to fix it.
+    pub(crate) message: Cow<'static, str>,
+    /// The service's own code, as in REST errors, and its details.
+    pub(crate) data: Option<Value>,
 }
 
 impl JsonRpcError {
@@ -40,51 +36,40 @@ impl JsonRpcError {
         Self { status, code, message: message.into(), data: None }
     }
 
-    /// A message that cannot be taken: 400, −32600.
+    /// 400 with −32600.
     pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, INVALID_REQUEST, message)
     }
 
-    /// The same with the service's own code, as in the errors of REST.
+    pub(crate) fn with_data(self, data: Value) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Adds the service's own code, as in REST errors.
     pub(crate) fn with_code(self, code: &str) -> Self {
-        Self { data: Some(serde_json::json!({ "code": code })), ..self }
+        self.with_data(json!({ "code": code }))
     }
 
-    /// The body: a JSON-RPC error to the request `id`.
-    pub(crate) fn body(&self, id: ErrorId<'_>) -> Bytes {
-        let id = match id {
-            ErrorId::Of(id) => Some(Some(id)),
-            ErrorId::Null => Some(None),
-            ErrorId::Absent => None,
-        };
+    /// The JSON-RPC message. `id` is that of the request, null if it could not be read, or absent.
+    pub(crate) fn body(&self, id: Option<&Value>) -> Bytes {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            jsonrpc: &'static str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'a Value>,
+            error: ErrorObject<'a>,
+        }
+        #[derive(Serialize)]
+        struct ErrorObject<'a> {
+            code: i32,
+            message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<&'a Value>,
+        }
         let error = ErrorObject { code: self.code, message: &self.message, data: self.data.as_ref() };
-        Bytes::from(serde_json::to_vec(&ErrorMessage { jsonrpc: "2.0", id, error }).unwrap_or_default())
+        let body = serde_json::to_vec(&Body { jsonrpc: "2.0", id, error });
+        body.expect("text, numbers and JSON values always serialize").into()
     }
-}
-
-/// The id of an error: that of its request, or what stands for one that could not be read. JSON-RPC wants a null there,
-/// MCP from 2026-07-28 on wants nothing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ErrorId<'a> {
-    Of(&'a Value),
-    Null,
-    Absent,
-}
-
-#[derive(Serialize)]
-struct ErrorMessage<'a> {
-    jsonrpc: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<Option<&'a Value>>,
-    error: ErrorObject<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorObject<'a> {
-    code: i32,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<&'a Value>,
 }
 
 #[cfg(test)]
@@ -92,16 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_names_the_id_that_it_answers() {
-        let fault = JsonRpcError::invalid("no").with_code("invalid_json");
-        let id = Value::from("a");
+    fn an_error_carries_the_id_of_its_request() {
+        let error = JsonRpcError::invalid("no").with_code("invalid_json");
         let rest = r#""error":{"code":-32600,"message":"no","data":{"code":"invalid_json"}}}"#;
         for (id, head) in [
-            (ErrorId::Of(&id), r#"{"jsonrpc":"2.0","id":"a","#),
-            (ErrorId::Null, r#"{"jsonrpc":"2.0","id":null,"#),
-            (ErrorId::Absent, r#"{"jsonrpc":"2.0","#),
+            (Some(Value::from("a")), r#"{"jsonrpc":"2.0","id":"a","#),
+            (Some(Value::Null), r#"{"jsonrpc":"2.0","id":null,"#),
+            (None, r#"{"jsonrpc":"2.0","#),
         ] {
-            assert_eq!(fault.body(id), format!("{head}{rest}"));
+            assert_eq!(error.body(id.as_ref()), format!("{head}{rest}"));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which hosts the endpoint may be called by, and from pages of which origins.
+//! Allowed hosts and origins.
 //!
-//! A page of a stranger can make a browser call a server on the loopback interface under a name of its own (DNS
-//! rebinding); so a request must name a host that is ours, and from a browser an origin that is allowed.
+//! A foreign web page can make a browser call a server on the loopback interface under the page's own name (DNS
+//! rebinding). So a request must name one of our hosts, and a browser must send an allowed origin.
 
 use std::net::IpAddr;
 
@@ -13,14 +13,13 @@ use crate::http::origin::{Origin, normal_host};
 use crate::mcp::JsonRpcError;
 use crate::mcp::error::INVALID_REQUEST;
 
-/// The hosts and origins that are let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginPolicy {
     host: String,
     origins: Origins,
 }
 
-/// Origins that may call from a browser; a request without `Origin` comes from none.
+/// Origins whose pages may call. Requests without `Origin` do not come from a page and are allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origins {
     OurHosts,
@@ -33,8 +32,8 @@ enum Origins {
 pub struct OriginPolicyError(String);
 
 impl OriginPolicy {
-    /// Lets in the host of `public_url` and the loopback ones. Origins: those of `allowed`, else the same hosts while
-    /// the server listens on loopback only, else any.
+    /// Allows the host of `public_url` and loopback. Allows the origins in `allowed`; without that list, the same hosts
+    /// if the server listens on loopback only, otherwise any.
     ///
     /// # Errors
     /// If `public_url` has no host.
@@ -55,25 +54,23 @@ impl OriginPolicy {
         &self.host
     }
 
-    /// Lets a request in.
-    ///
     /// # Errors
-    /// 400 without a readable host, 403 where the host or the origin is not allowed.
+    /// 400 if there is no valid host, 403 if the host or the origin is not allowed.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), JsonRpcError> {
         let host = headers.get(HOST).and_then(authority).map(|authority| normal_host(authority.host()));
         let Some(host) = host else {
-            return Err(JsonRpcError::invalid("the `Host` header is missing or not a host"));
+            return Err(JsonRpcError::invalid("the `Host` header is missing or invalid"));
         };
         if !self.is_ours(&host) {
-            let message = format!("the host `{host}` is not served here; the operator can set it as --public-url");
+            let message = format!("the host `{host}` is not allowed; the operator sets it with --public-url");
             return Err(
                 JsonRpcError::new(StatusCode::FORBIDDEN, INVALID_REQUEST, message).with_code("host_not_allowed")
             );
         }
         match headers.get(ORIGIN) {
             Some(origin) if !self.is_allowed(origin) => {
-                let message = "pages of this origin may not call this endpoint; the operator can name it in \
-                               --allowed-origins";
+                let message =
+                    "pages of this origin are not allowed; the operator allows origins with --allowed-origins";
                 Err(JsonRpcError::new(StatusCode::FORBIDDEN, INVALID_REQUEST, message).with_code("origin_not_allowed"))
             }
             _ => Ok(()),
@@ -104,19 +101,19 @@ fn authority(host: &HeaderValue) -> Option<Authority> {
 mod tests {
     use super::*;
 
-    fn admitted(doors: &OriginPolicy, host: &str, origin: Option<&str>) -> u16 {
+    fn status(policy: &OriginPolicy, host: &str, origin: Option<&str>) -> u16 {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
             headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        doors.admit(&headers).map_or_else(|fault| fault.status.as_u16(), |()| 200)
+        policy.admit(&headers).map_or_else(|error| error.status.as_u16(), |()| 200)
     }
 
     #[test]
-    fn our_hosts_are_the_public_one_and_loopback() {
-        let doors = OriginPolicy::new("https://API.example.com:8443", false, None).unwrap();
-        for (host, status) in [
+    fn the_public_host_and_loopback_are_allowed() {
+        let policy = OriginPolicy::new("https://API.example.com:8443", false, None).unwrap();
+        for (host, expected) in [
             ("api.example.com", 200),
             ("API.EXAMPLE.COM:443", 200),
             ("api.example.com.", 200),
@@ -131,13 +128,13 @@ mod tests {
             ("a b", 400),
             ("", 400),
         ] {
-            assert_eq!(admitted(&doors, host, None), status, "{host}");
+            assert_eq!(status(&policy, host, None), expected, "{host}");
         }
-        assert_eq!(doors.admit(&HeaderMap::new()).unwrap_err().status, 400);
+        assert_eq!(policy.admit(&HeaderMap::new()).unwrap_err().status, 400);
     }
 
     #[test]
-    fn origins_are_our_hosts_on_loopback_and_any_elsewhere() {
+    fn on_loopback_only_our_hosts_are_allowed_as_origins() {
         let local = OriginPolicy::new("http://127.0.0.1:8080", true, None).unwrap();
         let public = OriginPolicy::new("https://api.example.com", false, None).unwrap();
         for (origin, on_loopback) in [
@@ -148,16 +145,16 @@ mod tests {
             ("null", 403),
             ("garbage", 403),
         ] {
-            assert_eq!(admitted(&local, "localhost", Some(origin)), on_loopback, "{origin}");
-            assert_eq!(admitted(&public, "localhost", Some(origin)), 200, "{origin}");
+            assert_eq!(status(&local, "localhost", Some(origin)), on_loopback, "{origin}");
+            assert_eq!(status(&public, "localhost", Some(origin)), 200, "{origin}");
         }
     }
 
     #[test]
-    fn listed_origins_are_the_only_ones() {
+    fn only_listed_origins_are_allowed() {
         let listed = ["https://app.example.com", "http://localhost:*", "null"].map(|origin| origin.parse().unwrap());
-        let doors = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&listed)).unwrap();
-        for (origin, status) in [
+        let policy = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&listed)).unwrap();
+        for (origin, expected) in [
             ("https://app.example.com", 200),
             ("https://app.example.com:443", 200),
             ("https://APP.example.com", 200),
@@ -167,14 +164,14 @@ mod tests {
             ("http://127.0.0.1:8080", 403),
             ("null", 200),
         ] {
-            assert_eq!(admitted(&doors, "localhost", Some(origin)), status, "{origin}");
+            assert_eq!(status(&policy, "localhost", Some(origin)), expected, "{origin}");
         }
         let any = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&[Origin::Any])).unwrap();
-        assert_eq!(admitted(&any, "localhost", Some("https://evil.test")), 200);
+        assert_eq!(status(&any, "localhost", Some("https://evil.test")), 200);
     }
 
     #[test]
-    fn a_wrong_setting_is_named() {
+    fn an_invalid_setting_is_reported() {
         for url in ["", "api.example.com", "/api", "https://"] {
             assert_eq!(OriginPolicy::new(url, true, None), Err(OriginPolicyError(url.to_owned())), "{url}");
         }

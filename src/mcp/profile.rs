@@ -1,25 +1,22 @@
-//! `get_vc_profile`: what a founder needs to know of one firm before a meeting.
+//! `get_vc_profile`: what a founder needs to know about one firm before a meeting.
 //!
-//! A firm is never guessed: a name that fits several, or a slug and a name that mean different firms, are answered with
-//! candidates.
+//! A firm is never guessed: a name that matches several firms, or a slug and a name of different firms, return candidates.
 
 use crate::catalog::Filter::{AnyOf, MemberOf};
 use crate::catalog::{ListPosition, Query};
 use crate::data::fold::fold;
 use crate::data::{Facet, Table};
 
-use crate::mcp::ToolResult;
-use crate::mcp::backend::{Served, fields, json, noted, text_of};
-use crate::mcp::{ArgError, ToolCall};
+use crate::mcp::backend::{ToolRelease, fields, json, text_of, with_notes};
+use crate::mcp::{ArgError, ToolCall, ToolResult};
 
-/// Candidates that are named where a firm's name is not clear.
+/// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;
-/// People that a profile names.
+/// Maximum number of people in a profile.
 const PEOPLE: usize = 5;
-/// A match of a name is taken for the firm meant from this score on, if the next is [`CLEAR`] below it.
-const SURE: f32 = 0.88;
-/// The lead over the next match that makes a match clear.
-const CLEAR: f32 = 0.05;
+/// Minimum score of a name match to select the firm, if the next match is [`MIN_LEAD`] below it.
+const MIN_SCORE: f32 = 0.88;
+const MIN_LEAD: f32 = 0.05;
 
 const CANDIDATE_FIELDS: [&str; 6] = ["slug", "name", "kind", "country", "health_score", "portfolio_count"];
 const REVIEW_FIELDS: [&str; 9] =
@@ -28,37 +25,32 @@ const PORTFOLIO_FIELDS: [&str; 7] = ["slug", "name", "status", "stage", "sectors
 const JOINED_FIELDS: [&str; 3] = ["stage", "amount_usd", "announced_on"];
 const PERSON_FIELDS: [&str; 3] = ["slug", "name", "title"];
 
-/// What the score as a whole means.
-const SCORE_MEANING: &str = "0-100, from approved founder reviews only, recent ones counting more; the true score lies \
-                             between low and high nine times in ten; null means fewer than 3 reviews: unknown, not bad";
-/// What each part of the score means.
-const PART_MEANINGS: [(&str, &str); 5] = [
-    ("rating", "overall rating 1-5, drawn to the average of all firms where reviews are few"),
+const SCORE_MEANING: &str = "0-100, from approved founder reviews only, recent ones weigh more; low and high are a 90 % \
+                             interval; null means fewer than 3 reviews: unknown, not bad";
+const COMPONENT_MEANINGS: [(&str, &str); 5] = [
+    ("rating", "overall rating 1-5, pulled towards the average of all firms if reviews are few"),
     ("responsiveness", "how fast and clearly the firm answers, 1-5, likewise"),
     ("fairness", "fairness of terms and conduct, 1-5, likewise"),
     ("value_add", "help beyond the money, 1-5, likewise"),
     ("ghosting", "share of reviewers who never got an answer, 0-1, likewise; 0 earns all points"),
 ];
-/// What the ghosting rate means.
-const GHOSTING_MEANING: &str = "rate is the percentage, as observed, of never_answered among the reviewers who said whether \
-                                they got an answer; null where fewer than 3 said so";
+const GHOSTING_MEANING: &str = "rate is the observed percentage of never_answered among the reviewers who stated whether \
+                                they got an answer; null if fewer than 3 did";
 
-/// Which firm a call means.
+/// The firm that a call selects, with a note.
 enum ProfileMatch {
     Firm(u32, Option<String>),
     Candidates(Vec<u32>, Option<String>),
 }
 
-impl Served {
-    /// Answers a call of the tool.
+impl ToolRelease {
     pub(crate) fn profile(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
-        let meant = match (call.value("slug"), call.value("name")) {
+        let selected = match (call.value("slug"), call.value("name")) {
             (None, None) => {
                 return Err(vec![ArgError {
                     argument: "name".to_owned(),
-                    detail: "is missing: give the firm's `slug` or its `name`".to_owned(),
-                    did_you_mean: Vec::new(),
-                    accepted: Vec::new(),
+                    detail: "is missing: pass the firm's `slug` or `name`".to_owned(),
+                    ..ArgError::default()
                 }]);
             }
             (None, Some(name)) => match self.named_firm(name) {
@@ -67,23 +59,26 @@ impl Served {
             },
             (Some(slug), name) => self.by_slug(slug, name),
         };
-        Ok(match meant {
+        Ok(match selected {
             ProfileMatch::Firm(row, note) => self.profile_of(row, call, note),
             ProfileMatch::Candidates(rows, note) => self.candidates(&rows, call, note),
         })
     }
 
-    /// The firm of a slug; a name beside it must mean the same one.
+    /// The firm of a slug; a name next to it must select the same firm.
     fn by_slug(&self, slug: &str, name: Option<&str>) -> ProfileMatch {
         let of_name = name.map(|name| self.named_firm(name));
         let Some(row) = self.catalog.find(Table::Firms, slug) else {
-            // A wrong slug is not answered with another firm, however near.
+            // An unknown slug never returns another firm, however similar.
             return match of_name {
                 Some(Ok(row)) => ProfileMatch::Firm(row, Some("no firm has this slug; the name was used".to_owned())),
                 Some(Err(rows)) => ProfileMatch::Candidates(rows, Some("no firm has this slug".to_owned())),
                 None => {
                     let rows = self.named_firm(slug).map_or_else(|rows| rows, |row| vec![row]);
-                    ProfileMatch::Candidates(rows, Some("no firm has this slug; the nearest are candidates".to_owned()))
+                    ProfileMatch::Candidates(
+                        rows,
+                        Some("no firm has this slug; the candidates are the closest matches".to_owned()),
+                    )
                 }
             };
         };
@@ -97,7 +92,7 @@ impl Served {
         }
     }
 
-    /// The firm that a name means, or those that it may mean, best first.
+    /// The firm of a name, or the firms that it may refer to, best first.
     fn named_firm(&self, name: &str) -> Result<u32, Vec<u32>> {
         let found = self.catalog.search(Table::Firms, name, &|_| true);
         let folded = fold(name);
@@ -107,8 +102,10 @@ impl Served {
             rows.iter().copied().filter(|row| fold(snapshot.name(Table::Firms, *row)) == folded).collect();
         match (namesakes.as_slice(), found.hits.as_slice()) {
             ([only], _) if !folded.is_empty() => Ok(*only),
-            ([], [first]) if first.score >= SURE => Ok(first.row),
-            ([], [first, next, ..]) if first.score >= SURE && first.score - next.score >= CLEAR => Ok(first.row),
+            ([], [first]) if first.score >= MIN_SCORE => Ok(first.row),
+            ([], [first, next, ..]) if first.score >= MIN_SCORE && first.score - next.score >= MIN_LEAD => {
+                Ok(first.row)
+            }
             (namesakes, _) if namesakes.len() > 1 => Err(namesakes.to_vec()),
             _ if rows.is_empty() => Err(found.did_you_mean),
             _ => Err(rows),
@@ -124,29 +121,29 @@ impl Served {
         let mut notes = call.notes.clone();
         notes.extend(note);
         notes.push(match rows {
-            [] => "no firm has a name like this: look for it by search_vcs".to_owned(),
-            _ => "call again with the slug of the candidate that is meant".to_owned(),
+            [] => "no firm has a similar name: try search_vcs".to_owned(),
+            _ => "call again with the slug of the intended candidate".to_owned(),
         });
-        let document = noted(ToolResult::new().field("profile", "null"), &notes).list("candidates", items);
-        document.field("snapshot", json(&self.snapshot)).text()
+        let result = with_notes(ToolResult::new().field("profile", "null"), &notes).list("candidates", items);
+        result.field("snapshot", json(&self.snapshot)).text()
     }
 
     fn profile_of(&self, firm: u32, call: &ToolCall, note: Option<String>) -> String {
         let record = self.catalog.snapshot().record(Table::Firms, firm);
         let all = Table::Firms.fields();
-        let kept: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
-        let mut profile = fields(record, Table::Firms, &kept);
+        let names: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
+        let mut profile = fields(record, Table::Firms, &names);
         profile.pop();
         self.push_url(&mut profile, Table::Firms, firm);
         profile.push('}');
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
-        let document = ToolResult::new()
+        let result = ToolResult::new()
             .field("profile", profile)
-            .field("score", explained(&value("score")))
+            .field("score", with_meanings(&value("score")))
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
-        noted(document, &notes)
+        with_notes(result, &notes)
             .field("reviews_by_rating", self.ratings_of(firm))
             .list("reviews", self.reviews_of(firm, call.count("reviews_limit")))
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
@@ -170,21 +167,21 @@ impl Served {
         format!("{{{}}}", counts.join(","))
     }
 
-    /// The newest approved reviews of a firm.
-    fn reviews_of(&self, firm: u32, most: usize) -> Vec<String> {
-        let page = self.catalog.list(&Query::approved_reviews(firm), ListPosition::default(), most);
+    /// The approved reviews of a firm, newest first.
+    fn reviews_of(&self, firm: u32, max: usize) -> Vec<String> {
+        let page = self.catalog.list(&Query::approved_reviews(firm), ListPosition::default(), max);
         let record = |row: &u32| self.catalog.snapshot().record(Table::Reviews, *row);
         page.rows.iter().map(|row| fields(record(row), Table::Reviews, &REVIEW_FIELDS)).collect()
     }
 
-    /// The startups that a firm backs, the latest investment first, each with the round that it joined last.
-    fn portfolio_of(&self, firm: u32, most: usize) -> Vec<String> {
+    /// The startups of a firm, latest investment first, each with the last round that the firm joined.
+    fn portfolio_of(&self, firm: u32, max: usize) -> Vec<String> {
         let snapshot = self.catalog.snapshot();
         let own = format!("\"slug\":\"{}\"", snapshot.slug(Table::Firms, firm));
         let mut seen: Vec<u32> = Vec::new();
         let mut portfolio = Vec::new();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            if portfolio.len() >= most {
+            if portfolio.len() >= max {
                 break;
             }
             let startup = snapshot.round_startup(round);
@@ -204,7 +201,6 @@ impl Served {
         portfolio
     }
 
-    /// People of a firm.
     fn people_of(&self, firm: u32) -> Vec<String> {
         let clauses = vec![MemberOf { firms: vec![firm], startups: Vec::new() }];
         let query = Query { clauses, ..Query::all(Table::People) };
@@ -214,13 +210,13 @@ impl Served {
     }
 }
 
-const DIFFERENT: &str = "the slug and the name mean different firms";
+const DIFFERENT: &str = "the slug and the name belong to different firms";
 
-/// The JSON of a score, with what it and its parts mean.
-fn explained(score: &str) -> String {
+/// Adds the meaning of a score and of its components to its JSON.
+fn with_meanings(score: &str) -> String {
     let mut text = score.replacen('{', &format!("{{\"meaning\":{},", json(&SCORE_MEANING)), 1);
-    for (part, meaning) in PART_MEANINGS {
-        let name = format!("\"name\":\"{part}\",");
+    for (component, meaning) in COMPONENT_MEANINGS {
+        let name = format!("\"name\":\"{component}\",");
         text = text.replacen(&name, &format!("{name}\"meaning\":{},", json(&meaning)), 1);
     }
     text
@@ -231,12 +227,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_score_is_told_with_what_its_parts_mean() {
+    fn a_score_and_its_components_carry_their_meaning() {
         let score = r#"{"value":73,"components":[{"name":"rating","points":20},{"name":"ghosting","points":22}]}"#;
-        let read: serde_json::Value = serde_json::from_str(&explained(score)).unwrap();
+        let read: serde_json::Value = serde_json::from_str(&with_meanings(score)).unwrap();
         assert_eq!((&read["value"], &read["components"][1]["points"]), (&73.into(), &22.into()));
-        for place in [&read, &read["components"][0], &read["components"][1]] {
-            assert!(place["meaning"].as_str().is_some_and(|meaning| meaning.len() > 20), "{place}");
+        for part in [&read, &read["components"][0], &read["components"][1]] {
+            assert!(part["meaning"].as_str().is_some_and(|meaning| meaning.len() > 20), "{part}");
         }
     }
 }

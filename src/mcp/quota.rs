@@ -1,4 +1,4 @@
-//! Who calls the tool endpoint, and what they have left: by key where one is sent, else by client address.
+//! Who calls the endpoint, and their daily quota: by API key if one is sent, otherwise by client address.
 
 use std::sync::Arc;
 
@@ -7,38 +7,79 @@ use http::{HeaderMap, StatusCode, header};
 use serde_json::json;
 
 use crate::auth::Subject;
+use crate::data::Date;
 use crate::quota::{Client, ClientPool, Quota};
 
 use crate::http::Peer;
 use crate::http::State;
 use crate::http::headers::{instant, set, write_quota};
 use crate::http::url::{HOLDS_KEY, holds_key};
-use crate::mcp::{Admission, Admitting, JsonRpcError, McpAdmission};
+use crate::mcp::JsonRpcError;
+use crate::mcp::error::REJECTED;
 
-/// The gate of the tool endpoint.
+/// Admits callers and counts their tool calls.
 pub struct McpQuota {
-    /// What all routes share.
     pub state: Arc<State>,
     /// Calls a day of a caller without a key.
     pub daily_limit: u32,
-    /// Address ranges that count together.
+    /// Address ranges with a counter of their own.
     pub pools: Arc<[ClientPool]>,
 }
 
+/// The decision about one request.
+pub(crate) struct Admission {
+    /// `X-RateLimit-*` and related headers of the response.
+    pub(crate) headers: HeaderMap,
+    /// What was counted, or why the request is rejected.
+    pub(crate) charge: Result<Option<Charge>, JsonRpcError>,
+}
+
+/// One counted call.
+pub(crate) struct Charge {
+    subject: Subject,
+    day: Date,
+}
+
 impl McpQuota {
+    /// Identifies the caller of a request and, if it is `charged`, counts it.
+    pub(crate) async fn admit(&self, request: &Parts, charged: bool) -> Admission {
+        let today = self.state.today();
+        let subject = match self.subject(request).await {
+            Ok(subject) => subject,
+            Err(error) => {
+                let mut headers = self.headers(&Quota::zero(today));
+                if error.status == StatusCode::UNAUTHORIZED {
+                    set(&mut headers, "www-authenticate", "Bearer");
+                }
+                return Admission { headers, charge: Err(error) };
+            }
+        };
+        if !charged {
+            let quota = self.state.access.peek(subject, today);
+            return Admission { headers: self.headers(&quota), charge: Ok(None) };
+        }
+        match self.state.access.take(subject.clone(), today) {
+            Ok(quota) => {
+                Admission { headers: self.headers(&quota), charge: Ok(Some(Charge { subject, day: quota.day })) }
+            }
+            Err(quota) => self.exceeded(&quota),
+        }
+    }
+
+    /// Takes back a counted call; returns the headers of the quota as it is then.
+    pub(crate) fn refund(&self, charge: Charge) -> HeaderMap {
+        self.headers(&self.state.access.give_back(charge.subject, charge.day))
+    }
+
     async fn subject(&self, request: &Parts) -> Result<Subject, JsonRpcError> {
-        if holds_key(request.uri.path(), request.uri.query().unwrap_or_default()) {
-            let data = json!({ "code": "key_in_url" });
-            return Err(JsonRpcError::refused(StatusCode::BAD_REQUEST, HOLDS_KEY.to_owned(), data));
+        if holds_key(request.uri.path(), request.uri.query().unwrap_or("")) {
+            return Err(rejected(StatusCode::BAD_REQUEST, HOLDS_KEY).with_code("key_in_url"));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.access.authenticate_optional(authorization).await {
             Ok(Some(caller)) => return Ok(Subject::Key(caller)),
             Ok(None) => {}
-            Err(refused) => {
-                let data = json!({ "code": refused.code() });
-                return Err(JsonRpcError::refused(StatusCode::UNAUTHORIZED, refused.to_string(), data));
-            }
+            Err(error) => return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code())),
         }
         let peer = *request.extensions.get::<Peer>().expect("the router adds the peer");
         let address = self.state.client(peer, &request.headers);
@@ -54,59 +95,17 @@ impl McpQuota {
         headers
     }
 
-    fn exhausted(&self, quota: &Quota) -> Admission {
+    fn exceeded(&self, quota: &Quota) -> Admission {
         let resets_at = instant(quota.resets_at);
-        let limit = quota.limit.unwrap_or(0);
+        let limit = quota.limit.expect("only a limited quota can be exceeded");
         let message = format!("daily quota of {limit} tool calls exceeded; resets at {resets_at}");
         let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at });
         let mut headers = self.headers(quota);
         set(&mut headers, "retry-after", &quota.seconds_left(self.state.now()).max(1).to_string());
-        let refusal = Some(JsonRpcError::refused(StatusCode::TOO_MANY_REQUESTS, message, data));
-        Admission { headers, refusal, refund: None }
+        Admission { headers, charge: Err(rejected(StatusCode::TOO_MANY_REQUESTS, message).with_data(data)) }
     }
 }
 
-impl McpAdmission for McpQuota {
-    fn admit<'a>(&'a self, request: &'a Parts, charged: bool) -> Admitting<'a> {
-        Box::pin(async move {
-            let today = self.state.today();
-            let subject = match self.subject(request).await {
-                Ok(subject) => subject,
-                Err(refusal) => {
-                    let mut headers = self.headers(&Quota::zero(today));
-                    if refusal.status == StatusCode::UNAUTHORIZED {
-                        set(&mut headers, "www-authenticate", "Bearer");
-                    }
-                    return Admission { headers, refusal: Some(refusal), refund: None };
-                }
-            };
-            if !charged {
-                return Admission {
-                    headers: self.headers(&self.state.access.peek(subject, today)),
-                    refusal: None,
-                    refund: None,
-                };
-            }
-            match self.state.access.take(subject.clone(), today) {
-                Ok(quota) => Admission {
-                    headers: self.headers(&quota),
-                    refusal: None,
-                    refund: Some(self.refund(subject, quota)),
-                },
-                Err(quota) => self.exhausted(&quota),
-            }
-        })
-    }
-}
-
-impl McpQuota {
-    fn refund(&self, subject: Subject, taken: Quota) -> Box<dyn FnOnce() -> HeaderMap + Send> {
-        let state = Arc::clone(&self.state);
-        Box::new(move || {
-            let quota = state.access.give_back(subject, taken.day);
-            let mut headers = HeaderMap::new();
-            write_quota(&mut headers, &quota, state.now());
-            headers
-        })
-    }
+fn rejected(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> JsonRpcError {
+    JsonRpcError::new(status, REJECTED, message)
 }

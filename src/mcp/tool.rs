@@ -1,8 +1,8 @@
-//! The six tools: what they are called, when to use them, what they take.
+//! The six tools: names, descriptions and arguments.
 
 use once_cell::sync::Lazy;
-use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
-use serde_json::{Value, json};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
 
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{OrganizationKind, Stage, StartupStatus};
@@ -10,28 +10,21 @@ use crate::mcp::Argument;
 use crate::mcp::args::ArgType;
 use crate::mcp::output_schema;
 
-/// A tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tool {
-    /// Searches firms.
     SearchVcs,
-    /// One firm with all that is known of it.
     GetVcProfile,
-    /// Searches startups.
     SearchStartups,
-    /// Recent funding rounds.
     GetFundingRounds,
-    /// Totals of the whole snapshot.
     GetPlatformStats,
-    /// Searches people.
     SearchPeople,
 }
 
-/// How many items a tool gives where its caller does not say, and at most.
+/// The number of items in a result.
 const LIMIT: Argument = Argument {
     name: "limit",
     parameter: "limit",
-    kind: ArgType::Count { default: 10, least: 1, most: 50 },
+    kind: ArgType::Count { default: 10, min: 1, max: 50 },
     description: "At most 50.",
 };
 
@@ -43,12 +36,12 @@ const SECTOR: &str = "Slug or name, e.g. fintech; subsectors count.";
 const COUNTRY: &str = "ISO code or English name, e.g. DE.";
 
 const SEARCH_VCS: &[Argument] = &[
-    argument("query", "q", ArgType::Text, "Firm name; typos and aliases (a16z) are understood."),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage invested at; a list means any of them."),
+    argument("query", "q", ArgType::Text, "Firm name; tolerates typos; aliases (a16z) work."),
+    argument("stage", "stage", ArgType::Words(&STAGES), "Stage invested at; a list matches any of them."),
     argument("sector", "sector", ArgType::Texts, SECTOR),
     argument("country", "country", ArgType::Texts, COUNTRY),
-    argument("min_health_score", "min_health_score", ArgType::Number { least: 0, most: 100 }, "Least peer score."),
-    argument("check_usd", "check_usd", ArgType::Number { least: 1, most: i64::MAX }, "Cheque wanted, US dollars."),
+    argument("min_health_score", "min_health_score", ArgType::Number { min: 0, max: 100 }, "Minimum peer score."),
+    argument("check_usd", "check_usd", ArgType::Number { min: 1, max: i64::MAX }, "Check size sought, US dollars."),
     argument(
         "sort",
         "sort",
@@ -59,13 +52,13 @@ const SEARCH_VCS: &[Argument] = &[
 ];
 
 const GET_VC_PROFILE: &[Argument] = &[
-    argument("slug", "slug", ArgType::Text, "Slug, as search_vcs gives it."),
-    argument("name", "name", ArgType::Text, "Firm name, if the slug is not known."),
-    argument("reviews_limit", "reviews_limit", ArgType::Count { default: 5, least: 0, most: 50 }, "Newest first."),
+    argument("slug", "slug", ArgType::Text, "Slug from search_vcs."),
+    argument("name", "name", ArgType::Text, "Firm name, if the slug is unknown."),
+    argument("reviews_limit", "reviews_limit", ArgType::Count { default: 5, min: 0, max: 50 }, "Newest first."),
     argument(
         "portfolio_limit",
         "portfolio_limit",
-        ArgType::Count { default: 10, least: 0, most: 50 },
+        ArgType::Count { default: 10, min: 0, max: 50 },
         "Latest investment first.",
     ),
 ];
@@ -73,7 +66,7 @@ const GET_VC_PROFILE: &[Argument] = &[
 const SEARCH_STARTUPS: &[Argument] = &[
     argument("query", "q", ArgType::Text, "Startup name; typos are understood."),
     argument("sector", "sector", ArgType::Texts, SECTOR),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list means any of them."),
+    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list matches any of them."),
     argument("country", "country", ArgType::Texts, COUNTRY),
     argument("status", "status", ArgType::Word(&STATUSES), "What became of it."),
     argument("investor", "investor", ArgType::Text, "Slug of a firm that invested."),
@@ -82,17 +75,17 @@ const SEARCH_STARTUPS: &[Argument] = &[
 
 const GET_FUNDING_ROUNDS: &[Argument] = &[
     argument("sector", "sector", ArgType::Texts, SECTOR),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list means any of them."),
+    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list matches any of them."),
     argument("country", "country", ArgType::Texts, COUNTRY),
     argument("startup", "startup", ArgType::Text, "Slug of the startup."),
-    argument("investor", "investor", ArgType::Text, "Slug of a firm that took part."),
+    argument("investor", "investor", ArgType::Text, "Slug of a participating firm."),
     argument("since", "since", ArgType::Day, "First date, YYYY-MM-DD."),
     argument("until", "until", ArgType::Day, "Last date, YYYY-MM-DD."),
     LIMIT,
 ];
 
 const SEARCH_PEOPLE: &[Argument] = &[
-    argument("query", "q", ArgType::Text, "Person's name; typos are understood."),
+    argument("query", "q", ArgType::Text, "Person's name; tolerates typos."),
     argument("organization", "organization", ArgType::Text, "Slug of the firm or startup."),
     argument("kind", "kind", ArgType::Word(&ORGANIZATIONS), "People of firms or of startups."),
     argument("country", "country", ArgType::Texts, COUNTRY),
@@ -116,7 +109,6 @@ const STATUSES: [&str; StartupStatus::ALL.len()] = ["operating", "acquired", "ip
 const ORGANIZATIONS: [&str; OrganizationKind::ALL.len()] = ["firm", "startup"];
 
 impl Tool {
-    /// All tools, in the order they are listed.
     pub const ALL: [Self; 6] = [
         Self::SearchVcs,
         Self::GetVcProfile,
@@ -126,14 +118,10 @@ impl Tool {
         Self::SearchPeople,
     ];
 
-    /// The tool called `name`.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// The tool's name.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::SearchVcs => "search_vcs",
@@ -145,8 +133,6 @@ impl Tool {
         }
     }
 
-    /// The tool's title.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::SearchVcs => "Search venture capital firms",
@@ -159,23 +145,22 @@ impl Tool {
     }
 
     /// When to use the tool, what it returns, what to call next, and an example.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::SearchVcs => {
-                "Find investors by name, stage, sector, country, cheque or peer score. Returns summaries, best first; \
-                 health_score (0-100, founders' peer score) and ghosting_rate (% of reviewers never answered) are null \
+                "Find investors by name, stage, sector, country, check size or peer score. Returns summaries, best first; \
+                 health_score (0-100, founders' peer score) and ghosting_rate (% of reviewers who got no answer) are null \
                  with fewer than 3 reviews. Then call get_vc_profile with a slug. \
                  Example: {\"stage\":\"seed\",\"sector\":\"fintech\",\"country\":\"DE\",\"sort\":\"ghosting_rate\"}"
             }
             Self::GetVcProfile => {
-                "All about one firm before a meeting: peer score with its parts, ghosting, stages and cheque, \
-                 co-investors, approved founder reviews, recent portfolio. A name that is not clear gives candidates \
-                 instead: call again with a slug. Example: {\"name\":\"Sequoia Capital\"}"
+                "One firm in full: peer score with its components, ghosting, stages and check sizes, \
+                 co-investors, approved founder reviews, recent portfolio. An ambiguous name returns candidates: \
+                 call again with a slug. Example: {\"name\":\"Sequoia Capital\"}"
             }
             Self::SearchStartups => {
-                "Find startups by name, sector, stage, country, status or investor. Returns summaries with money \
-                 raised and investors. Their rounds: get_funding_rounds with startup. \
+                "Find startups by name, sector, stage, country, status or investor. Returns summaries with total \
+                 raised and investors. For rounds, call get_funding_rounds with startup. \
                  Example: {\"sector\":\"health\",\"country\":[\"FR\",\"DE\"],\"stage\":\"series-a\"}"
             }
             Self::GetFundingRounds => {
@@ -183,8 +168,8 @@ impl Tool {
                  over all matches of known amount. Example: {\"sector\":\"climate\",\"since\":\"2026-01-01\"}"
             }
             Self::GetPlatformStats => {
-                "Totals of firms, startups, reviews, rounds, people, and the snapshot's \
-                 version. Takes no arguments. Example: {}"
+                "Counts of firms, startups, reviews, rounds and people, and the snapshot version. No arguments. \
+                 Example: {}"
             }
             Self::SearchPeople => {
                 "Find people at firms and startups by name, organization or country. Returns title and organization, \
@@ -193,8 +178,6 @@ impl Tool {
         }
     }
 
-    /// The arguments it takes.
-    #[must_use]
     pub fn arguments(self) -> &'static [Argument] {
         match self {
             Self::SearchVcs => SEARCH_VCS,
@@ -206,55 +189,53 @@ impl Tool {
         }
     }
 
-    /// The JSON Schema of its arguments: flat, without `$ref`.
-    #[must_use]
+    /// The JSON Schema of the arguments: flat, without `$ref`.
     pub fn input_schema(self) -> Value {
-        let properties: JsonObject =
+        let properties: Map<String, Value> =
             self.arguments().iter().map(|argument| (argument.name.to_owned(), argument.schema())).collect();
         json!({ "type": "object", "properties": properties, "additionalProperties": false })
     }
 
-    /// The JSON Schema of its results.
-    #[must_use]
     pub fn output_schema(self) -> Value {
         output_schema::of(self)
     }
 
-    fn listed(self) -> Listed {
-        let object = |schema| match schema {
-            Value::Object(schema) => schema,
-            _ => JsonObject::new(),
-        };
-        Listed::new(self.name(), self.description(), object(self.input_schema()))
-            .with_title(self.title())
-            .with_raw_output_schema(object(self.output_schema()).into())
-            .with_annotations(ToolAnnotations::new().read_only(true))
+    fn description_json(self) -> Value {
+        json!({
+            "name": self.name(),
+            "title": self.title(),
+            "description": self.description(),
+            "inputSchema": self.input_schema(),
+            "outputSchema": self.output_schema(),
+            "annotations": { "readOnlyHint": true },
+        })
     }
 }
 
-/// The tools as they are listed; made once.
-pub(crate) static LISTED: Lazy<Vec<Listed>> = Lazy::new(|| Tool::ALL.map(Tool::listed).to_vec());
+/// The result of `tools/list`, serialized once.
+pub(crate) static TOOLS: Lazy<Box<RawValue>> =
+    Lazy::new(|| to_raw_value(&Tool::ALL.map(Tool::description_json)).expect("JSON values serialize"));
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_the_schemas_are_those_of_the_vocabularies() {
+    fn the_schemas_list_the_values_of_the_vocabularies() {
         assert_eq!(STAGES.to_vec(), Stage::names());
         assert_eq!(STATUSES.to_vec(), StartupStatus::names());
         assert_eq!(ORGANIZATIONS.to_vec(), OrganizationKind::names());
     }
 
     #[test]
-    fn tools_are_listed_in_under_ten_kilobytes() {
-        let listed = serde_json::to_string(&*LISTED).unwrap();
+    fn the_list_of_tools_is_below_ten_kilobytes() {
+        let listed = TOOLS.get();
         assert!(listed.len() < 9_760, "{}", listed.len());
         for tool in Tool::ALL {
             assert_eq!(Tool::named(tool.name()), Some(tool));
             let example = tool.description().split_once("Example: ").unwrap().1;
             let example: Value = serde_json::from_str(example).unwrap();
-            let call = crate::mcp::ToolCall::read(tool, example.as_object().unwrap());
+            let call = crate::mcp::ToolCall::parse(tool, example.as_object().unwrap());
             assert!(call.is_ok(), "{call:?}");
         }
         assert!(!listed.contains("$ref") && !listed.contains("uint") && !listed.contains("int64"));

@@ -1,23 +1,23 @@
-//! An answer as JSON text that never grows too long to be read.
+//! The JSON result of a tool, limited in size.
 
 use serde_json::Value;
 
-/// Bytes of an answer's text.
-pub const LONGEST: usize = 32 * 1024;
+/// Maximum bytes of a result.
+pub const MAX_RESULT_BYTES: usize = 32 * 1024;
 
-/// Bytes of one value in it: a record with a text beyond reason must not push all others out.
-const LONGEST_VALUE: usize = 12 * 1024;
+/// Maximum bytes of one value: a single huge record must not displace all others.
+const MAX_VALUE_BYTES: usize = 12 * 1024;
 
 const TRUNCATED: &str = r#","truncated":true"#;
 
-/// One answer being put together: fields and lists of ready-made JSON values, in the order they are added.
+/// Builds a result from fields and lists of serialized JSON values, in the order they are added.
 ///
-/// Where the whole would pass [`LONGEST`], values are dropped from the end of the list that takes most room, and
-/// `truncated` says so. A single value beyond reason has its texts and lists cut.
+/// Above [`MAX_RESULT_BYTES`], values are dropped from the end of the largest list and `truncated` is set. Texts and lists
+/// within a single value above [`MAX_VALUE_BYTES`] are shortened.
 #[derive(Clone, Debug, Default)]
-pub struct ToolResult {
+pub(crate) struct ToolResult {
     parts: Vec<(&'static str, ResultPart)>,
-    cut: bool,
+    is_shortened: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -40,57 +40,47 @@ fn size_of_list(values: &[String]) -> usize {
 }
 
 impl ToolResult {
-    /// An answer with nothing in it.
-    #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds a field; `json` must be a JSON value.
-    #[must_use]
-    pub fn field(mut self, name: &'static str, json: impl Into<String>) -> Self {
+    pub(crate) fn field(mut self, name: &'static str, json: impl Into<String>) -> Self {
         let json = self.bounded(json.into());
         self.parts.push((name, ResultPart::Field(json)));
         self
     }
 
     /// Adds a list of JSON values.
-    #[must_use]
-    pub fn list(mut self, name: &'static str, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub(crate) fn list(mut self, name: &'static str, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let values = values.into_iter().map(|value| self.bounded(value.into())).collect();
         self.parts.push((name, ResultPart::List(values)));
         self
     }
 
     fn bounded(&mut self, json: String) -> String {
-        if json.len() <= LONGEST_VALUE {
+        if json.len() <= MAX_VALUE_BYTES {
             return json;
         }
-        self.cut = true;
-        let Ok(mut value) = serde_json::from_str(&json) else { return "null".to_owned() };
-        let mut most = 1_024;
-        while most > 1 {
-            shorten(&mut value, most);
-            let text = value.to_string();
-            if text.len() <= LONGEST_VALUE {
-                return text;
-            }
-            most /= 2;
-        }
-        "null".to_owned()
+        self.is_shortened = true;
+        let mut value = serde_json::from_str(&json).expect("fields are JSON");
+        let mut limits = [1_024, 256, 64, 16, 4, 0].into_iter();
+        let shortened = limits.find_map(|max_chars| {
+            shorten(&mut value, max_chars);
+            Some(value.to_string()).filter(|json| json.len() <= MAX_VALUE_BYTES)
+        });
+        shortened.expect("a record without texts and lists is short")
     }
 
-    /// The JSON text.
-    #[must_use]
-    pub fn text(mut self) -> String {
+    pub(crate) fn text(mut self) -> String {
         let mut size = self.size();
-        if size <= LONGEST - TRUNCATED.len() {
-            return self.written(size, self.cut);
+        if size <= MAX_RESULT_BYTES - TRUNCATED.len() {
+            return self.write(size, self.is_shortened);
         }
-        if size <= LONGEST && !self.cut {
-            return self.written(size, false);
+        if size <= MAX_RESULT_BYTES && !self.is_shortened {
+            return self.write(size, false);
         }
-        let room = LONGEST - TRUNCATED.len();
+        let room = MAX_RESULT_BYTES - TRUNCATED.len();
         while size > room {
             let lists = self.parts.iter_mut().filter_map(|(_, part)| match part {
                 ResultPart::List(values) if !values.is_empty() => Some(values),
@@ -99,7 +89,7 @@ impl ToolResult {
             let Some(longest) = lists.max_by_key(|values| size_of_list(values)) else { break };
             size -= longest.pop().map_or(0, |value| value.len() + usize::from(!longest.is_empty()));
         }
-        self.written(size, true)
+        self.write(size, true)
     }
 
     /// The length of the text without `truncated`.
@@ -108,7 +98,7 @@ impl ToolResult {
         2 + commas + self.parts.iter().map(|(name, part)| name.len() + 3 + part.size()).sum::<usize>()
     }
 
-    fn written(&self, size: usize, truncated: bool) -> String {
+    fn write(&self, size: usize, truncated: bool) -> String {
         let mut text = String::with_capacity(size + TRUNCATED.len());
         text.push('{');
         for (name, part) in &self.parts {
@@ -140,20 +130,20 @@ impl ToolResult {
     }
 }
 
-/// Cuts texts to `most` characters and lists to a quarter as many values, at every depth.
-fn shorten(value: &mut Value, most: usize) {
+/// Cuts texts to `max_chars` characters and lists to a quarter as many values, at every depth.
+fn shorten(value: &mut Value, max_chars: usize) {
     match value {
         Value::String(text) => {
-            if let Some((end, _)) = text.char_indices().nth(most) {
+            if let Some((end, _)) = text.char_indices().nth(max_chars) {
                 text.truncate(end);
                 text.push('…');
             }
         }
         Value::Array(values) => {
-            values.truncate(most / 4);
-            values.iter_mut().for_each(|value| shorten(value, most));
+            values.truncate(max_chars / 4);
+            values.iter_mut().for_each(|value| shorten(value, max_chars));
         }
-        Value::Object(fields) => fields.values_mut().for_each(|value| shorten(value, most)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| shorten(value, max_chars)),
         _ => {}
     }
 }
@@ -163,40 +153,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_stand_in_the_order_they_are_added() {
-        let document = ToolResult::new().field("total", "2").list("items", ["1", "{}"]).field("snapshot", "\"a\"");
-        assert_eq!(document.clone().text(), r#"{"total":2,"items":[1,{}],"snapshot":"a"}"#);
-        assert_eq!(document.size(), document.text().len());
+    fn parts_keep_the_order_they_are_added_in() {
+        let result = ToolResult::new().field("total", "2").list("items", ["1", "{}"]).field("snapshot", "\"a\"");
+        assert_eq!(result.clone().text(), r#"{"total":2,"items":[1,{}],"snapshot":"a"}"#);
+        assert_eq!(result.size(), result.text().len());
         assert_eq!(ToolResult::new().text(), "{}");
         assert_eq!(ToolResult::new().list("items", [""; 0]).text(), r#"{"items":[]}"#);
     }
 
     #[test]
-    fn what_is_too_long_loses_values_from_the_end_of_its_longest_list() {
+    fn a_result_that_is_too_large_loses_the_end_of_its_largest_list() {
         let value = format!("\"{}\"", "x".repeat(998));
         for count in 25..45 {
             let values: Vec<String> = (0..count).map(|index| format!("[{index},{value}]")).collect();
             let short = ["true", "false"];
             let all = ToolResult::new().list("a", short).list("b", values).field("n", "7");
-            let whole = all.size();
+            let full_size = all.size();
             let text = all.text();
-            assert!(text.len() <= LONGEST, "{}", text.len());
+            assert!(text.len() <= MAX_RESULT_BYTES, "{}", text.len());
             let read: Value = serde_json::from_str(&text).unwrap();
-            let kept = read["b"].as_array().unwrap();
+            let items = read["b"].as_array().unwrap();
             assert_eq!(read["a"].as_array().unwrap().len(), 2);
-            assert_eq!(read.get("truncated").is_some(), whole > LONGEST, "{count}");
-            assert_eq!(kept.len() < count, whole > LONGEST);
-            assert!(kept.iter().enumerate().all(|(index, value)| value[0] == index));
-            assert!(whole <= LONGEST || text.len() > LONGEST - 2_100, "more was dropped than needed");
+            assert_eq!(read.get("truncated").is_some(), full_size > MAX_RESULT_BYTES, "{count}");
+            assert_eq!(items.len() < count, full_size > MAX_RESULT_BYTES);
+            assert!(items.iter().enumerate().all(|(index, value)| value[0] == index));
+            assert!(
+                full_size <= MAX_RESULT_BYTES || text.len() > MAX_RESULT_BYTES - 2_100,
+                "more was dropped than needed"
+            );
         }
     }
 
     #[test]
-    fn a_value_beyond_reason_is_cut_and_the_rest_stays() {
+    fn a_huge_value_is_shortened_and_the_others_stay() {
         let long = serde_json::json!({ "name": "a", "description": "ü".repeat(50_000), "aliases": vec!["b"; 9_000] });
         let text = ToolResult::new().field("profile", long.to_string()).list("items", [long.to_string(), "1".into()]);
         let text = text.text();
-        assert!(text.len() <= LONGEST, "{}", text.len());
+        assert!(text.len() <= MAX_RESULT_BYTES, "{}", text.len());
         let read: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&read["profile"]["name"], &read["truncated"]), (&"a".into(), &true.into()));
         assert_eq!((&read["items"][0]["name"], &read["items"][1]), (&"a".into(), &1.into()));

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The official conformance suite: conformance.sh URL CONFORMANCE, the second being the path of the installed
-# `conformance`. The baselines list what a server of tools only cannot have; they may only shrink.
+# The official conformance suite: conformance.sh URL CONFORMANCE, where CONFORMANCE is the path of the installed
+# `conformance`. The baselines list what does not apply to a server of tools only; they may only shrink.
 set -euo pipefail
 url=$1
 conformance=$2

@@ -21,7 +21,7 @@ async def main(url: str) -> None:
                 assert result.structured_content, name
             try:
                 await client.call_tool("search_vcs", {"sector": "fintec"})
-                raise AssertionError("a wrong argument was taken")
+                raise AssertionError("an invalid argument was accepted")
             except ToolError as error:
                 assert "fintech" in str(error), error
             print("mode", mode, "calls", len(CALLS), "tools")

@@ -1,8 +1,8 @@
-"""What schemathesis cannot know: values that the snapshot decides on, and cursors.
+"""What schemathesis cannot know: values that depend on the snapshot, and cursors.
 
-The documents leave open what a release decides (sectors, cities, slugs). Here they are closed with values that the
-service itself names, so that whatever is generated from them must be accepted. A cursor carries its query: beside one,
-only `limit`, `fields` and `explain` are kept. A match needs to be told something of the startup.
+The documents do not enumerate what depends on the release (sectors, cities, slugs). Here they get values from the
+service, so that everything generated from them must be accepted. A cursor contains its query: next to one, only `limit`,
+`fields` and `explain` are sent. A match needs at least one property of the startup.
 """
 
 import functools
@@ -22,8 +22,8 @@ KEY = os.environ["VENTUREDEX_KEY"]
 def get(path, **query):
     address = f"{BASE}{path}?{urllib.parse.urlencode(query)}"
     request = urllib.request.Request(address, headers={"Authorization": f"Bearer {KEY}"})
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
 
 
 def column(path, name, **query):
@@ -52,12 +52,12 @@ def before_load_schema(context, schema):
             if parameter["name"] == "slug":
                 parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
             elif not strict and parameter["schema"]["type"] == "array":
-                # v1 and v2 take any text for a list, and warn of it: no mutation of one is refused.
+                # v1 and v2 accept any text for a list with a warning: no mutation is rejected.
                 parameter["schema"] = {"anyOf": [parameter["schema"], {"type": "string"}]}
             elif strict and parameter["name"] in VALUES:
                 parameter["schema"]["items"]["enum"] = VALUES[parameter["name"]]
             elif strict and parameter["name"] == "sort":
-                # It stands alone.
+                # It cannot be combined with others.
                 name = parameter["schema"]["items"]["$ref"].rsplit("/", 1)[1]
                 keys = schema["components"]["schemas"][name]["enum"]
                 parameter["schema"]["items"] = {"type": "string", "enum": [key for key in keys if key != "relevance"]}
@@ -70,7 +70,7 @@ def is_empty_in_part(value):
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Empty values are as none, in lists as well: what is wrong only in having them is rightly accepted."""
+    """Empty values count as absent, in lists too: a request that is invalid only because of them is accepted."""
     mode = case.meta.generation.mode if case.meta else None
     if mode == GenerationMode.POSITIVE:
         return True
@@ -79,14 +79,14 @@ def filter_case(context, case):
 
 @functools.lru_cache(maxsize=None)
 def cursor(path):
-    told = {"sector": "fintech"} if path.endswith("/match") else {}
+    query = {"sector": "fintech"} if path.endswith("/match") else {}
     try:
-        return get(path, limit=1, **told)["pagination"]["next_cursor"]
+        return get(path, limit=1, **query)["pagination"]["next_cursor"]
     except urllib.error.HTTPError:
         return None
 
 
-def says_something(query):
+def has_property(query):
     values = (query.get(name) for name in ("stage", "sector", "country", "raise_usd"))
     return any(any(value) if isinstance(value, list) else value for value in values)
 
@@ -96,11 +96,11 @@ def map_case(context, case):
     mode = case.meta.generation.mode if case.meta else None
     if mode != GenerationMode.POSITIVE:
         return case
-    if case.path == "/match" and not says_something(case.query or {}):
+    if case.path == "/match" and not has_property(case.query or {}):
         case.query = (case.query or {}) | {"raise_usd": 1_000_000}
     if case.query and "cursor" in case.query:
         path = "/api/v3" + case.formatted_path
-        made = cursor(path)
-        kept = {name: value for name, value in case.query.items() if name in ("limit", "fields", "explain")}
-        case.query = kept | ({"cursor": made} if made else {})
+        value = cursor(path)
+        others = {name: text for name, text in case.query.items() if name in ("limit", "fields", "explain")}
+        case.query = others | ({"cursor": value} if value else {})
     return case

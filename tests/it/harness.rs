@@ -106,18 +106,11 @@ impl Server {
 
     fn serving(catalog: Catalog, public_url: Option<&str>, allowances: RateLimitConfig) -> Self {
         let data = tempfile::tempdir().unwrap();
-        let access = AuthService::open_with(data.path(), allowances, NOON).unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        let state = Arc::new(State {
-            live: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
-            access,
-            public_url: public_url.map_or_else(|| format!("http://{address}"), str::to_owned),
-            kept: Default::default(),
-            trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
-            clock: noon,
-        });
+        let own_url = format!("http://{address}");
+        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), allowances);
         let callers = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
@@ -152,6 +145,22 @@ impl Server {
     pub fn anonymous(&self) -> Client {
         Client { base: format!("http://{}", self.address), key: None, agent: agent() }
     }
+}
+
+/// What the routes of a service share; `data` is the folder of accounts and keys.
+pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
+    state_with(catalog, data, public_url, PLENTY)
+}
+
+fn state_with(catalog: Catalog, data: &Path, public_url: &str, limits: RateLimitConfig) -> Arc<State> {
+    Arc::new(State {
+        live: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
+        access: AuthService::open_with(data, limits, NOON).unwrap(),
+        public_url: public_url.to_owned(),
+        kept: Default::default(),
+        trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
+        clock: noon,
+    })
 }
 
 impl Drop for Server {

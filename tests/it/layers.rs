@@ -33,7 +33,6 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),
     ("memmap2", &["release"]),
-    ("rmcp", &["mcp"]),
     ("warp", &["http", "app"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),

@@ -1,4 +1,4 @@
-//! The page that tells how assistants are connected: its lines, and its conversations held again.
+//! The docs page on MCP: its setup lines and its conversations, checked against the tools.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 use venturedex::mcp::Tool;
 use venturedex::site::{CONVERSATIONS, SETUPS};
 
-use super::tools::{Desk, called};
+use super::tools::TestTools;
 use crate::harness::Server;
 
 #[test]
@@ -30,22 +30,22 @@ fn the_page_names_the_endpoint_of_this_service() {
     }
 }
 
-/// Where `shown` differs from `whole`: of objects some fields may be left out, of lists the end.
-fn difference(shown: &Value, whole: &Value, place: &str) -> Option<String> {
-    match (shown, whole) {
-        (Value::Object(shown), Value::Object(whole)) => shown.iter().find_map(|(name, shown)| {
-            let place = format!("{place}.{name}");
-            match whole.get(name) {
-                Some(whole) => difference(shown, whole, &place),
-                None => Some(format!("{place} is not there")),
+/// The first difference of `shown` from `full`. It may lack fields of objects and the end of lists.
+fn difference(shown: &Value, full: &Value, path: &str) -> Option<String> {
+    match (shown, full) {
+        (Value::Object(shown), Value::Object(full)) => shown.iter().find_map(|(name, shown)| {
+            let path = format!("{path}.{name}");
+            match full.get(name) {
+                Some(full) => difference(shown, full, &path),
+                None => Some(format!("{path} is missing")),
             }
         }),
-        (Value::Array(shown), Value::Array(whole)) if shown.len() <= whole.len() => {
-            let pairs = shown.iter().zip(whole).enumerate();
-            pairs.into_iter().find_map(|(index, (shown, whole))| difference(shown, whole, &format!("{place}[{index}]")))
+        (Value::Array(shown), Value::Array(full)) if shown.len() <= full.len() => {
+            let pairs = shown.iter().zip(full).enumerate();
+            pairs.into_iter().find_map(|(index, (shown, full))| difference(shown, full, &format!("{path}[{index}]")))
         }
-        _ if shown == whole => None,
-        _ => Some(format!("{place} is {whole}, not {shown}")),
+        _ if shown == full => None,
+        _ => Some(format!("{path} is {full}, not {shown}")),
     }
 }
 
@@ -58,23 +58,23 @@ fn numbers(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_conversations_are_what_the_tools_say() {
-    let desk = Desk::bundled();
+fn the_conversations_match_the_results_of_the_tools() {
+    let tools = TestTools::bundled();
     let conversations: Value = serde_json::from_str(CONVERSATIONS).unwrap();
     let conversations = conversations.as_array().unwrap();
     assert_eq!(conversations.len(), 3);
     let mut calls = 0;
     for conversation in conversations {
-        // What has been said or shown; an assistant's numbers must come from there, or be sums of two counts in it.
+        // The numbers said or shown so far. The assistant may use only these and sums of two counts.
         let mut known: BTreeSet<String> = BTreeSet::new();
         for turn in conversation["turns"].as_array().unwrap() {
-            if let Some(said) = turn["person"].as_str() {
-                known.extend(numbers(said));
+            if let Some(text) = turn["person"].as_str() {
+                known.extend(numbers(text));
             }
             if let Some(call) = turn.get("call") {
                 calls += 1;
                 let tool = Tool::named(call["tool"].as_str().unwrap()).unwrap();
-                match (called(&desk, tool, &call["arguments"]), turn["told"].as_str()) {
+                match (tools.call(tool, &call["arguments"]), turn["told"].as_str()) {
                     (Ok(answer), None) => {
                         let shown = turn["answer"].as_object().unwrap();
                         assert!(!shown.is_empty());
@@ -85,19 +85,19 @@ fn the_conversations_are_what_the_tools_say() {
                             known.insert((count("never_answered") + count("answered")).to_string());
                         }
                     }
-                    (Err(mistakes), Some(told)) => {
-                        let mend = format!("{}; did you mean `{}`?", mistakes[0].detail, mistakes[0].did_you_mean[0]);
-                        assert!(mend.ends_with(told), "{mend}");
+                    (Err(errors), Some(text)) => {
+                        let full_text = format!("{}; did you mean `{}`?", errors[0].detail, errors[0].did_you_mean[0]);
+                        assert!(full_text.ends_with(text), "{full_text}");
                     }
-                    (answer, told) => panic!("{call}: {answer:?} but {told:?}"),
+                    (result, text) => panic!("{call}: {result:?} but {text:?}"),
                 }
             }
-            if let Some(said) = turn["assistant"].as_str() {
-                assert!(said.len() > 40);
-                // The best score there can be.
+            if let Some(text) = turn["assistant"].as_str() {
+                assert!(text.len() > 40);
+                // The highest scores.
                 known.extend(["100".to_owned(), "5".to_owned()]);
-                let invented: Vec<String> = numbers(said).difference(&known).cloned().collect();
-                assert!(invented.is_empty(), "{said}: {invented:?}");
+                let invented: Vec<String> = numbers(text).difference(&known).cloned().collect();
+                assert!(invented.is_empty(), "{text}: {invented:?}");
             }
         }
     }

@@ -1,11 +1,11 @@
-//! The tool endpoint: its protocol on a sample, its tools on the bundled release.
+//! The MCP endpoint: its protocol and its tools.
 
-mod ask;
 mod docs;
+mod endpoint;
 mod hostile;
 mod manifest;
 mod protocol;
 mod quota;
-mod sample;
+mod request;
 mod tools;
 mod usefulness;

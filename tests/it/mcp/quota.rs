@@ -1,47 +1,43 @@
-//! What is counted, and what is told of it.
-
-use std::sync::atomic::Ordering;
+//! What is counted, and what the responses report.
 
 use serde_json::json;
 
-use super::ask::{Era, ask, call, initialize};
-use super::sample::{LIMIT, endpoint};
+use super::endpoint::{Endpoint, LIMIT};
+use super::request::{Era, call, initialize, request};
 
 #[tokio::test]
-async fn only_calls_of_tools_are_counted_and_faults_of_ours_are_given_back() {
-    let (endpoint, used) = endpoint();
-    for (ask, count) in [
-        (ask(Era::ConnectionError, "tools/list", json!({})), 0),
-        (ask(Era::ConnectionError, "initialize", initialize("2025-11-25")), 0),
-        (ask(Era::ConnectionError, "tools/call", call("search_vcs", json!({}))).replaced(r#""id":7,"#, ""), 0),
-        (ask(Era::ConnectionError, "tools/call", call("search_vcs", json!({}))).with("host", "evil.test"), 0),
-        (ask(Era::ConnectionError, "tools/call", call("search_vcs", json!({}))), 1),
-        (ask(Era::ConnectionError, "tools/call", call("search_vcs", json!({ "limit": 0 }))), 2),
-        (ask(Era::ConnectionError, "tools/call", call("no_such_tool", json!({}))), 3),
-        (ask(Era::July2026, "tools/call", call("search_vcs", json!({}))), 4),
+async fn only_tool_calls_are_counted() {
+    let endpoint = Endpoint::new();
+    let search = || call("search_vcs", json!({}));
+    for (request, count) in [
+        (request(Era::Minimal, "tools/list", json!({})), 0),
+        (request(Era::Minimal, "initialize", initialize("2025-11-25")), 0),
+        (request(Era::Minimal, "tools/call", search()).replaced(r#""id":7,"#, ""), 0),
+        (request(Era::Minimal, "tools/call", search()).with("host", "evil.test"), 0),
+        (request(Era::Minimal, "tools/call", search()), 1),
+        (request(Era::Minimal, "tools/call", call("search_vcs", json!({ "limit": 0 }))), 2),
+        (request(Era::Minimal, "tools/call", call("no_such_tool", json!({}))), 3),
+        (request(Era::July2026, "tools/call", search()), 4),
+        (request(Era::Minimal, "tools/list", json!({})), 4),
     ] {
-        let reply = ask.send(&endpoint).await;
-        assert_eq!(used.load(Ordering::Relaxed), count, "{ask:?}");
-        assert_eq!(reply.header("x-ratelimit-remaining"), (LIMIT - count).to_string(), "{ask:?}");
+        let reply = request.send(&endpoint).await;
+        assert_eq!(reply.header("x-ratelimit-remaining"), (LIMIT - count).to_string(), "{request:?}");
     }
-    let params = call("search_vcs", json!({ "query": "panic" }));
-    let reply = ask(Era::ConnectionError, "tools/call", params).send(&endpoint).await;
-    assert_eq!((reply.status, &reply.json()["error"]["code"]), (500, &json!(-32603)));
-    assert_eq!(reply.json()["id"], 7);
-    assert_eq!(reply.header("x-ratelimit-remaining"), "96");
-    assert_eq!(used.load(Ordering::Relaxed), 4);
 }
 
 #[tokio::test]
-async fn a_used_up_quota_is_told_and_other_methods_stay_free() {
-    let (endpoint, used) = endpoint();
-    used.store(LIMIT - 1, Ordering::Relaxed);
-    let ask_stats = ask(Era::ConnectionError, "tools/call", call("get_platform_stats", json!({})));
-    assert_eq!(ask_stats.send(&endpoint).await.status, 200);
-    let refused = ask_stats.send(&endpoint).await;
-    assert_eq!(refused.status, 429);
-    assert_eq!(refused.header("x-ratelimit-remaining"), "0");
-    let error = refused.json();
+async fn an_exceeded_quota_is_an_error_and_other_methods_stay_free() {
+    let endpoint = Endpoint::new();
+    let stats = request(Era::Minimal, "tools/call", call("get_platform_stats", json!({})));
+    for used in 1..=LIMIT {
+        let reply = stats.send(&endpoint).await;
+        assert_eq!((reply.status, reply.header("x-ratelimit-remaining")), (200, &*(LIMIT - used).to_string()));
+    }
+    let rejected = stats.send(&endpoint).await;
+    assert_eq!(rejected.status, 429);
+    assert_eq!(rejected.header("x-ratelimit-remaining"), "0");
+    assert_ne!(rejected.header("retry-after"), "");
+    let error = rejected.json();
     assert_eq!((&error["id"], &error["error"]["data"]["code"]), (&json!(7), &json!("quota_exceeded")));
-    assert_eq!(ask(Era::ConnectionError, "tools/list", json!({})).send(&endpoint).await.status, 200);
+    assert_eq!(request(Era::Minimal, "tools/list", json!({})).send(&endpoint).await.status, 200);
 }

@@ -5,53 +5,45 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use venturedex::catalog::{Catalog, bundled};
 use venturedex::data::Table;
-use venturedex::mcp::{ArgError, LONGEST, Tool, ToolAnswer, ToolBackend, ToolCall, Tools};
+use venturedex::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use venturedex::release::ActiveRelease;
 
 use crate::harness::{catalog_of, real_data};
 use crate::schema::misfit;
 
-/// A release, and the tools that answer from it.
-pub struct Desk {
+/// The tools on a release.
+pub struct TestTools {
     pub catalog: Arc<Catalog>,
-    source: ToolBackend,
+    backend: ToolBackend,
 }
 
-impl Desk {
+impl TestTools {
     pub fn of(catalog: Catalog) -> Self {
         let catalog = Arc::new(catalog);
         let live = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
-        Self { catalog, source: ToolBackend::new(live, "https://api.example.com/") }
+        Self { catalog, backend: ToolBackend::new(live, "https://api.example.com/") }
     }
 
     pub fn bundled() -> Self {
         Self::of(bundled().unwrap())
     }
-}
 
-pub fn called(desk: &Desk, tool: Tool, arguments: &Value) -> Result<Value, Vec<ArgError>> {
-    let arguments = arguments.as_object().unwrap();
-    let call = ToolCall::read(tool, arguments)?;
-    match desk.source.current().answer(&call) {
-        ToolAnswer::Found(text) => {
-            assert!(text.len() <= LONGEST, "{} {arguments:?}: {} bytes", tool.name(), text.len());
-            let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-            let schema = tool.output_schema();
-            let misfit = misfit(&schema, &schema, &value, tool.name());
-            assert_eq!(misfit, None, "{arguments:?}");
-            Ok(value)
-        }
-        ToolAnswer::Wrong(mistakes) => {
-            assert!(!mistakes.is_empty());
-            Err(mistakes)
-        }
+    /// Calls a tool and checks the result against its schema.
+    pub fn call(&self, tool: Tool, arguments: &Value) -> Result<Value, Vec<ArgError>> {
+        let call = ToolCall::parse(tool, arguments.as_object().unwrap())?;
+        let json = self.backend.current().call(&call).inspect_err(|errors| assert!(!errors.is_empty()))?;
+        assert!(json.len() <= MAX_RESULT_BYTES, "{} {arguments:?}: {} bytes", tool.name(), json.len());
+        let result: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+        let schema = tool.output_schema();
+        assert_eq!(misfit(&schema, &schema, &result, tool.name()), None, "{arguments:?}");
+        Ok(result)
     }
 }
 
-/// A sequence of numbers that look unordered, the same each time.
-struct Dice(u64);
+/// A fixed sequence of pseudo-random numbers.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % bound
@@ -62,40 +54,40 @@ impl Dice {
     }
 }
 
-/// Arguments that fit the tool's schema, most of them with values that the release knows.
-fn invented(tool: Tool, catalog: &Catalog, dice: &mut Dice) -> Map<String, Value> {
+/// Arguments that match the tool's schema, most of them with known values.
+fn invented(tool: Tool, catalog: &Catalog, random: &mut Random) -> Map<String, Value> {
     let snapshot = catalog.snapshot();
-    let name = |table: Table, dice: &mut Dice| -> (String, String) {
-        let row = dice.below(snapshot.rows(table) as usize) as u32;
+    let name = |table: Table, random: &mut Random| -> (String, String) {
+        let row = random.below(snapshot.rows(table) as usize) as u32;
         (snapshot.slug(table, row).to_owned(), snapshot.name(table, row).to_owned())
     };
     let mut arguments = Map::new();
-    for argument in tool.arguments().iter().filter(|_| dice.below(3) > 0).collect::<Vec<_>>() {
+    for argument in tool.arguments().iter().filter(|_| random.below(3) > 0).collect::<Vec<_>>() {
         let value = match argument.name {
             "query" | "name" => {
-                let table = [Table::Firms, Table::Startups, Table::People][dice.below(3)];
-                let name = name(table, dice).1;
+                let table = [Table::Firms, Table::Startups, Table::People][random.below(3)];
+                let name = name(table, random).1;
                 let length = name.chars().count();
-                let cut: String = name.chars().take(1 + dice.below(length)).collect();
-                json!(if dice.below(2) == 0 { name } else { cut })
+                let cut: String = name.chars().take(1 + random.below(length)).collect();
+                json!(if random.below(2) == 0 { name } else { cut })
             }
-            "stage" => match dice.below(3) {
+            "stage" => match random.below(3) {
                 0 => json!(["seed", "series-a"]),
                 1 => json!("growth"),
                 _ => json!("pre-seed"),
             },
-            "sector" => json!(name(Table::Sectors, dice).0),
-            "country" => json!(dice.pick(&["DE", "US", "FR", "IN", "BR"])),
-            "status" => json!(dice.pick(&["operating", "acquired"])),
-            "kind" => json!(dice.pick(&["firm", "startup"])),
-            "investor" | "slug" | "organization" => json!(name(Table::Firms, dice).0),
-            "startup" => json!(name(Table::Startups, dice).0),
+            "sector" => json!(name(Table::Sectors, random).0),
+            "country" => json!(random.pick(&["DE", "US", "FR", "IN", "BR"])),
+            "status" => json!(random.pick(&["operating", "acquired"])),
+            "kind" => json!(random.pick(&["firm", "startup"])),
+            "investor" | "slug" | "organization" => json!(name(Table::Firms, random).0),
+            "startup" => json!(name(Table::Startups, random).0),
             "since" => json!("2015-01-01"),
             "until" => json!("2026-12-31"),
-            "sort" => json!(dice.pick(&["-health_score,name", "ghosting_rate", "name"])),
+            "sort" => json!(random.pick(&["-health_score,name", "ghosting_rate", "name"])),
             "check_usd" => json!(500_000),
-            "min_health_score" => json!(dice.below(101)),
-            "limit" | "reviews_limit" | "portfolio_limit" => json!(1 + dice.below(60)),
+            "min_health_score" => json!(random.below(101)),
+            "limit" | "reviews_limit" | "portfolio_limit" => json!(1 + random.below(60)),
             other => panic!("no values for {other}"),
         };
         arguments.insert(argument.name.to_owned(), value);
@@ -103,20 +95,20 @@ fn invented(tool: Tool, catalog: &Catalog, dice: &mut Dice) -> Map<String, Value
     arguments
 }
 
-/// Calls the tools with invented arguments; every answer must fit its schema. Tells how many were found, and how many
-/// of those had items.
-fn answers_fit(desk: &Desk, calls: usize) -> (usize, usize) {
-    let catalog = &desk.catalog;
-    let mut dice = Dice(7);
+/// Calls the tools with invented arguments; every result must match its schema. Returns the number of results, and how
+/// many of them have items.
+fn results_fit(tools: &TestTools, calls: usize) -> (usize, usize) {
+    let catalog = &tools.catalog;
+    let mut random = Random(7);
     let (mut found, mut with_items) = (0, 0);
     for round in 0..calls {
         let tool = Tool::ALL[round % Tool::ALL.len()];
-        let arguments = Value::Object(invented(tool, catalog, &mut dice));
+        let arguments = Value::Object(invented(tool, catalog, &mut random));
         let schema = tool.input_schema();
         assert_eq!(misfit(&schema, &schema, &arguments, tool.name()), None);
-        if let Ok(answer) = called(desk, tool, &arguments) {
+        if let Ok(result) = tools.call(tool, &arguments) {
             found += 1;
-            let items = answer.get("items").or(answer.get("portfolio")).and_then(Value::as_array);
+            let items = result.get("items").or(result.get("portfolio")).and_then(Value::as_array);
             with_items += usize::from(items.is_some_and(|items| !items.is_empty()));
         }
     }
@@ -124,50 +116,50 @@ fn answers_fit(desk: &Desk, calls: usize) -> (usize, usize) {
 }
 
 #[test]
-fn every_answer_fits_its_schema() {
-    let (found, with_items) = answers_fit(&Desk::bundled(), 600);
-    // Only a profile without slug and name is wrong here.
+fn every_result_matches_its_schema() {
+    let (found, with_items) = results_fit(&TestTools::bundled(), 600);
+    // Only a profile without slug and name is an error here.
     assert!(found > 560 && with_items > 100, "{found} {with_items}");
 }
 
 #[test]
-fn every_answer_from_real_data_fits_its_schema() {
+fn every_result_from_real_data_matches_its_schema() {
     let Some(folder) = real_data() else { return };
-    let desk = Desk::of(catalog_of(&folder));
-    let (found, with_items) = answers_fit(&desk, 1_200);
+    let tools = TestTools::of(catalog_of(&folder));
+    let (found, with_items) = results_fit(&tools, 1_200);
     assert!(found > 1_100 && with_items > 100, "{found} {with_items}");
 
-    let crowd = called(&desk, Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
+    let crowd = tools.call(Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
     assert_eq!(crowd["total"], 1_000);
     assert!(crowd["notes"][0].as_str().unwrap().starts_with("more names match than the best 1000"), "{crowd}");
 }
 
 #[test]
 fn a_search_is_limited_and_says_so() {
-    let desk = Desk::bundled();
-    let answer = called(&desk, Tool::SearchVcs, &json!({ "limit": 1_000 })).unwrap();
-    let items = answer["items"].as_array().unwrap().len();
+    let tools = TestTools::bundled();
+    let result = tools.call(Tool::SearchVcs, &json!({ "limit": 1_000 })).unwrap();
+    let items = result["items"].as_array().unwrap().len();
     assert!(items <= 50 && items > 20);
-    assert_eq!(answer["truncated"], if items < 50 { json!(true) } else { Value::Null });
-    assert_eq!(answer["notes"], json!(["`limit` is at most 50: 50 was used"]));
-    let default = called(&desk, Tool::SearchVcs, &json!({})).unwrap();
+    assert_eq!(result["truncated"], if items < 50 { json!(true) } else { Value::Null });
+    assert_eq!(result["notes"], json!(["`limit` is at most 50: 50 was used"]));
+    let default = tools.call(Tool::SearchVcs, &json!({})).unwrap();
     assert_eq!(default["items"].as_array().unwrap().len(), 10);
-    assert_eq!(default["total"], desk.catalog.snapshot().rows(Table::Firms));
+    assert_eq!(default["total"], tools.catalog.snapshot().rows(Table::Firms));
 }
 
 #[test]
 fn a_profile_is_found_by_slug_and_by_name() {
-    let desk = Desk::bundled();
-    let catalog = &desk.catalog;
+    let tools = TestTools::bundled();
+    let catalog = &tools.catalog;
     let snapshot = catalog.snapshot();
     for row in (0..snapshot.rows(Table::Firms)).step_by(7) {
         let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
-        let by_slug = called(&desk, Tool::GetVcProfile, &json!({ "slug": slug.to_uppercase() })).unwrap();
+        let by_slug = tools.call(Tool::GetVcProfile, &json!({ "slug": slug.to_uppercase() })).unwrap();
         assert_eq!(by_slug["profile"]["slug"], slug);
         assert_eq!(by_slug["profile"]["url"], format!("https://api.example.com/vcs/{slug}"));
         let parts = if by_slug["score"]["value"].is_null() { 0 } else { 5 };
         assert_eq!(by_slug["score"]["components"].as_array().map(Vec::len), Some(parts), "{slug}");
-        let by_name = called(&desk, Tool::GetVcProfile, &json!({ "name": name })).unwrap();
+        let by_name = tools.call(Tool::GetVcProfile, &json!({ "name": name })).unwrap();
         match by_name["profile"]["slug"].as_str() {
             Some(found) => assert_eq!(found, slug, "{name}"),
             None => {
@@ -180,23 +172,23 @@ fn a_profile_is_found_by_slug_and_by_name() {
 
 #[test]
 fn a_firm_that_is_not_clear_is_not_guessed() {
-    let desk = Desk::bundled();
-    let catalog = &desk.catalog;
+    let tools = TestTools::bundled();
+    let catalog = &tools.catalog;
     let slug = catalog.snapshot().slug(Table::Firms, 0).to_owned();
-    let near = called(&desk, Tool::GetVcProfile, &json!({ "slug": format!("{slug}x") })).unwrap();
+    let near = tools.call(Tool::GetVcProfile, &json!({ "slug": format!("{slug}x") })).unwrap();
     assert_eq!(near["profile"], Value::Null);
     let candidates = near["candidates"].as_array().unwrap();
     assert!(candidates.iter().any(|candidate| candidate["slug"] == *slug), "{candidates:?}");
-    let none = called(&desk, Tool::GetVcProfile, &json!({ "name": "qqqq zzzz xxxx" })).unwrap();
+    let none = tools.call(Tool::GetVcProfile, &json!({ "name": "qqqq zzzz xxxx" })).unwrap();
     assert_eq!(none["profile"], Value::Null);
     assert!(none["notes"][0].as_str().unwrap().contains("search_vcs"), "{none}");
-    let missing = called(&desk, Tool::GetVcProfile, &json!({})).unwrap_err();
+    let missing = tools.call(Tool::GetVcProfile, &json!({})).unwrap_err();
     assert!(missing[0].detail.contains("`slug` or its `name`"), "{missing:?}");
 }
 
 #[test]
-fn unknown_values_are_told_by_the_names_of_arguments() {
-    let desk = Desk::bundled();
+fn errors_in_values_name_the_argument() {
+    let tools = TestTools::bundled();
     for (tool, arguments, argument) in [
         (Tool::SearchVcs, json!({ "sector": "fintec" }), "sector"),
         (Tool::SearchVcs, json!({ "stage": "sede" }), "stage"),
@@ -208,49 +200,53 @@ fn unknown_values_are_told_by_the_names_of_arguments() {
         (Tool::SearchPeople, json!({ "organization": "no-such-firm-at-all" }), "organization"),
         (Tool::SearchPeople, json!({ "kind": "vc" }), "kind"),
     ] {
-        let mistakes = called(&desk, tool, &arguments).unwrap_err();
-        assert_eq!(mistakes[0].argument, argument, "{arguments}: {mistakes:?}");
+        let errors = tools.call(tool, &arguments).unwrap_err();
+        assert_eq!(errors[0].argument, argument, "{arguments}: {errors:?}");
     }
-    let fintec = called(&desk, Tool::SearchVcs, &json!({ "sector": "fintec" })).unwrap_err();
+    let fintec = tools.call(Tool::SearchVcs, &json!({ "sector": "fintec" })).unwrap_err();
     assert_eq!(fintec[0].did_you_mean, ["fintech"]);
 }
 
 #[test]
 fn a_slug_and_a_name_must_mean_the_same_firm() {
-    let desk = Desk::bundled();
-    let profile = |slug: &str, name: &str| called(&desk, Tool::GetVcProfile, &json!({ "slug": slug, "name": name }));
+    let tools = TestTools::bundled();
+    let profile = |slug: &str, name: &str| tools.call(Tool::GetVcProfile, &json!({ "slug": slug, "name": name }));
     for name in ["Alder Capital", "alder capital", "Aldr Capital"] {
         let same = profile("alder-capital", name).unwrap();
         assert_eq!(same["profile"]["slug"], "alder-capital", "{name}");
         assert_eq!(same.get("notes"), None, "{name}");
     }
-    let torn = profile("alder-capital", "Lunpentanza Ventures").unwrap();
-    assert_eq!(torn["profile"], Value::Null);
-    let slugs: Vec<&str> =
-        torn["candidates"].as_array().unwrap().iter().map(|candidate| candidate["slug"].as_str().unwrap()).collect();
+    let different = profile("alder-capital", "Lunpentanza Ventures").unwrap();
+    assert_eq!(different["profile"], Value::Null);
+    let slugs: Vec<&str> = different["candidates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|candidate| candidate["slug"].as_str().unwrap())
+        .collect();
     assert_eq!(slugs[..2], ["alder-capital", "lunpentanza-ventures"]);
-    assert_eq!(torn["notes"][0], "the slug and the name mean different firms");
+    assert_eq!(different["notes"][0], "the slug and the name belong to different firms");
     let by_name = profile("alder-captal", "Alder Capital").unwrap();
     assert_eq!(by_name["profile"]["slug"], "alder-capital");
     assert_eq!(by_name["notes"], json!(["no firm has this slug; the name was used"]));
 }
 
 #[test]
-fn a_profile_is_what_a_founder_needs_before_a_meeting() {
-    let desk = Desk::bundled();
+fn a_profile_has_what_a_founder_needs_before_a_meeting() {
+    let tools = TestTools::bundled();
     let mut complete = 0;
-    for row in 0..desk.catalog.snapshot().rows(Table::Firms) {
-        let slug = desk.catalog.snapshot().slug(Table::Firms, row);
-        let answer = called(&desk, Tool::GetVcProfile, &json!({ "slug": slug, "reviews_limit": 50 })).unwrap();
-        let (profile, score) = (&answer["profile"], &answer["score"]);
+    for row in 0..tools.catalog.snapshot().rows(Table::Firms) {
+        let slug = tools.catalog.snapshot().slug(Table::Firms, row);
+        let result = tools.call(Tool::GetVcProfile, &json!({ "slug": slug, "reviews_limit": 50 })).unwrap();
+        let (profile, score) = (&result["profile"], &result["score"]);
         assert_eq!(score["value"], profile["health_score"], "{slug}");
         let parts = score["components"].as_array().unwrap();
-        for place in parts.iter().chain([score, &answer["ghosting"]]) {
-            assert!(place["meaning"].as_str().is_some_and(|meaning| meaning.len() > 30), "{slug}: {place}");
+        for part in parts.iter().chain([score, &result["ghosting"]]) {
+            assert!(part["meaning"].as_str().is_some_and(|meaning| meaning.len() > 30), "{slug}: {part}");
         }
         let points: i64 = parts.iter().map(|part| part["points"].as_i64().unwrap()).sum();
         assert_eq!(points, score["value"].as_i64().unwrap_or(0), "{slug}");
-        let ghosting = &answer["ghosting"];
+        let ghosting = &result["ghosting"];
         assert_eq!(ghosting["rate"], profile["ghosting_rate"]);
         let (never, answered) = (ghosting["never_answered"].as_f64().unwrap(), ghosting["answered"].as_f64().unwrap());
         match ghosting["rate"].as_f64() {
@@ -259,50 +255,50 @@ fn a_profile_is_what_a_founder_needs_before_a_meeting() {
             }
             None => assert!(never + answered < 3.0, "{slug}: {ghosting}"),
         }
-        let by_rating = answer["reviews_by_rating"].as_object().unwrap();
+        let by_rating = result["reviews_by_rating"].as_object().unwrap();
         let reviews: u64 = by_rating.values().map(|count| count.as_u64().unwrap()).sum();
         assert_eq!(profile["review_count"], reviews, "{slug}");
-        let told = answer["reviews"].as_array().unwrap();
-        assert!(told.len() as u64 == reviews.min(50) || answer["truncated"] == true, "{slug}");
-        let portfolio = answer["portfolio"].as_array().unwrap();
+        let shown = result["reviews"].as_array().unwrap();
+        assert!(shown.len() as u64 == reviews.min(50) || result["truncated"] == true, "{slug}");
+        let portfolio = result["portfolio"].as_array().unwrap();
         assert_eq!(portfolio.len() as u64, profile["portfolio_count"].as_u64().unwrap().min(10), "{slug}");
         if let Some(latest) = portfolio.first() {
             assert_eq!(latest["last_joined"]["announced_on"], profile["last_investment_on"], "{slug}");
             assert!(latest["last_joined"]["led"].is_boolean());
         }
-        let whole = !score["value"].is_null() && !portfolio.is_empty() && !profile["check_min_usd"].is_null();
-        let known = answer["people"].as_array().is_some_and(|people| !people.is_empty());
-        complete += usize::from(whole && known && !profile["top_co_investors"].as_array().unwrap().is_empty());
+        let has_all = !score["value"].is_null() && !portfolio.is_empty() && !profile["check_min_usd"].is_null();
+        let known = result["people"].as_array().is_some_and(|people| !people.is_empty());
+        complete += usize::from(has_all && known && !profile["top_co_investors"].as_array().unwrap().is_empty());
     }
     assert!(complete > 50, "{complete}");
 }
 
 #[test]
-fn answers_name_records_by_slug_and_link_and_never_by_an_inner_id() {
-    let desk = Desk::bundled();
+fn results_identify_records_by_slug_and_url_and_not_by_internal_id() {
+    let tools = TestTools::bundled();
     for (tool, pages) in [(Tool::SearchVcs, "vcs"), (Tool::SearchStartups, "startups"), (Tool::SearchPeople, "people")]
     {
-        let answer = called(&desk, tool, &json!({})).unwrap();
-        for item in answer["items"].as_array().unwrap() {
+        let result = tools.call(tool, &json!({})).unwrap();
+        for item in result["items"].as_array().unwrap() {
             let slug = item["slug"].as_str().unwrap();
             assert_eq!(item["url"], format!("https://api.example.com/{pages}/{slug}"));
         }
     }
-    let rounds = called(&desk, Tool::GetFundingRounds, &json!({})).unwrap();
+    let rounds = tools.call(Tool::GetFundingRounds, &json!({})).unwrap();
     for round in rounds["items"].as_array().unwrap() {
         assert!(round["startup"]["slug"].is_string() && round.get("id").is_none(), "{round}");
     }
-    let profile = called(&desk, Tool::GetVcProfile, &json!({ "slug": "alder-capital" })).unwrap();
+    let profile = tools.call(Tool::GetVcProfile, &json!({ "slug": "alder-capital" })).unwrap();
     assert!(profile["reviews"].as_array().unwrap().iter().all(|review| review.get("id").is_none()));
 }
 
 #[test]
 fn a_search_without_matches_says_what_to_do() {
-    let desk = Desk::bundled();
-    let nobody = called(&desk, Tool::SearchVcs, &json!({ "country": "DE", "min_health_score": 100 })).unwrap();
-    assert_eq!((&nobody["total"], &nobody["items"]), (&json!(0), &json!([])));
-    assert_eq!(nobody["notes"], json!(["nothing fulfils all of these arguments: leave one out or widen it"]));
-    let mistyped = called(&desk, Tool::SearchVcs, &json!({ "query": "Alder Kapitol Partners Group" })).unwrap();
-    let told = mistyped["total"].as_u64() > Some(0) || mistyped.get("did_you_mean").is_some();
-    assert!(told, "{mistyped}");
+    let tools = TestTools::bundled();
+    let empty = tools.call(Tool::SearchVcs, &json!({ "country": "DE", "min_health_score": 100 })).unwrap();
+    assert_eq!((&empty["total"], &empty["items"]), (&json!(0), &json!([])));
+    assert_eq!(empty["notes"], json!(["nothing matches all arguments: remove or widen one"]));
+    let mistyped = tools.call(Tool::SearchVcs, &json!({ "query": "Alder Kapitol Partners Group" })).unwrap();
+    let is_helpful = mistyped["total"].as_u64() > Some(0) || mistyped.get("did_you_mean").is_some();
+    assert!(is_helpful, "{mistyped}");
 }

@@ -1,7 +1,7 @@
-//! What a founder would ask, and whether the tools answer it in at most three steps.
+//! Questions of founders, which the tools must answer in at most three calls.
 //!
-//! The facts about the bundled release were taken from its CSV files by other means than this program; those about real
-//! data are taken from its CSV files here.
+//! The facts about the bundled release were computed from its CSV files by another program; those about real data are
+//! computed from its CSV files here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -9,60 +9,62 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use venturedex::mcp::Tool;
 
-use super::tools::{Desk, called};
+use super::tools::TestTools;
 use crate::harness::{catalog_of, real_data};
 
-/// Calls of one question; an argument `$/0/items/0/slug` is taken from the answers so far.
-pub fn answers(desk: &Desk, steps: &Value) -> Value {
-    let mut answers = Vec::new();
+/// Makes the calls for one question. An argument `$/0/items/0/slug` is a pointer into the results so far.
+pub fn results(tools: &TestTools, steps: &Value) -> Value {
+    let mut results = Vec::new();
     for step in steps.as_array().unwrap() {
         let tool = Tool::named(step["tool"].as_str().unwrap()).unwrap();
-        let so_far = Value::Array(answers.clone());
+        let so_far = Value::Array(results.clone());
         let arguments: Map<String, Value> = step["arguments"]
             .as_object()
             .unwrap()
             .iter()
             .map(|(name, value)| match value.as_str().and_then(|text| text.strip_prefix('$')) {
-                Some(place) => (name.clone(), so_far.pointer(place).unwrap_or_else(|| panic!("no {place}")).clone()),
+                Some(pointer) => {
+                    (name.clone(), so_far.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}")).clone())
+                }
                 None => (name.clone(), value.clone()),
             })
             .collect();
         let arguments = Value::Object(arguments);
-        answers.push(called(desk, tool, &arguments).unwrap_or_else(|wrong| panic!("{arguments}: {wrong:?}")));
+        results.push(tools.call(tool, &arguments).unwrap_or_else(|wrong| panic!("{arguments}: {wrong:?}")));
     }
-    Value::Array(answers)
+    Value::Array(results)
 }
 
-/// The value at a place; `*` in it gathers that of every item of a list.
-fn fact(answers: &Value, place: &str) -> Value {
-    match place.split_once("/*") {
+/// The value at a JSON pointer; `*` collects it from every item of a list.
+fn fact(results: &Value, pointer: &str) -> Value {
+    match pointer.split_once("/*") {
         Some((list, rest)) => {
-            let items = answers.pointer(list).and_then(Value::as_array);
+            let items = results.pointer(list).and_then(Value::as_array);
             items.into_iter().flatten().map(|item| item.pointer(rest).cloned().unwrap_or_default()).collect()
         }
-        None => answers.pointer(place).unwrap_or_else(|| panic!("no {place} in {answers}")).clone(),
+        None => results.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {results}")).clone(),
     }
 }
 
 #[test]
-fn what_founders_ask_is_answered_in_at_most_three_steps() {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/usefulness/questions.json");
-    let questions: Value = serde_json::from_str(&std::fs::read_to_string(place).unwrap()).unwrap();
+fn questions_of_founders_take_at_most_three_calls() {
+    let pointer = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/usefulness/questions.json");
+    let questions: Value = serde_json::from_str(&std::fs::read_to_string(pointer).unwrap()).unwrap();
     let questions = questions.as_array().unwrap();
     assert!(questions.len() >= 20);
-    let desk = Desk::bundled();
+    let tools = TestTools::bundled();
     let (mut wrong, mut used) = (Vec::new(), BTreeSet::new());
     for question in questions {
         let steps = question["steps"].as_array().unwrap();
         assert!((1..=3).contains(&steps.len()), "{}", question["question"]);
         used.extend(steps.iter().map(|step| step["tool"].as_str().unwrap()));
-        let answers = answers(&desk, &question["steps"]);
+        let results = results(&tools, &question["steps"]);
         let facts = question["facts"].as_object().unwrap();
         assert!(!facts.is_empty());
-        for (place, expected) in facts {
-            let found = fact(&answers, place);
+        for (pointer, expected) in facts {
+            let found = fact(&results, pointer);
             if found != *expected {
-                wrong.push(format!("{} {place}: {found} instead of {expected}", question["question"]));
+                wrong.push(format!("{} {pointer}: {found} instead of {expected}", question["question"]));
             }
         }
     }
@@ -70,7 +72,7 @@ fn what_founders_ask_is_answered_in_at_most_three_steps() {
     assert_eq!(used.len(), Tool::ALL.len(), "{used:?}");
 }
 
-/// A dataset as its files tell it.
+/// A dataset as read from its files.
 struct Files {
     firms: Vec<HashMap<String, String>>,
     startups: BTreeMap<String, HashMap<String, String>>,
@@ -91,7 +93,7 @@ impl Files {
         Self { firms, startups, rounds, people, parents }
     }
 
-    /// True where one of a startup's sectors is `sector` or below it.
+    /// Whether one of a startup's sectors is `sector` or a descendant.
     fn is_in(&self, startup: &str, sector: &str) -> bool {
         self.startups[startup]["sectors"].split('|').any(|own| {
             let mut at = own;
@@ -111,24 +113,24 @@ fn investors(round: &HashMap<String, String>) -> BTreeSet<&str> {
     all.filter(|slug| !slug.is_empty()).collect()
 }
 
-/// The sum of the known amounts, as the tools tell it.
+/// The sum of the known amounts, as the tools return it.
 fn sum<'r>(rounds: impl Iterator<Item = &'r HashMap<String, String>>) -> Value {
     let amounts = rounds.filter_map(|round| round["amount_usd"].parse::<u64>().ok());
     amounts.reduce(|a, b| a + b).map_or(Value::Null, Value::from)
 }
 
 #[test]
-fn questions_about_real_data_get_the_answers_of_its_files() {
+fn questions_about_real_data_have_the_answers_of_its_files() {
     let Some(folder) = real_data() else { return };
     let files = Files::read(&folder);
-    let desk = Desk::of(catalog_of(&folder));
-    let mut asked = 0;
+    let tools = TestTools::of(catalog_of(&folder));
+    let mut checked = 0;
     let mut check = |question: String, steps: Value, facts: &[(&str, Value)]| {
-        let answers = answers(&desk, &steps);
-        for (place, expected) in facts {
-            assert_eq!(fact(&answers, place), *expected, "{question} {place}\n{answers}");
+        let results = results(&tools, &steps);
+        for (pointer, expected) in facts {
+            assert_eq!(fact(&results, pointer), *expected, "{question} {pointer}\n{results}");
         }
-        asked += 1;
+        checked += 1;
     };
 
     // What did a firm join, and in which startups is it?
@@ -156,7 +158,7 @@ fn questions_about_real_data_get_the_answers_of_its_files() {
         );
     }
 
-    // What did a startup raise, found by a name that no other has?
+    // What did a startup with a unique name raise?
     let mut names: HashMap<&str, usize> = HashMap::new();
     files.startups.values().for_each(|row| *names.entry(&row["name"]).or_default() += 1);
     let mut of_startup: HashMap<&str, Vec<&HashMap<String, String>>> = HashMap::new();
@@ -183,7 +185,7 @@ fn questions_about_real_data_get_the_answers_of_its_files() {
         );
     }
 
-    // How much went into a sector, with all below it, in a year?
+    // How much was invested in a sector and its descendants in a year?
     let sectors: BTreeSet<&String> = files.parents.values().filter(|parent| !parent.is_empty()).collect();
     for (sector, year) in sectors.into_iter().step_by(4).zip((2008..2016).cycle()) {
         let of_year = |round: &&HashMap<String, String>| round["announced_on"].starts_with(&year.to_string());
@@ -221,5 +223,5 @@ fn questions_about_real_data_get_the_answers_of_its_files() {
             &[("/0/total", json!(total))],
         );
     }
-    assert!(asked > 150, "{asked}");
+    assert!(checked > 150, "{checked}");
 }

@@ -1,29 +1,31 @@
-//! Requests as the clients of each protocol revision write them.
+//! Requests as clients of each protocol revision send them.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyDataStream, BodyExt, Full};
 use serde_json::{Value, json};
-use venturedex::mcp::{McpEndpoint, McpPath};
+use venturedex::http::Peer;
+use venturedex::mcp::McpPath;
 
-/// A protocol revision, as its clients write requests.
+use super::endpoint::Endpoint;
+
+/// The protocol revision of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Era {
-    /// Nothing but a content type.
-    ConnectionError,
+    /// Sends only a content type.
+    Minimal,
     March2025,
     June2025,
     November2025,
     July2026,
 }
 
-/// All of them.
-pub const ERAS: [Era; 5] = [Era::ConnectionError, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
+pub const ERAS: [Era; 5] = [Era::Minimal, Era::March2025, Era::June2025, Era::November2025, Era::July2026];
 
 impl Era {
     pub fn version(self) -> &'static str {
         match self {
-            Self::ConnectionError | Self::March2025 => "2025-03-26",
+            Self::Minimal | Self::March2025 => "2025-03-26",
             Self::June2025 => "2025-06-18",
             Self::November2025 => "2025-11-25",
             Self::July2026 => "2026-07-28",
@@ -31,20 +33,19 @@ impl Era {
     }
 }
 
-/// A request to be made, with faults put in.
 #[derive(Clone, Debug)]
-pub struct Ask {
+pub struct TestRequest {
     pub method: &'static str,
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
 }
 
-pub fn ask(era: Era, method: &str, mut params: Value) -> Ask {
+pub fn request(era: Era, method: &str, mut params: Value) -> TestRequest {
     let mut headers = vec![("host", "localhost:8080".to_owned()), ("content-type", "application/json".to_owned())];
-    if era != Era::ConnectionError {
+    if era != Era::Minimal {
         headers.push(("accept", "application/json, text/event-stream".to_owned()));
     }
-    if !matches!(era, Era::ConnectionError | Era::March2025) && method != "initialize" {
+    if !matches!(era, Era::Minimal | Era::March2025) && method != "initialize" {
         headers.push(("mcp-protocol-version", era.version().to_owned()));
     }
     if era == Era::July2026 {
@@ -62,7 +63,7 @@ pub fn ask(era: Era, method: &str, mut params: Value) -> Ask {
     if params.as_object().is_some_and(|params| !params.is_empty()) {
         body["params"] = params;
     }
-    Ask { method: "POST", headers, body: body.to_string() }
+    TestRequest { method: "POST", headers, body: body.to_string() }
 }
 
 pub fn initialize(version: &str) -> Value {
@@ -73,7 +74,7 @@ pub fn call(name: &str, arguments: Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
-impl Ask {
+impl TestRequest {
     pub fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.retain(|(header, _)| *header != name);
         self.headers.push((name, value.to_owned()));
@@ -96,16 +97,16 @@ impl Ask {
         self
     }
 
-    pub fn by(mut self, method: &'static str) -> Self {
+    pub fn method(mut self, method: &'static str) -> Self {
         self.method = method;
         self
     }
 
-    pub async fn send(&self, endpoint: &McpEndpoint) -> Reply {
+    pub async fn send(&self, endpoint: &Endpoint) -> Reply {
         self.send_to("/api/mcp", endpoint).await
     }
 
-    pub async fn send_to(&self, path: &str, endpoint: &McpEndpoint) -> Reply {
+    pub async fn send_to(&self, path: &str, endpoint: &Endpoint) -> Reply {
         let mut request = Request::builder().method(self.method).uri(path);
         for (name, value) in &self.headers {
             request = request.header(*name, value);
@@ -114,16 +115,16 @@ impl Ask {
         Self::exchange(request, endpoint).await
     }
 
-    /// Sends a request with whatever body.
-    pub async fn exchange<B>(request: Request<B>, endpoint: &McpEndpoint) -> Reply
+    pub async fn exchange<B>(request: Request<B>, endpoint: &Endpoint) -> Reply
     where
         B: hyper::body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let path = McpPath::of(request.uri().path()).expect("a path of the endpoint");
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        parts.extensions.insert(Peer("192.0.2.1:5000".parse().unwrap()));
         let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
-        let (head, body) = endpoint.answer(path, parts, body).await.into_parts();
+        let (head, body) = endpoint.mcp.respond(path, parts, body).await.into_parts();
         Reply { status: head.status.as_u16(), headers: head.headers, body }
     }
 }

@@ -1,0 +1,30 @@
+//! The endpoint over the bundled release, without a network.
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use venturedex::catalog::bundled;
+use venturedex::mcp::{McpEndpoint, McpQuota, Settings, ToolBackend};
+
+use crate::harness::state;
+
+/// Tool calls a day of the only client.
+pub const LIMIT: u32 = 100;
+
+const PUBLIC_URL: &str = "http://127.0.0.1:8080";
+
+pub struct Endpoint {
+    pub mcp: McpEndpoint,
+    _data: TempDir,
+}
+
+impl Endpoint {
+    pub fn new() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let state = state(bundled().unwrap(), data.path(), PUBLIC_URL);
+        let settings = Settings { body_limit: 4_096, ..Settings::new(PUBLIC_URL) };
+        let tools = ToolBackend::new(Arc::clone(&state.live), PUBLIC_URL);
+        let quota = McpQuota { state, daily_limit: LIMIT, pools: Arc::new([]) };
+        Self { mcp: McpEndpoint::new(&settings, tools, quota).unwrap(), _data: data }
+    }
+}
