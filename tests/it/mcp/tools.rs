@@ -183,7 +183,7 @@ fn a_firm_that_is_not_clear_is_not_guessed() {
     assert_eq!(none["profile"], Value::Null);
     assert!(none["notes"][0].as_str().unwrap().contains("search_vcs"), "{none}");
     let missing = tools.call(Tool::GetVcProfile, &json!({})).unwrap_err();
-    assert!(missing[0].detail.contains("`slug` or its `name`"), "{missing:?}");
+    assert!(missing[0].detail.contains("`slug` or `name`"), "{missing:?}");
 }
 
 #[test]
