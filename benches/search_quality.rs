@@ -239,7 +239,7 @@ fn run(kind: &str, table: &Table, queries: &Path, sectors: &Sectors, options: &O
                 "  miss {class} {asked:?} wants {} {} {:?} got {got:?}",
                 query["target"],
                 filters.map_or(String::new(), Value::to_string),
-                own.map(|own| format!("{:.3} {}", own.score, own.way)),
+                own.map(|own| format!("{:.3} {}", own.score, own.strategy)),
             );
         }
         results.push((figures, took));

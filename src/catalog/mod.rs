@@ -154,8 +154,8 @@ impl Catalog {
         let mut suggested = Vec::new();
         for table in Texts::TABLES {
             let Some(index) = self.texts.of(table) else { continue };
-            let hits = index.suggest(&self.snapshot.names(table), text, limit, &|_| true);
-            suggested.extend(hits.into_iter().map(|hit| (table, hit.row, hit.score)));
+            let results = index.search(&self.snapshot.names(table), text, &|_| true);
+            suggested.extend(results.hits.iter().take(limit).map(|hit| (table, hit.row, hit.score)));
         }
         // Sorting keeps equal ones in the order of tables, and within a table in that of the search.
         suggested.sort_by(|a, b| b.2.total_cmp(&a.2));

@@ -144,6 +144,11 @@ impl Field {
         Self { format: Some(TextFormat::Uri), ..self }
     }
 
+    /// The name in the JSON, if the Rust field has another; `#[serde(rename)]` says the same.
+    pub(crate) const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
     /// Absent instead of null.
     pub(crate) const fn optional(self) -> Self {
         Self { is_optional: true, is_nullable: false, ..self }

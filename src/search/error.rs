@@ -1,83 +1,50 @@
-//! What can go wrong when a text index is made or opened.
-
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a text index could not be made or opened. Searching an open index never fails.
-#[derive(Debug)]
+use thiserror::Error;
+
+use crate::data::ArchiveError;
+use crate::search::FORMAT;
+use crate::search::index::MAX_ROWS;
+
+/// Why a text index cannot be built or opened. Searching an open index never fails.
+#[derive(Debug, Error)]
 pub enum SearchError {
-    /// Tantivy refused to build, write or read the index.
-    Index(Box<tantivy::TantivyError>),
-    /// A file of the index could not be read or written.
+    #[error("text index: {0}")]
+    Tantivy(#[source] Box<tantivy::TantivyError>),
+    #[error("text index: {}: {cause}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
+        #[source]
         cause: io::Error,
     },
-    /// The index was written in another format than this program reads.
-    Format {
-        /// What was found.
-        found: String,
-    },
-    /// The index is not of one segment with a document for each row.
-    Shape {
-        /// Segments found.
-        segments: usize,
-        /// Documents found.
-        documents: u32,
-        /// Rows of the table.
-        rows: u32,
-    },
-    /// The table has more rows than an index can have.
-    TooMany {
-        /// Rows of the table.
-        rows: u32,
-    },
-    /// A side table of the index is damaged.
-    Damaged {
-        /// The part that does not fit.
-        part: &'static str,
-    },
-}
-
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Index(cause) => write!(f, "text index: {cause}"),
-            Self::File { path, cause } => write!(f, "text index: {}: {cause}", path.display()),
-            Self::Format { found } => {
-                write!(f, "text index: it is of format {found}, not {}: build the release again", crate::search::FORMAT)
-            }
-            Self::Shape { segments, documents, rows } => write!(
-                f,
-                "text index: it has {documents} documents in {segments} segments for {rows} rows: build the release again"
-            ),
-            Self::TooMany { rows } => {
-                write!(
-                    f,
-                    "text index: {rows} rows are more than the {} an index can have",
-                    crate::search::index::tables::MOST_ROWS
-                )
-            }
-            Self::Damaged { part } => write!(f, "text index: {part} is damaged: build the release again"),
-        }
-    }
-}
-
-impl std::error::Error for SearchError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Index(cause) => Some(cause),
-            Self::File { cause, .. } => Some(cause),
-            Self::Format { .. } | Self::Shape { .. } | Self::TooMany { .. } | Self::Damaged { .. } => None,
-        }
-    }
+    #[error("text index: format {found}, this program reads format {FORMAT}: build the release again with its indexer")]
+    Format { found: String },
+    /// The index does not have one segment with a document for each row.
+    #[error(
+        "text index: {documents} documents in {segments} segments for {rows} rows: build the release again with the indexer"
+    )]
+    Shape { segments: usize, documents: u32, rows: u32 },
+    #[error("text index: {rows} rows exceed the maximum of {MAX_ROWS}")]
+    TooManyRows { rows: u32 },
+    #[error("text index: {part} is damaged: build the release again with the indexer")]
+    Damaged { part: &'static str },
+    /// The side tables are damaged.
+    #[error("text index: side tables: {0}")]
+    Tables(#[source] ArchiveError),
 }
 
 impl From<tantivy::TantivyError> for SearchError {
     fn from(cause: tantivy::TantivyError) -> Self {
-        Self::Index(Box::new(cause))
+        Self::Tantivy(Box::new(cause))
+    }
+}
+
+impl From<ArchiveError> for SearchError {
+    fn from(error: ArchiveError) -> Self {
+        match error {
+            ArchiveError::OtherFormat { found } => Self::Format { found: format!("{FORMAT} with archive {found}") },
+            other => Self::Tables(other),
+        }
     }
 }

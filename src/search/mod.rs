@@ -1,45 +1,46 @@
-//! Finding a name that is half remembered: a text index over the names of one table.
+//! Typo-tolerant name search: a text index over the names of one table.
 //!
-//! Tantivy's one segment says *which* rows a word, a whole name, a sound or an acronym belongs to; document `n` is row
-//! `n` of the table, and nothing is stored but the terms. What is found that way is ranked by [`score`], one function of a
-//! query and a name, read from the table itself. Every step is bounded, so that no query costs more than a few
-//! milliseconds, whatever it says.
+//! Tantivy builds the inverted index: one segment, in which document `n` is row `n` of the table and nothing is stored but
+//! the terms. At search time it reads the postings of words that more than 128 rows contain and the raw names without
+//! letters or digits. Everything else comes from own tables next to the segment ([`index`]): the rows of rarer words,
+//! full names, acronyms, phonetic keys, a static rank per row, and the dictionary as a transducer that is walked node by
+//! node. They exist for speed: tantivy shows its dictionary only through an automaton, and its `FuzzyTermQuery` is an
+//! order of magnitude slower (`benches/search_speed.rs` measures both). [`query`] expands the words of a query, and
+//! [`rank`] scores each candidate by its name, read from the table itself. [`edit_distance`] serves all of them.
 //!
-//! # What matches
-//! A row is a match when its name or one of its aliases scores at least [`MATCH_SCORE`] of 1. Names that need more edits than
-//! the closest step allows are looked for only where no close match was found. At most [`MAX_HITS`] matches are
-//! given, the best ones.
+//! A row matches if its name or one of its aliases scores at least [`MATCH_SCORE`]. Names that need more edits are looked
+//! up only if no close match was found. Every step is bounded, so that no query takes more than a few milliseconds.
 
-pub mod error;
-pub mod index;
-pub mod nearest;
-pub mod query;
-pub mod rank;
+pub(crate) mod edit_distance;
+mod error;
+mod index;
+mod query;
+mod rank;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use edit_distance::{nearest, similarity};
 pub use error::SearchError;
 pub use index::{Hit, SearchResults, TextIndex};
-pub use nearest::{nearest, similarity};
-pub use rank::explain::{Explanation, Part};
+pub use rank::{Explanation, ScorePart};
 
-/// The version of the files that an index is written to.
-pub const FORMAT: u32 = 1;
+/// The version of the index files. A program opens its own format only.
+pub(crate) const FORMAT: u32 = 2;
 
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;
 
-/// The score from which a match is a close one: where there is none, names are looked for that need more edits.
+/// The score of a close match. Names with two typos are looked up only if there is none.
 pub const CLOSE_SCORE: f32 = 0.8;
 
-/// The score from which a match is what was meant: where there is none, names that sound alike or begin alike are looked
-/// for too.
-pub const SURE_SCORE: f32 = 0.9;
+/// The score of a match that is surely intended. Names that sound or begin alike are looked up only if there is none.
+pub(crate) const SURE_SCORE: f32 = 0.9;
 
-/// The most matches that a search gives, the best ones.
+/// The maximum number of matches of a search, the best ones.
 pub const MAX_HITS: usize = 1_000;
 
-/// The most bytes of a query that are looked at; the rest is cut off at a letter.
-pub const MAX_QUERY_BYTES: usize = 256;
+/// The maximum length of a query in bytes; the rest is ignored.
+pub(crate) const MAX_QUERY_BYTES: usize = 256;
 
-/// The most words of a query that are looked up one by one; all of it counts for the comparison of whole names.
-pub const MAX_QUERY_WORDS: usize = 8;
+/// The maximum number of query words that are looked up one by one; full names are compared with the entire query.
+pub(crate) const MAX_QUERY_WORDS: usize = 8;

@@ -1,7 +1,5 @@
-//! What a search promises, over small tables.
-
 use crate::data::Names;
-use crate::search::{MATCH_SCORE, MAX_HITS, TextIndex};
+use crate::search::{FORMAT, MATCH_SCORE, MAX_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);
@@ -59,7 +57,7 @@ fn found(table: &Table, query: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_name_is_found_however_it_is_half_remembered() {
+fn a_name_is_found_by_all_forms_of_query() {
     let table = firms();
     for (query, name) in [
         ("sequoia capital", "Sequoia Capital"),
@@ -85,7 +83,7 @@ fn a_name_is_found_however_it_is_half_remembered() {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn unknown_names_are_not_found() {
     let table = firms();
     for query in ["", "   ", "wxyzzy", "\u{0}", "💸", "zzzzzzzzzzzzzzzz"] {
         assert_eq!(found(&table, query), Vec::<String>::new(), "{query:?}");
@@ -93,7 +91,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn a_filter_keeps_out_what_does_not_pass() {
+fn a_filter_excludes_rows() {
     let table = firms();
     let index = TextIndex::in_memory(&table).unwrap();
     let found = index.search(&table, "sequoia", &|row| row == 0);
@@ -101,14 +99,14 @@ fn a_filter_keeps_out_what_does_not_pass() {
 }
 
 #[test]
-fn prominence_decides_between_names_that_answer_alike() {
+fn prominence_decides_between_equal_matches() {
     let mut table = Table::of(&["Orion One", "Orion Two"]);
     table.0[1].2 = 50;
     assert_eq!(found(&table, "orion"), ["Orion Two", "Orion One"]);
 }
 
 #[test]
-fn an_index_on_disk_answers_as_the_one_in_memory() {
+fn an_index_on_disk_returns_the_same_as_one_in_memory() {
     let table = firms();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("firms");
@@ -122,6 +120,12 @@ fn an_index_on_disk_answers_as_the_one_in_memory() {
     assert!(TextIndex::open(&folder, &other).is_err_and(|error| error.to_string().contains("12 documents")));
     std::fs::write(folder.join("format"), "0\n").unwrap();
     assert!(TextIndex::open(&folder, &table).is_err_and(|error| error.to_string().contains("format 0")));
+    std::fs::write(folder.join("format"), format!("{FORMAT}\n")).unwrap();
+    let tables = folder.join("names.tables");
+    let mut bytes = std::fs::read(&tables).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&tables, bytes).unwrap();
+    assert!(TextIndex::open(&folder, &table).is_err_and(|error| error.to_string().contains("damaged")));
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn an_explanation_agrees_with_the_search() {
 }
 
 /// More names than are touched for one query: `Alder 00000 Capital`, `Aster 00001 Capital`, …
-fn crowd() -> Table {
+fn many_names() -> Table {
     let mut table = Table::of(&[]);
     for number in 0..30_000_u32 {
         let word = ["Alder", "Aster", "Birch"][number as usize % 3];
@@ -151,8 +155,8 @@ fn crowd() -> Table {
 }
 
 #[test]
-fn a_crowd_of_matches_is_cut_to_the_best_and_says_so() {
-    let table = crowd();
+fn too_many_matches_are_capped_to_the_best() {
+    let table = many_names();
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["a", "al", "alder", "capital", "alder capital", "capital alder"] {
         let found = index.search(&table, query, &|_| true);
@@ -162,14 +166,14 @@ fn a_crowd_of_matches_is_cut_to_the_best_and_says_so() {
         assert!(found.hits.iter().all(|hit| begins(hit.row)), "{query}");
     }
     let best = index.search(&table, "alder", &|_| true).hits[0].row;
-    assert!(best > 25_000, "of names as long the more prominent comes first: {best}");
+    assert!(best > 25_000, "of names of equal length the more prominent is first: {best}");
     assert_eq!(index.search(&table, "aster 00001 capital", &|_| true).hits[0].row, 1);
     assert_eq!(index.search(&table, "asterr 00001", &|_| true).hits[0].row, 1);
 }
 
 #[test]
-fn a_filter_finds_its_rows_in_a_crowd() {
-    let table = crowd();
+fn a_filter_finds_its_rows_among_many() {
+    let table = many_names();
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["a", "alder", "alder capital", "aldr capital"] {
         let passes = |row: u32| row.is_multiple_of(3_000);

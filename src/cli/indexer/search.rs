@@ -111,11 +111,15 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
 fn print(matches: &[Match<'_>], total: usize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for found in matches {
-        let Explanation { score, way, text, prominence, parts, .. } = &found.explanation;
+        let Explanation { score, strategy, text, prominence_bonus, parts, .. } = &found.explanation;
         writeln!(out, "{score:.3}  {}  ({})", found.name, found.slug)?;
-        writeln!(out, "       by {way} of {text:?}, prominence {prominence:.4}")?;
+        writeln!(out, "       by {strategy} of {text:?}, prominence {prominence_bonus:.4}")?;
         for part in parts {
-            writeln!(out, "       {:<12} {:.3} × {:.3} = {:.3}", part.way, part.ceiling, part.likeness, part.points)?;
+            writeln!(
+                out,
+                "       {:<12} {:.3} × {:.3} = {:.3}",
+                part.strategy, part.ceiling, part.similarity, part.points
+            )?;
         }
     }
     writeln!(out, "{} match{}", format::count(total as u64), if total == 1 { "" } else { "es" })

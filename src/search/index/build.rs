@@ -1,36 +1,38 @@
-//! Making a text index: one tantivy segment of the words of each row's names, and the side tables beside it.
+//! Building a text index: a tantivy segment of the words of each row's names, and the side tables derived from it.
 
+use std::fmt::Write;
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument};
+use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
 
 use crate::data::Names;
 use crate::data::fold::fold_into;
-use crate::search::index::dictionary::{Dictionary, Writer};
-use crate::search::index::hash_multi_map::Entries;
-use crate::search::index::tables::{Beside, FIRST, Filling, MOST_ROWS, RARE, Tables};
+use crate::search::index::dictionary::DictionaryBuilder;
+use crate::search::index::hash_multi_map::HashMultiMapBuilder;
+use crate::search::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
 use crate::search::index::weights::Weights;
-use crate::search::query::phonetic::sound_into;
-use crate::search::rank::{is_connecting, standing};
+use crate::search::query::phonetic::phonetic_key_into;
+use crate::search::rank::{is_connecting, static_rank};
 use crate::search::{FORMAT, SearchError};
 
-/// Memory that the writer may take, in bytes, before it would begin a second segment.
-const MEMORY: usize = 2 << 30;
+/// Memory of the writer in bytes; with more it would start a second segment.
+const WRITER_MEMORY: usize = 2 << 30;
 
-/// The name of the file that tells the format of an index.
+/// The file that contains the format of an index.
 pub(crate) const FORMAT_FILE: &str = "format";
-/// The name of the file of side tables.
 pub(crate) const TABLES_FILE: &str = "names.tables";
 
-/// The fields of the segment. Terms are separated by spaces in what is given to tantivy.
+/// The fields of the segment. The terms of a document are separated by spaces.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
+struct Fields {
     /// Folded words of names and aliases.
-    pub word: Field,
+    word: Field,
     /// Raw names that fold to nothing, without spaces.
-    pub raw: Field,
+    raw: Field,
 }
 
 fn schema() -> (Schema, Fields) {
@@ -50,7 +52,7 @@ pub(crate) fn texts(names: &dyn Names, row: u32) -> impl Iterator<Item = &str> {
     split(names.name(row), names.aliases(row))
 }
 
-/// A name, and the aliases that are given in one text.
+/// A name, then its aliases, which are separated by `|`.
 pub(crate) fn split<'a>(name: &'a str, aliases: &'a str) -> impl Iterator<Item = &'a str> {
     let aliases = aliases.split('|').map(str::trim).filter(|alias| !alias.is_empty());
     std::iter::once(name).chain(aliases)
@@ -61,33 +63,32 @@ pub(crate) fn raw_term(text: &str) -> String {
     text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// Builds an index in memory.
-pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, Tables), SearchError> {
+pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
     build(RamDirectory::create(), names)
 }
 
-/// Builds an index in a folder, which is made.
+/// Builds an index in a new folder.
 pub(crate) fn build_in_folder(names: &dyn Names, folder: &Path) -> Result<(), SearchError> {
     let file_error = |path: &Path| {
         let path = path.to_owned();
         move |cause| SearchError::File { path, cause }
     };
-    std::fs::create_dir_all(folder).map_err(file_error(folder))?;
-    let directory = MmapDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
+    fs::create_dir_all(folder).map_err(file_error(folder))?;
+    let directory = MmapDirectory::open(folder).map_err(TantivyError::from)?;
     let (_, tables) = build(directory, names)?;
-    tables.write(&folder.join(TABLES_FILE), names.len())?;
+    tables.write(&folder.join(TABLES_FILE))?;
     let format = folder.join(FORMAT_FILE);
-    std::fs::write(&format, format!("{FORMAT}\n")).map_err(file_error(&format))
+    fs::write(&format, format!("{FORMAT}\n")).map_err(file_error(&format))
 }
 
-fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, Tables), SearchError> {
-    if names.len() > MOST_ROWS {
-        return Err(SearchError::TooMany { rows: names.len() });
+fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, SideTables), SearchError> {
+    if names.len() > MAX_ROWS {
+        return Err(SearchError::TooManyRows { rows: names.len() });
     }
     let (schema, fields) = schema();
     let mut writer =
-        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, MEMORY)?;
-    let mut keys = Keys::default();
+        Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
+    let mut name_keys = NameKeys::default();
     let mut folded = String::new();
     for row in 0..names.len() {
         let mut document = TantivyDocument::default();
@@ -97,7 +98,7 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
             if folded.is_empty() {
                 document.add_text(fields.raw, raw_term(text));
             } else {
-                keys.add(&folded, row);
+                name_keys.add(&folded, row);
                 if !words.is_empty() {
                     words.push(' ');
                 }
@@ -114,26 +115,26 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     let [segment] = searcher.segment_readers() else {
         return Err(SearchError::Shape { segments: searcher.segment_readers().len(), documents: 0, rows: names.len() });
     };
-    let tables = lay_tables(segment, fields, names, keys)?;
+    let tables = build_side_tables(segment, fields, names, name_keys)?;
     Ok((index, tables))
 }
 
-/// Look-ups by whole names.
+/// Lookups by names as a whole.
 #[derive(Default)]
-pub(crate) struct Keys {
-    wholes: Entries,
-    acronyms: Entries,
+struct NameKeys {
+    full_names: HashMultiMapBuilder,
+    acronyms: HashMultiMapBuilder,
     key: String,
 }
 
-impl Keys {
+impl NameKeys {
     fn add(&mut self, folded: &str, row: u32) {
         if !folded.contains(' ') {
             return;
         }
         self.key.clear();
         self.key.extend(folded.split(' '));
-        self.wholes.add(&self.key, row);
+        self.full_names.add(&self.key, row);
         let first = |word: &str| word.chars().next();
         self.key.clear();
         self.key.extend(folded.split(' ').filter_map(first));
@@ -146,32 +147,33 @@ impl Keys {
     }
 }
 
-/// Lays down the side tables from what tantivy has inverted.
-fn lay_tables(
+/// Derives the side tables from tantivy's inverted index.
+fn build_side_tables(
     segment: &SegmentReader,
     fields: Fields,
     names: &dyn Names,
-    mut keys: Keys,
-) -> Result<Tables, SearchError> {
+    mut name_keys: NameKeys,
+) -> Result<SideTables, SearchError> {
     let words = segment.inverted_index(fields.word)?;
-    let mut filling = Filling::default();
-    let mut sounds = Entries::default();
-    let mut dictionary = Writer::new();
-    let mut weighed = String::new();
-    let (mut folded, mut sound) = (String::new(), String::new());
+    let mut rows_of_words = RowsOfWords::default();
+    let mut phonetic = HashMultiMapBuilder::default();
+    let mut dictionary = DictionaryBuilder::new();
+    let mut frequent_words = String::new();
+    let (mut folded, mut phonetic_key) = (String::new(), String::new());
     let mut rows = Vec::new();
     let damaged = || SearchError::Damaged { part: "the dictionary" };
-    let io_error = |error: std::io::Error| SearchError::from(tantivy::TantivyError::from(error));
+    let io_error = |error: io::Error| SearchError::from(TantivyError::from(error));
     let mut terms = words.terms().stream().map_err(io_error)?;
     while let Some((term, info)) = terms.next() {
         let word = std::str::from_utf8(term).map_err(|_| damaged())?;
-        if !dictionary.add(term, filling.next()) {
+        let number = rows_of_words.len();
+        if !dictionary.add(term, number) {
             return Err(damaged());
         }
-        sound_into(word, &mut sound);
-        sounds.add(&sound, filling.next());
-        if info.doc_freq >= Weights::common_from(names.len()) {
-            weighed.push_str(&format!("{word} {}\n", info.doc_freq));
+        phonetic_key_into(word, &mut phonetic_key);
+        phonetic.add(&phonetic_key, number);
+        if info.doc_freq >= Weights::min_frequency(names.len()) {
+            writeln!(frequent_words, "{word} {}", info.doc_freq).expect("a string accepts any text");
         }
         rows.clear();
         let mut postings = words.read_postings_from_terminfo(info, IndexRecordOption::Basic).map_err(io_error)?;
@@ -181,29 +183,28 @@ fn lay_tables(
             for text in texts(names, row) {
                 fold_into(text, &mut folded);
                 is_first |= folded.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-                if info.doc_freq > RARE && folded == word {
-                    keys.wholes.add(word, row);
+                if info.doc_freq > MAX_RARE_ROWS && folded == word {
+                    name_keys.full_names.add(word, row);
                 }
             }
             rows.push(if is_first { row | FIRST } else { row });
             postings.advance();
         }
-        if info.doc_freq > RARE {
+        if info.doc_freq > MAX_RARE_ROWS {
             rows.retain(|row| row & FIRST != 0);
             rows.iter_mut().for_each(|row| *row &= !FIRST);
-            filling.add_common(info.doc_freq, &rows);
+            rows_of_words.add_common(info.doc_freq, &rows);
         } else {
-            filling.add_rare(&rows);
+            rows_of_words.add_rare(&rows);
         }
     }
-    let dictionary = dictionary.finish().and_then(Dictionary::read).ok_or_else(damaged)?;
-    let standing = (0..names.len()).map(|row| standing(names.name(row).len(), names.prominence(row))).collect();
-    Ok(filling.finish(Beside {
-        wholes: keys.wholes.bucket(),
-        acronyms: keys.acronyms.bucket(),
-        sounds: sounds.bucket(),
-        dictionary,
-        standing,
-        weighed,
-    }))
+    let lookups = Lookups {
+        full_names: name_keys.full_names.build(),
+        acronyms: name_keys.acronyms.build(),
+        phonetic: phonetic.build(),
+        dictionary: dictionary.finish().ok_or_else(damaged)?,
+        static_ranks: (0..names.len()).map(|row| static_rank(names.name(row).len(), names.prominence(row))).collect(),
+        frequent_words,
+    };
+    Ok(SideTables { rows_of_words, lookups })
 }

@@ -1,97 +1,90 @@
 //! The text index of one table, open for searching.
 
-pub mod build;
-pub mod dictionary;
-pub mod hash_multi_map;
-pub mod read_only_directory;
-pub mod tables;
-pub mod term_index;
-pub mod weights;
+mod build;
+mod dictionary;
+mod hash_multi_map;
+mod read_only_directory;
+mod tables;
+mod term_index;
+mod weights;
 
+pub(crate) use build::raw_term;
+pub(crate) use dictionary::MAX_WORD_BYTES;
+pub(crate) use tables::MAX_ROWS;
+pub(crate) use term_index::TermIndex;
+pub(crate) use weights::{GENERIC, Weights};
+
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
+use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy, TantivyError};
 
 use crate::data::Names;
-use crate::search::Explanation;
 use crate::search::index::build::{split, texts};
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
-use crate::search::index::tables::Tables;
-use crate::search::index::term_index::TermIndex;
-use crate::search::index::weights::Weights;
+use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
-use crate::search::rank::candidates::{CandidateLimits, Candidates};
-use crate::search::rank::explain::Parts;
-use crate::search::rank::search_buffers::{BEGINS, HINTED, KEEP, Pool, SCORED, SURELY, SearchBuffers};
-use crate::search::rank::{Best, score_text, whisper};
+use crate::search::rank::candidates::{Candidates, SearchStep};
+use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
+use crate::search::rank::{AllScores, BestScore, Explanation, prominence_bonus, score_text};
 use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError};
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
 pub struct TextIndex {
-    lexicon: TermIndex,
+    terms: TermIndex,
     weights: Weights,
     rows: u32,
-    pool: Pool,
+    buffers: BufferPool,
 }
 
-/// What a search found.
 #[derive(Clone, Debug, Default)]
 pub struct SearchResults {
-    /// All matches, best first, each once; at most [`MAX_HITS`].
+    /// All matches, best first, without duplicates; at most [`MAX_HITS`].
     pub hits: Vec<Hit>,
-    /// True where there were more matches than [`MAX_HITS`].
+    /// True if there were more matches than were compared or returned.
     pub capped: bool,
-    /// Rows whose names may have been meant, best first, where no close match was found.
+    /// Rows that may have been intended, best first, if no close match was found.
     pub did_you_mean: Vec<u32>,
 }
 
 /// A row that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// The row.
     pub row: u32,
-    /// Its score, from [`MATCH_SCORE`] to 1 and a whisper more.
+    /// From [`MATCH_SCORE`] to 1, plus a small prominence bonus.
     pub score: f32,
 }
 
+/// The number of candidates scored in the second and third step of a search.
+const MAX_DISTANT_CANDIDATES: usize = 300;
+
 impl TextIndex {
-    /// Builds an index in memory, for the snapshot that is bundled with the program.
-    ///
-    /// # Errors
-    /// [`SearchError::Index`] where tantivy fails, [`SearchError::TooMany`] for a table of more than a billion rows.
+    /// Builds an index in memory, for the bundled snapshot.
     pub fn in_memory(names: &dyn Names) -> Result<Self, SearchError> {
         let (index, tables) = build::build_in_memory(names)?;
-        Self::over(&index, tables, names)
+        Self::new(&index, tables, names)
     }
 
-    /// Writes an index to `folder`, which is made. Nothing is synced beyond what tantivy does: the release does.
-    ///
-    /// # Errors
-    /// [`SearchError::File`] and [`SearchError::Index`] where it cannot be written, [`SearchError::TooMany`] for a table
-    /// of more than a billion rows.
+    /// Writes an index to a new folder. The caller syncs it.
     pub fn create(names: &dyn Names, folder: &Path) -> Result<(), SearchError> {
         build::build_in_folder(names, folder)
     }
 
     /// Opens the index that was written to `folder` for the same names.
-    ///
-    /// # Errors
-    /// [`SearchError::Format`] for another format, [`SearchError::Shape`] where it does not fit the table,
-    /// [`SearchError::Damaged`], [`SearchError::File`] and [`SearchError::Index`] where it cannot be read.
     pub fn open(folder: &Path, names: &dyn Names) -> Result<Self, SearchError> {
         let format = folder.join(build::FORMAT_FILE);
-        let found = std::fs::read_to_string(&format).map_err(|cause| SearchError::File { path: format, cause })?;
+        let found = fs::read_to_string(&format).map_err(|cause| SearchError::File { path: format, cause })?;
         if found.trim() != FORMAT.to_string() {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
-        let tables = Tables::read(&folder.join(build::TABLES_FILE), names.len())?;
-        let directory = ReadOnlyDirectory::open(folder).map_err(|error| SearchError::Index(Box::new(error.into())))?;
-        Self::over(&Index::open(directory)?, tables, names)
+        let tables = SideTables::read(&folder.join(build::TABLES_FILE), names.len())?;
+        let directory = ReadOnlyDirectory::open(folder).map_err(TantivyError::from)?;
+        Self::new(&Index::open(directory)?, tables, names)
     }
 
-    fn over(index: &Index, tables: Tables, names: &dyn Names) -> Result<Self, SearchError> {
+    fn new(index: &Index, tables: SideTables, names: &dyn Names) -> Result<Self, SearchError> {
         let rows = names.len();
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
@@ -105,151 +98,128 @@ impl TextIndex {
                 let field = |name: &str| index.schema().get_field(name);
                 (segment.inverted_index(field("word")?)?, segment.inverted_index(field("raw")?)?)
             }
-            segments => return Err(shape(segments.len(), u32::try_from(searcher.num_docs()).unwrap_or(u32::MAX))),
+            segments => return Err(shape(segments.len(), searcher.num_docs() as u32)),
         };
-        let weights = Weights::read(rows, &tables.weighed);
-        let lexicon = TermIndex::new(words, raw, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
-        Ok(Self { lexicon, weights, rows, pool: Pool::default() })
+        let weights = Weights::parse(rows, &tables.lookups.frequent_words);
+        let terms = TermIndex::new(words, raw, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
+        Ok(Self { terms, weights, rows, buffers: BufferPool::default() })
     }
 
-    /// All matches that `passes`, best first, at most [`MAX_HITS`]; the same for the same index and query.
-    ///
-    /// An empty query finds nothing.
+    /// All matches that pass a filter, best first, at most [`MAX_HITS`]. Deterministic. An empty query has no matches.
     pub fn search(&self, names: &dyn Names, query: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
-        let mut query = Query::read(query, &self.weights);
-        self.pool.with(self.rows, |scratch| {
-            let mut candidates = Candidates::new(&self.lexicon, passes);
+        let mut query = Query::parse(query, &self.weights);
+        self.buffers.with(self.rows, |buffers| {
+            let mut candidates = Candidates::new(&self.terms, passes);
             let mut scored = Vec::new();
             let mut capped = false;
-            // A long query takes longer to compare, and fewer names hold all of it.
-            let near = MAX_HITS / query.words.len().max(1);
-            for (reach, enough, most) in [
-                (CandidateLimits::Near, SURE_SCORE, near),
-                (CandidateLimits::Wide, CLOSE_SCORE, 300),
-                (CandidateLimits::Far, 0.0, 300),
+            // A long query takes longer to compare, and fewer names contain all of it.
+            let max_near = MAX_HITS / query.words.len().max(1);
+            for (step, sufficient, max) in [
+                (SearchStep::Near, SURE_SCORE, max_near),
+                (SearchStep::Wide, CLOSE_SCORE, MAX_DISTANT_CANDIDATES),
+                (SearchStep::Far, 0.0, MAX_DISTANT_CANDIDATES),
             ] {
-                if !candidates.gather(&mut query, &self.weights, reach, scratch) {
+                if !candidates.gather(&mut query, &self.weights, step, buffers) {
                     continue;
                 }
-                capped |= self.score_all(names, &query, &candidates, most, scratch, &mut scored);
-                let is_enough = |best: &Hit| {
-                    best.score >= enough || (best.score >= CLOSE_SCORE && candidates.is_meant(scratch.marks(best.row)))
+                capped |= self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
+                let is_sufficient = |best: &Hit| {
+                    best.score >= sufficient
+                        || (best.score >= CLOSE_SCORE && candidates.is_intended(buffers.marks(best.row)))
                 };
-                if scored.first().is_some_and(is_enough) || query.joined.is_empty() {
+                if scored.first().is_some_and(is_sufficient) || query.joined.is_empty() {
                     break;
                 }
             }
-            let close = scored.first().is_some_and(|best| best.score >= CLOSE_SCORE);
-            let did_you_mean = if close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
+            let has_close = scored.first().is_some_and(|best| best.score >= CLOSE_SCORE);
+            let did_you_mean = if has_close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
             let compared = scored.len();
             scored.retain(|hit| hit.score >= MATCH_SCORE);
-            // Where some that were compared do not match, the less likely ones that were not would not either.
+            // If some of those compared do not match, the less likely candidates would not match either.
             capped = (capped && scored.len() == compared) || scored.len() > MAX_HITS;
             scored.truncate(MAX_HITS);
             SearchResults { hits: scored, capped, did_you_mean }
         })
     }
 
-    /// The names that a query being typed may become: as [`TextIndex::search`], the best `limit`.
-    pub fn suggest(&self, names: &dyn Names, query: &str, limit: usize, passes: &dyn Fn(u32) -> bool) -> Vec<Hit> {
-        let mut hits = self.search(names, query, passes).hits;
-        hits.truncate(limit);
-        hits
-    }
-
     /// The parts of a row's score for a query, whether it is a match or not.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
-        let query = Query::read(query, &self.weights);
-        let prominence = whisper(names.prominence(row));
-        let best = self.pool.with(self.rows, |scratch| {
-            texts(names, row)
-                .map(|text| {
-                    let mut parts = Parts::default();
-                    score_text(&query, text, &self.weights, scratch, &mut parts);
-                    (text, parts.0)
-                })
-                .max_by(|left, right| {
-                    let points = |parts: &[crate::search::Part]| parts.first().map_or(0.0, |part| part.points);
-                    points(&left.1).total_cmp(&points(&right.1))
-                })
+        let query = Query::parse(query, &self.weights);
+        let best = self.buffers.with(self.rows, |buffers| {
+            let scored = texts(names, row).map(|text| {
+                let mut scores = AllScores::default();
+                score_text(&query, text, &self.weights, buffers, &mut scores);
+                (text, scores)
+            });
+            scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
-        let (text, parts) = best.unwrap_or_default();
-        let points = parts.first().map_or(0.0, |part| part.points);
-        let score = points + prominence;
-        Explanation {
-            score,
-            matches: points > 0.0 && score >= MATCH_SCORE,
-            text: text.to_owned(),
-            way: parts.first().map_or("nothing", |part| part.way),
-            parts,
-            prominence,
-        }
+        let (text, scores) = best.expect("a row has a name");
+        scores.explain(text, prominence_bonus(names.prominence(row)))
     }
 
-    /// Scores the candidates that were not yet, and puts all in order; true where there were more than `most`.
-    fn score_all(
+    /// Scores those candidates that are not scored yet, at most `max`, and sorts all; true if there were more.
+    fn score_candidates(
         &self,
         names: &dyn Names,
         query: &Query,
         candidates: &Candidates<'_>,
-        most: usize,
-        scratch: &mut SearchBuffers,
+        max: usize,
+        buffers: &mut SearchBuffers,
         scored: &mut Vec<Hit>,
     ) -> bool {
         let mut rows: Vec<(f32, u32)> = Vec::new();
-        for row in &scratch.touched {
-            let marks = scratch.marks(*row);
-            if marks & SCORED == 0 && candidates.may_answer(marks) {
-                rows.push((self.rough(candidates, *row, marks), *row));
+        for row in &buffers.touched {
+            let marks = buffers.marks(*row);
+            if marks & SCORED == 0 && candidates.may_match(marks) {
+                rows.push((self.estimate(candidates, *row, marks), *row));
             }
         }
-        let are_more = rows.len() > most;
-        if are_more {
-            rows.select_nth_unstable_by(most - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-            rows.truncate(most);
+        let is_capped = rows.len() > max;
+        if is_capped {
+            rows.select_nth_unstable_by(max - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+            rows.truncate(max);
         }
         let mut chunk = Vec::with_capacity(CHUNK);
         for rows in rows.chunks(CHUNK) {
             chunk.clear();
-            chunk.extend(rows.iter().map(|(_, row)| Candidate::read(names, *row)));
-            // The names lie far apart: asked for together, they arrive together.
-            let firsts =
-                chunk.iter().map(|candidate| usize::from(candidate.name.as_bytes().first().copied().unwrap_or(0)));
-            std::hint::black_box(firsts.sum::<usize>());
+            chunk.extend(rows.iter().map(|(_, row)| Candidate::new(names, *row)));
+            // The names are far apart in memory. Reading the first byte of each lets the processor fetch them in parallel.
+            let first_bytes = chunk.iter().map(|candidate| candidate.name.bytes().next().map_or(0, usize::from));
+            std::hint::black_box(first_bytes.sum::<usize>());
             for candidate in &chunk {
-                scratch.mark(candidate.row, SCORED);
-                let score = self.score(query, candidate, scratch);
+                buffers.mark(candidate.row, SCORED);
+                let score = self.score(query, candidate, buffers);
                 if score > 0.0 {
                     scored.push(Hit { row: candidate.row, score });
                 }
             }
         }
         scored.sort_unstable_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
-        are_more
+        is_capped
     }
 
-    /// What a row's score may be, without a look at its name: chooses which of too many candidates are scored.
-    fn rough(&self, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
+    /// Estimates a row's score without reading its name, to choose the candidates to score if there are too many.
+    fn estimate(&self, candidates: &Candidates<'_>, row: u32, marks: u16) -> f32 {
         let begins = if marks & (BEGINS | KEEP) == 0 { 0.0 } else { 0.2 };
         let hinted = if marks & HINTED == 0 { 0.0 } else { 0.1 };
-        let surely = if marks & SURELY == 0 { 0.0 } else { 0.2 };
-        let standing = self.lexicon.tables.standing(row);
-        candidates.cover(marks) + begins + surely + hinted + f32::from(standing) / 2_550.0
+        let exact = if marks & EXACT == 0 { 0.0 } else { 0.2 };
+        let static_rank = self.terms.lookups.static_ranks[row as usize];
+        candidates.coverage(marks) + begins + exact + hinted + f32::from(static_rank) / 2_550.0
     }
 
-    fn score(&self, query: &Query, candidate: &Candidate<'_>, scratch: &mut SearchBuffers) -> f32 {
-        let mut best = Best::default();
+    fn score(&self, query: &Query, candidate: &Candidate<'_>, buffers: &mut SearchBuffers) -> f32 {
+        let mut best = BestScore::default();
         for text in split(candidate.name, candidate.aliases) {
-            score_text(query, text, &self.weights, scratch, &mut best);
+            score_text(query, text, &self.weights, buffers, &mut best);
         }
-        if best.score > 0.0 { best.score + whisper(candidate.prominence) } else { 0.0 }
+        if best.0 > 0.0 { best.0 + prominence_bonus(candidate.prominence) } else { 0.0 }
     }
 }
 
-/// So many candidates are read before they are scored.
+/// The number of candidates read before they are scored.
 const CHUNK: usize = 32;
 
-/// What is known of a row that is to be scored.
+/// A row to be scored.
 struct Candidate<'a> {
     row: u32,
     name: &'a str,
@@ -258,7 +228,7 @@ struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    fn read(names: &'a dyn Names, row: u32) -> Self {
+    fn new(names: &'a dyn Names, row: u32) -> Self {
         Self { row, name: names.name(row), aliases: names.aliases(row), prominence: names.prominence(row) }
     }
 }

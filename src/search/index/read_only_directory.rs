@@ -1,7 +1,7 @@
-//! A folder of a published index, for reading only.
+//! The folder of a published index, opened for reading only.
 //!
-//! Tantivy makes a lock file in an index even to read it. A release is never changed once published, may belong to another
-//! user and may lie on a disk that is mounted read-only; nobody writes to it, so there is nothing to lock.
+//! Tantivy creates a lock file in an index even to read it. A published release never changes, may belong to another user
+//! and may be on a read-only file system, so no lock is needed.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,6 @@ use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 
-/// A folder that tantivy may read and never writes to.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadOnlyDirectory(MmapDirectory);
 
@@ -21,8 +20,8 @@ impl ReadOnlyDirectory {
     }
 }
 
-fn refused() -> io::Error {
-    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a published index is never written to")
+fn read_only() -> io::Error {
+    io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a published index is read-only")
 }
 
 impl Directory for ReadOnlyDirectory {
@@ -39,15 +38,15 @@ impl Directory for ReadOnlyDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        Err(DeleteError::IoError { io_error: Arc::new(refused()), filepath: path.to_owned() })
+        Err(DeleteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_owned() })
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(refused(), path.to_owned()))
+        Err(OpenWriteError::wrap_io_error(read_only(), path.to_owned()))
     }
 
     fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
-        Err(refused())
+        Err(read_only())
     }
 
     fn sync_directory(&self) -> io::Result<()> {

@@ -1,298 +1,213 @@
-//! The side tables of an index: what tantivy's term dictionary does not answer fast enough, or not at all.
+//! The side tables of an index: what tantivy does not provide, or not fast enough.
 //!
-//! They are laid down when the index is made, and read whole when it is opened: some 18 bytes a name.
+//! They are stored as an archive, like the tables of a snapshot, and read into memory when the index is opened: about 18
+//! bytes per name.
 
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use crate::data::Checksums;
+use crate::data::archive::{AlignedBytes, Archive, Writer};
+use crate::search::SearchError;
 use crate::search::index::dictionary::Dictionary;
 use crate::search::index::hash_multi_map::HashMultiMap;
-use crate::search::{FORMAT, SearchError};
 
-/// A word that more rows hold has its rows in tantivy's postings, which are compressed and can skip.
-pub(crate) const RARE: u32 = 128;
+/// A word in more rows is common: its rows are in tantivy's postings, which are compressed and can skip.
+pub(crate) const MAX_RARE_ROWS: u32 = 128;
 
-/// The bit of a row number that says that the row's name begins with the word.
+/// The bit of a row number that marks a row whose name begins with the word.
 pub(crate) const FIRST: u32 = 1 << 31;
-/// The bit of a head that says that the rest of it is a place in `lists`.
+/// The bit of a word's entry that marks an index into `row_lists`.
 const LISTED: u32 = 1 << 30;
-/// The head of a word whose rows are in tantivy's postings.
+/// The entry of a common word.
 const COMMON: u32 = u32::MAX;
 
-/// The most rows that an index can have.
-pub(crate) const MOST_ROWS: u32 = LISTED - 1;
+/// The maximum number of rows of an index.
+pub(crate) const MAX_ROWS: u32 = LISTED - 1;
 
 /// The rows of a word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Rows<'a> {
+pub(crate) enum WordRows<'a> {
     /// One row, with its [`FIRST`] bit.
     One(u32),
-    /// Up to [`RARE`] rows, each with its [`FIRST`] bit.
+    /// Up to [`MAX_RARE_ROWS`] rows, each with its [`FIRST`] bit.
     Few(&'a [u32]),
-    /// More: in tantivy's postings.
-    Many,
+    /// The rows are in tantivy's postings.
+    Common,
 }
 
-/// Side tables of an index over names.
-pub(crate) struct Tables {
-    /// For each word in the order of the dictionary its row, its place in `lists`, or [`COMMON`].
-    heads: Vec<u32>,
-    /// For words of several rows how many, then the rows, in the order of the dictionary.
-    lists: Vec<u32>,
-    /// The common words, ascending, each with its frequency and where its firsts begin in `firsts`.
+/// Words are numbered as in the dictionary.
+pub(crate) struct SideTables {
+    pub rows_of_words: RowsOfWords,
+    pub lookups: Lookups,
+}
+
+/// The rows of each word.
+#[derive(Debug, Default)]
+pub(crate) struct RowsOfWords {
+    /// For each word its row, its index in `row_lists`, or [`COMMON`].
+    entries: Vec<u32>,
+    /// For words in several rows the number of rows, then the rows.
+    row_lists: Vec<u32>,
+    /// The common words, ascending, each with its number of rows and the start of its rows in `first_rows`.
     common: Vec<[u32; 3]>,
-    /// The rows whose names begin with a common word, word after word.
-    firsts: Vec<u32>,
-    /// Folded names without spaces, of several words or one common one, to rows.
-    pub wholes: HashMultiMap,
+    /// The rows whose names begin with a common word, word by word.
+    first_rows: Vec<u32>,
+}
+
+/// Everything else.
+pub(crate) struct Lookups {
+    /// Folded names without spaces, of several words or one common word, to rows.
+    pub full_names: HashMultiMap,
     /// First letters of names to rows.
     pub acronyms: HashMultiMap,
-    /// Sounds to words.
-    pub sounds: HashMultiMap,
-    /// The words.
+    /// Phonetic keys to words.
+    pub phonetic: HashMultiMap,
     pub dictionary: Dictionary,
-    /// For each row how it stands among rows that answer alike: the shorter and the more prominent, the higher.
-    standing: Vec<u8>,
-    /// The words that weigh less than others, with their frequencies: a line each.
-    pub weighed: String,
+    /// For each row its rank among rows that match equally well, see [`crate::search::rank::static_rank`].
+    pub static_ranks: Vec<u8>,
+    /// The words that weigh less than others, with their number of rows: a line each.
+    pub frequent_words: String,
 }
 
-/// Side tables that are being filled, word by word in the order of the dictionary.
-#[derive(Debug, Default)]
-pub(crate) struct Filling {
-    heads: Vec<u32>,
-    lists: Vec<u32>,
-    common: Vec<[u32; 3]>,
-    firsts: Vec<u32>,
-}
-
-fn number(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
-}
-
-fn place(number: u32) -> usize {
-    usize::try_from(number).unwrap_or(usize::MAX)
-}
-
-impl Filling {
-    /// The place in the dictionary of the next word.
-    pub fn next(&self) -> u32 {
-        number(self.heads.len())
+impl RowsOfWords {
+    /// Number of words; the number of the next word while they are added.
+    pub fn len(&self) -> u32 {
+        self.entries.len() as u32
     }
 
-    /// Adds a word of few rows, given with their [`FIRST`] bits.
+    /// Adds the next word, which is rare, with its rows and their [`FIRST`] bits.
     pub fn add_rare(&mut self, rows: &[u32]) {
         if let [row] = rows {
-            self.heads.push(*row);
+            self.entries.push(*row);
         } else {
-            self.heads.push(LISTED | number(self.lists.len()));
-            self.lists.push(number(rows.len()));
-            self.lists.extend_from_slice(rows);
+            self.entries.push(LISTED | self.row_lists.len() as u32);
+            self.row_lists.push(rows.len() as u32);
+            self.row_lists.extend_from_slice(rows);
         }
     }
 
-    /// Adds a word of many rows, with those whose names begin with it.
-    pub fn add_common(&mut self, frequency: u32, firsts: &[u32]) {
-        self.common.push([self.next(), frequency, number(self.firsts.len())]);
-        self.firsts.extend_from_slice(firsts);
-        self.heads.push(COMMON);
+    /// Adds the next word, which is common, with its number of rows and those whose names begin with it.
+    pub fn add_common(&mut self, rows: u32, first_rows: &[u32]) {
+        self.common.push([self.len(), rows, self.first_rows.len() as u32]);
+        self.first_rows.extend_from_slice(first_rows);
+        self.entries.push(COMMON);
     }
 
-    /// The tables, with what was made beside them.
-    pub fn finish(self, beside: Beside) -> Tables {
-        let Self { heads, lists, common, firsts } = self;
-        let Beside { wholes, acronyms, sounds, dictionary, standing, weighed } = beside;
-        Tables { heads, lists, common, firsts, wholes, acronyms, sounds, dictionary, standing, weighed }
-    }
-}
-
-/// What is made beside the rows of words.
-pub(crate) struct Beside {
-    pub wholes: HashMultiMap,
-    pub acronyms: HashMultiMap,
-    pub sounds: HashMultiMap,
-    pub dictionary: Dictionary,
-    pub standing: Vec<u8>,
-    pub weighed: String,
-}
-
-impl Tables {
-    /// The rows of the word at a place of the dictionary; none where there is no such place.
-    pub fn rows(&self, word: u32) -> Rows<'_> {
-        match self.heads.get(place(word)).copied() {
-            None => Rows::Few(&[]),
-            Some(COMMON) => Rows::Many,
-            Some(head) if head & LISTED == 0 => Rows::One(head),
-            Some(head) => {
-                let start = place(head & !(LISTED | FIRST));
-                let count = self.lists.get(start).copied().unwrap_or(0);
-                Rows::Few(self.lists.get(start + 1..start + 1 + place(count)).unwrap_or_default())
+    pub fn get(&self, word: u32) -> WordRows<'_> {
+        match self.entries[word as usize] {
+            COMMON => WordRows::Common,
+            row if row & LISTED == 0 => WordRows::One(row),
+            entry => {
+                let start = (entry & !(LISTED | FIRST)) as usize;
+                let count = self.row_lists[start] as usize;
+                WordRows::Few(&self.row_lists[start + 1..][..count])
             }
         }
     }
 
-    /// Number of rows that hold the word.
-    pub fn frequency(&self, word: u32) -> u32 {
-        match self.rows(word) {
-            Rows::One(_) => 1,
-            Rows::Few(rows) => number(rows.len()),
-            Rows::Many => self.find_common(word).and_then(|at| self.common.get(at)).map_or(0, |common| common[1]),
+    /// Number of rows of a word.
+    pub fn count(&self, word: u32) -> u32 {
+        match self.get(word) {
+            WordRows::One(_) => 1,
+            WordRows::Few(rows) => rows.len() as u32,
+            WordRows::Common => self.find_common(word).map_or(0, |index| self.common[index][1]),
         }
     }
 
-    /// How a row stands among rows that answer alike; 0 where there is no such row.
-    pub fn standing(&self, row: u32) -> u8 {
-        self.standing.get(place(row)).copied().unwrap_or(0)
+    /// About the number of rows of a range of words; a row is counted for each of its words.
+    pub fn estimate(&self, words: &Range<u32>) -> u32 {
+        let common: u32 = self.common_in(words).map(|word| self.count(word)).sum();
+        // Most rare words are in one row.
+        common.saturating_add((words.len() as u32).saturating_mul(2))
     }
 
-    /// The rows whose names begin with a common word.
-    pub fn firsts(&self, word: u32) -> &[u32] {
-        let Some(at) = self.find_common(word) else { return &[] };
-        let start = self.common.get(at).map_or(0, |common| common[2]);
-        let end = self.common.get(at + 1).map_or(number(self.firsts.len()), |common| common[2]);
-        self.firsts.get(place(start)..place(end)).unwrap_or_default()
+    pub fn is_common(&self, word: u32) -> bool {
+        matches!(self.get(word), WordRows::Common)
     }
 
-    /// The common words in a range of the dictionary.
-    pub fn common_in(&self, range: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
-        let start = self.common.partition_point(|common| common[0] < range.start);
-        let end = self.common.partition_point(|common| common[0] < range.end);
-        self.common.get(start..end).unwrap_or_default().iter().map(|common| common[0])
-    }
-
-    /// How many rows hold a word of a range of the dictionary, about: a row is counted for each of its words.
-    pub fn frequencies(&self, range: &Range<u32>) -> u32 {
-        let common: u32 = self.common_in(range).map(|word| self.frequency(word)).sum();
-        // Most words that are not common are in one row.
-        common.saturating_add(range.end.saturating_sub(range.start).saturating_mul(2))
-    }
-
-    /// The number of a common word among the common words.
+    /// The index of a word among the common words.
     pub fn find_common(&self, word: u32) -> Option<usize> {
         self.common.binary_search_by_key(&word, |common| common[0]).ok()
     }
 
-    /// Number of words.
-    pub fn words(&self) -> u32 {
-        number(self.heads.len())
+    /// The common words in a range.
+    pub fn common_in(&self, words: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let start = self.common.partition_point(|common| common[0] < words.start);
+        let end = self.common.partition_point(|common| common[0] < words.end);
+        // A range without words may end before it starts.
+        self.common.get(start..end).into_iter().flatten().map(|common| common[0])
     }
 
-    /// Writes the tables to a file.
-    pub fn write(&self, path: &Path, rows: u32) -> Result<(), SearchError> {
-        let common: Vec<u32> = self.common.iter().flatten().copied().collect();
-        let mut bytes = Vec::new();
-        for number in [MAGIC, FORMAT, rows] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        for numbers in [
-            &self.heads,
-            &self.lists,
-            &common,
-            &self.firsts,
-            &self.wholes.starts,
-            &self.wholes.items,
-            &self.acronyms.starts,
-            &self.acronyms.items,
-            &self.sounds.starts,
-            &self.sounds.items,
-        ] {
-            bytes.extend_from_slice(&number(numbers.len()).to_le_bytes());
-            for number in numbers {
-                bytes.extend_from_slice(&number.to_le_bytes());
-            }
-        }
-        for section in [self.dictionary.bytes().as_slice(), &self.standing, self.weighed.as_bytes()] {
-            bytes.extend_from_slice(&number(section.len()).to_le_bytes());
-            bytes.extend_from_slice(section);
-        }
-        let sum = xxh3_64(&bytes);
-        bytes.extend_from_slice(&sum.to_le_bytes());
-        std::fs::write(path, bytes).map_err(|cause| SearchError::File { path: path.to_owned(), cause })
-    }
-
-    /// Reads the tables of an index over `rows` rows, and checks that they fit.
-    pub fn read(path: &Path, rows: u32) -> Result<Self, SearchError> {
-        let bytes = std::fs::read(path).map_err(|cause| SearchError::File { path: path.to_owned(), cause })?;
-        let damaged = |part| SearchError::Damaged { part };
-        let mut reader = Reader(&bytes);
-        if reader.number() != Some(MAGIC) {
-            return Err(damaged("the file of side tables"));
-        }
-        let format = reader.number().unwrap_or(0);
-        if format != FORMAT {
-            return Err(SearchError::Format { found: format.to_string() });
-        }
-        let (body, sum) = bytes.split_last_chunk().ok_or(damaged("the file of side tables"))?;
-        if xxh3_64(body) != u64::from_le_bytes(*sum) {
-            return Err(damaged("the file of side tables"));
-        }
-        let found = reader.number().unwrap_or(0);
-        if found != rows {
-            return Err(SearchError::Shape { segments: 1, documents: found, rows });
-        }
-        let mut numbers = |part| reader.numbers().ok_or(damaged(part));
-        let heads = numbers("the table of words")?;
-        let lists = numbers("the table of words")?;
-        let common =
-            numbers("the table of common words")?.chunks_exact(3).filter_map(|chunk| chunk.try_into().ok()).collect();
-        let firsts = numbers("the table of common words")?;
-        let wholes = HashMultiMap { starts: numbers("the table of names")?, items: numbers("the table of names")? };
-        let acronyms =
-            HashMultiMap { starts: numbers("the table of acronyms")?, items: numbers("the table of acronyms")? };
-        let sounds = HashMultiMap { starts: numbers("the table of sounds")?, items: numbers("the table of sounds")? };
-        let dictionary =
-            reader.bytes().and_then(|bytes| Dictionary::read(bytes.to_vec())).ok_or(damaged("the dictionary"))?;
-        let standing = reader.bytes().ok_or(damaged("the table of standings"))?.to_vec();
-        let weighed =
-            reader.bytes().and_then(|bytes| std::str::from_utf8(bytes).ok()).ok_or(damaged("the table of weights"))?;
-        let tables = Self {
-            heads,
-            lists,
-            common,
-            firsts,
-            wholes,
-            acronyms,
-            sounds,
-            dictionary,
-            standing,
-            weighed: weighed.to_owned(),
-        };
-        if tables.standing.len() != place(rows)
-            || !tables.wholes.is_sound(rows)
-            || !tables.acronyms.is_sound(rows)
-            || !tables.sounds.is_sound(tables.words().max(1))
-        {
-            return Err(damaged("a look-up of names"));
-        }
-        Ok(tables)
+    /// The rows whose names begin with a common word.
+    pub fn first_rows(&self, word: u32) -> &[u32] {
+        let Some(index) = self.find_common(word) else { return &[] };
+        let start = self.common[index][2] as usize;
+        let end = self.common.get(index + 1).map_or(self.first_rows.len(), |next| next[2] as usize);
+        &self.first_rows[start..end]
     }
 }
 
-const MAGIC: u32 = u32::from_le_bytes(*b"VDXN");
-
-/// What is left to read.
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn number(&mut self) -> Option<u32> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        Some(u32::from_le_bytes(*number))
+impl SideTables {
+    pub fn write(&self, path: &Path) -> Result<(), SearchError> {
+        let written = File::create(path).and_then(|file| self.write_to(&mut BufWriter::new(file)));
+        written.map_err(|cause| SearchError::File { path: path.to_owned(), cause })
     }
 
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let length = place(self.number()?);
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes)
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { rows_of_words, lookups } = self;
+        let mut writer = Writer::new(out)?;
+        writer.section("words", &rows_of_words.entries)?;
+        writer.section("row_lists", &rows_of_words.row_lists)?;
+        writer.section("common_words", &rows_of_words.common)?;
+        writer.section("first_rows", &rows_of_words.first_rows)?;
+        let maps =
+            [("full_names", &lookups.full_names), ("acronyms", &lookups.acronyms), ("phonetic", &lookups.phonetic)];
+        for (name, map) in maps {
+            writer.section(&format!("{name}#"), &map.starts)?;
+            writer.section(name, &map.items)?;
+        }
+        writer.section("dictionary", &lookups.dictionary.to_bytes())?;
+        writer.section("static_ranks", &lookups.static_ranks)?;
+        writer.section("frequent_words", lookups.frequent_words.as_bytes())?;
+        writer.finish()
     }
 
-    fn numbers(&mut self) -> Option<Vec<u32>> {
-        let length = place(self.number()?).checked_mul(4)?;
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(bytes.chunks_exact(4).filter_map(|chunk| chunk.try_into().ok()).map(u32::from_le_bytes).collect())
+    /// Reads the side tables of an index over `rows` rows and checks that they are consistent.
+    pub fn read(path: &Path, rows: u32) -> Result<Self, SearchError> {
+        let bytes = fs::read(path).map_err(|cause| SearchError::File { path: path.to_owned(), cause })?;
+        let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify)?;
+        drop(bytes);
+        let damaged = |part| SearchError::Damaged { part };
+        let numbers =
+            |name: &str| -> Result<Vec<u32>, SearchError> { Ok(archive.get(&archive.open_column(name)?).to_vec()) };
+        let map = |name: &'static str, bound| {
+            let map = HashMultiMap { starts: numbers(&format!("{name}#"))?, items: numbers(name)? };
+            if map.is_valid(bound) { Ok(map) } else { Err(damaged(name)) }
+        };
+        let rows_of_words = RowsOfWords {
+            entries: numbers("words")?,
+            row_lists: numbers("row_lists")?,
+            common: archive.get(&archive.open_column("common_words")?).to_vec(),
+            first_rows: numbers("first_rows")?,
+        };
+        let static_ranks = archive.bytes("static_ranks")?.to_vec();
+        if static_ranks.len() != rows as usize {
+            return Err(SearchError::Shape { segments: 1, documents: static_ranks.len() as u32, rows });
+        }
+        let dictionary = Dictionary::from_bytes(archive.bytes("dictionary")?.to_vec());
+        let frequent_words = String::from_utf8(archive.bytes("frequent_words")?.to_vec());
+        let lookups = Lookups {
+            full_names: map("full_names", rows)?,
+            acronyms: map("acronyms", rows)?,
+            phonetic: map("phonetic", rows_of_words.len())?,
+            dictionary: dictionary.ok_or(damaged("the dictionary"))?,
+            static_ranks,
+            frequent_words: frequent_words.map_err(|_| damaged("the list of frequent words"))?,
+        };
+        Ok(Self { rows_of_words, lookups })
     }
 }

@@ -1,7 +1,7 @@
-//! The words of a table's names, and the rows that hold them.
+//! The words of a table's names, with the rows that contain them.
 //!
-//! Tantivy has the postings of common words, compressed and with skips; the side tables have the rows of all others, in
-//! one piece, so that a prefix of thousands of words is one scan.
+//! Tantivy has the postings of common words, compressed and with skips; the side tables have the rows of all others in one
+//! array, so that a prefix of thousands of words is one scan.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,97 +10,99 @@ use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED};
 
-use crate::search::index::tables::{FIRST, Rows, Tables};
+use crate::search::index::dictionary::Dictionary;
+use crate::search::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
 
-/// The words of a table's names.
 pub(crate) struct TermIndex {
     words: Arc<InvertedIndexReader>,
     raw: Arc<InvertedIndexReader>,
-    /// The side tables.
-    pub tables: Tables,
-    /// Where tantivy has the postings of the common words, in their order.
+    pub rows: RowsOfWords,
+    pub lookups: Lookups,
+    /// Tantivy's postings of the common words, in their order.
     common: Vec<TermInfo>,
 }
 
-/// A skip to a row costs what reading so many does.
-const SKIP: u32 = 24;
-/// The most names without letters or digits that are looked at.
-const MOST_RAW: u32 = 2_000;
+/// The cost of a skip to a row, in rows read.
+const SKIP_COST: u32 = 24;
+/// The maximum number of names without letters or digits that are read.
+const MAX_RAW_ROWS: u32 = 2_000;
 
 impl TermIndex {
-    /// The words of a segment, given tantivy's readers of its two fields, and the side tables that were made of it; none
-    /// where the two do not fit.
-    pub fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, tables: Tables) -> Option<Self> {
+    /// Combines tantivy's two fields with the side tables; `None` if they do not belong together.
+    pub fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, tables: SideTables) -> Option<Self> {
+        let SideTables { rows_of_words: rows, lookups } = tables;
         let terms = words.terms();
-        if u32::try_from(terms.num_terms()).ok()? != tables.words() || tables.dictionary.len() != tables.words() {
+        if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
             return None;
         }
-        let common = tables
-            .common_in(&(0..tables.words()))
+        let common = rows
+            .common_in(&(0..rows.len()))
             .map(|word| {
                 let mut text = Vec::new();
                 terms.ord_to_term(u64::from(word), &mut text).ok()?.then_some(())?;
                 terms.get(text).ok()?
             })
             .collect::<Option<_>>()?;
-        Some(Self { words, raw, tables, common })
+        Some(Self { words, raw, rows, lookups, common })
     }
 
-    /// True for a word that many rows hold.
+    pub fn dictionary(&self) -> &Dictionary {
+        &self.lookups.dictionary
+    }
+
     pub fn is_common(&self, word: u32) -> bool {
-        matches!(self.tables.rows(word), Rows::Many)
+        self.rows.is_common(word)
     }
 
-    /// The text of the word at a place of the dictionary; empty where there is none.
+    /// The text of a word of the dictionary.
     pub fn text(&self, word: u32) -> String {
         let mut bytes = Vec::new();
-        match self.words.terms().ord_to_term(u64::from(word), &mut bytes) {
-            Ok(true) => String::from_utf8(bytes).unwrap_or_default(),
-            _ => String::new(),
-        }
+        let found = self.words.terms().ord_to_term(u64::from(word), &mut bytes);
+        assert!(matches!(found, Ok(true)), "word {word} is not in the dictionary: {found:?}");
+        String::from_utf8(bytes).expect("only folded words are indexed")
     }
 
-    /// Calls `found` with each row that holds the word, and whether the row's name begins with it (of common words that
-    /// is not told: see [`Tables::firsts`]); of a common word with no more than `most` rows.
-    pub fn each_row(&self, word: u32, most: u32, mut found: impl FnMut(u32, bool)) {
-        match self.tables.rows(word) {
-            Rows::One(row) => found(row & !FIRST, row & FIRST != 0),
-            Rows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
-            Rows::Many => {
+    /// Calls `found` with each row that contains the word and whether the row's name begins with it. Of a common word at
+    /// most `max` rows, and always false: see [`RowsOfWords::first_rows`].
+    pub fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
+        match self.rows.get(word) {
+            WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
+            WordRows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
+            WordRows::Common => {
                 if let Some(postings) = self.postings(word) {
-                    each(postings, most, |row| found(row, false));
+                    each_document(postings, max, |row| found(row, false));
                 }
             }
         }
     }
 
-    /// Calls `found` with each row that holds a word of a range that is not common, and whether its name begins with it.
-    pub fn each_rare(&self, range: &Range<u32>, mut found: impl FnMut(u32, bool)) {
-        for word in range.clone() {
-            match self.tables.rows(word) {
-                Rows::One(row) => found(row & !FIRST, row & FIRST != 0),
-                Rows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
-                Rows::Many => {}
+    /// Calls `found` with each row of the rare words in a range and whether the row's name begins with the word.
+    pub fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
+        for word in words.clone() {
+            match self.rows.get(word) {
+                WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
+                WordRows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
+                WordRows::Common => {}
             }
         }
     }
 
-    /// Calls `found` with each row whose name begins with a word of a range.
-    pub fn each_first(&self, range: &Range<u32>, mut found: impl FnMut(u32)) {
-        self.each_rare(range, |row, is_first| {
+    /// Calls `found` with each row whose name begins with a word in a range.
+    pub fn each_first_row(&self, words: &Range<u32>, mut found: impl FnMut(u32)) {
+        self.each_rare_row(words, |row, is_first| {
             if is_first {
                 found(row);
             }
         });
-        for word in self.tables.common_in(range) {
-            self.tables.firsts(word).iter().for_each(|row| found(*row));
+        for word in self.rows.common_in(words) {
+            self.rows.first_rows(word).iter().for_each(|row| found(*row));
         }
     }
 
-    /// Calls `found` with each of the ascending `rows` that holds a common word.
-    pub fn each_of(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
+    /// Calls `found` with each of the ascending `rows` that contains a common word.
+    pub fn each_row_among(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
         let Some(mut postings) = self.postings(word) else { return };
-        let skips = usize::try_from(postings.size_hint() / SKIP).is_ok_and(|blocks| blocks > rows.len());
+        let skips = (postings.size_hint() / SKIP_COST) as usize > rows.len();
         for row in rows {
             let mut doc = postings.doc();
             if skips && doc < *row {
@@ -115,35 +117,34 @@ impl TermIndex {
         }
     }
 
-    /// What [`TermIndex::each_of`] reads, about.
-    pub fn cost_of(&self, word: u32, rows: &[u32]) -> u32 {
-        let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        self.tables.frequency(word).min(rows.saturating_mul(SKIP))
+    /// About the number of rows that [`TermIndex::each_row_among`] reads.
+    pub fn cost_among(&self, word: u32, rows: &[u32]) -> u32 {
+        self.rows.count(word).min((rows.len() as u32).saturating_mul(SKIP_COST))
     }
 
     fn postings(&self, word: u32) -> Option<SegmentPostings> {
-        let info = self.common.get(self.tables.find_common(word)?)?;
+        let info = &self.common[self.rows.find_common(word)?];
         self.words.read_postings_from_terminfo(info, IndexRecordOption::Basic).ok()
     }
 
     /// Calls `found` with the rows whose raw names, without spaces, begin with `term`.
-    pub fn raw_beginning_with(&self, term: &str, mut found: impl FnMut(u32)) {
+    pub fn each_raw_row(&self, term: &str, mut found: impl FnMut(u32)) {
         let Ok(mut stream) = self.raw.terms().range().ge(term).into_stream() else { return };
         let mut read = 0;
-        while read < MOST_RAW && stream.advance() && stream.key().starts_with(term.as_bytes()) {
+        while read < MAX_RAW_ROWS && stream.advance() && stream.key().starts_with(term.as_bytes()) {
             let Ok(postings) = self.raw.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic) else {
                 return;
             };
             read += stream.value().doc_freq;
-            each(postings, MOST_RAW, &mut found);
+            each_document(postings, MAX_RAW_ROWS, &mut found);
         }
     }
 }
 
-fn each(mut postings: SegmentPostings, most: u32, mut found: impl FnMut(u32)) {
+fn each_document(mut postings: SegmentPostings, max: u32, mut found: impl FnMut(u32)) {
     let mut row = postings.doc();
     let mut read = 0;
-    while row != TERMINATED && read < most {
+    while row != TERMINATED && read < max {
         found(row);
         row = postings.advance();
         read += 1;

@@ -1,83 +1,44 @@
-//! How much a word tells about a name: `Capital` little, `Sequoia` much.
+//! How distinctive a word is: `Capital` little, `Sequoia` much.
 //!
-//! Learnt from the table itself, by how many of its names hold the word; legal forms and bare connecting words weigh
-//! little everywhere.
+//! Computed from the number of names in the table that contain the word. Legal forms and connecting words weigh little in
+//! every table.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Words that tell nothing by themselves, in any table: legal forms, articles and connecting words, web endings.
-const HOLLOW: &[&str] = &[
-    "ab",
-    "ag",
-    "and",
-    "as",
-    "bv",
-    "co",
-    "com",
-    "company",
-    "corp",
-    "corporation",
-    "de",
-    "gmbh",
-    "inc",
-    "incorporated",
-    "io",
-    "kg",
-    "limited",
-    "llc",
-    "llp",
-    "lp",
-    "ltd",
-    "net",
-    "nv",
-    "of",
-    "oy",
-    "org",
-    "plc",
-    "private",
-    "pte",
-    "pty",
-    "pvt",
-    "sa",
-    "sarl",
-    "sas",
-    "sl",
-    "spa",
-    "srl",
-    "the",
-];
+/// Words that are not distinctive in any table: legal forms, articles and connecting words, domain endings.
+const STOP_WORDS: &str = "ab ag and as bv co com company corp corporation de gmbh inc incorporated io kg limited llc \
+    llp lp ltd net nv of oy org plc private pte pty pvt sa sarl sas sl spa srl the";
 
-/// The weight of a hollow word.
-const LEAST: f32 = 0.2;
+/// The weight of a stop word.
+const MIN_WEIGHT: f32 = 0.2;
 
-/// A word below this weight is generic: a name's core is what is left without such words.
+/// A word below this weight is generic. The core of a name is its words that are not.
 pub(crate) const GENERIC: f32 = 0.62;
 
 /// The weights of one table's common words; every other word weighs 1.
 #[derive(Debug, Default)]
 pub(crate) struct Weights {
-    common: HashMap<Box<str>, f32, BuildHasherDefault<ProminenceMix>>,
+    common: HashMap<Box<str>, f32, BuildHasherDefault<WordHasher>>,
 }
 
 impl Weights {
-    /// Names that must hold a word before it is weighed: one in ten thousand, and at least eight.
-    pub fn common_from(rows: u32) -> u32 {
+    /// The number of names from which a word is weighed: one in ten thousand, and at least eight.
+    pub fn min_frequency(rows: u32) -> u32 {
         (rows / 10_000).max(8)
     }
 
-    /// Weighs the common words of a table of `rows` names.
-    pub fn new<'a>(rows: u32, frequencies: impl Iterator<Item = (&'a str, u32)>) -> Self {
+    fn new<'a>(rows: u32, frequencies: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let common = frequencies
-            .filter(|(_, frequency)| *frequency >= Self::common_from(rows))
+            .filter(|(_, frequency)| *frequency >= Self::min_frequency(rows))
             .map(|(word, frequency)| (word.into(), weigh(rows, frequency)))
-            .chain(HOLLOW.iter().map(|word| ((*word).into(), LEAST)))
+            .chain(STOP_WORDS.split(' ').map(|word| (word.into(), MIN_WEIGHT)))
             .collect();
         Self { common }
     }
 
-    /// Weighs the words of lines `word frequency`.
-    pub fn read(rows: u32, lines: &str) -> Self {
+    /// Weighs the words of lines `word frequency` of a table of `rows` names.
+    pub fn parse(rows: u32, lines: &str) -> Self {
         Self::new(
             rows,
             lines
@@ -93,12 +54,12 @@ impl Weights {
     }
 }
 
-/// A hash for short words, some three times as fast as the standard one; the keys are ours, so that nobody can make them
-/// collide.
+/// A hash function for short words, about three times as fast as the standard one. The keys are from the dataset, so that
+/// no client can make them collide.
 #[derive(Debug, Default)]
-struct ProminenceMix(u64);
+struct WordHasher(u64);
 
-impl Hasher for ProminenceMix {
+impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -113,11 +74,11 @@ impl Hasher for ProminenceMix {
     }
 }
 
-/// 1 for a word in one name of ten thousand, and less on a logarithmic scale down to 0.2 for a word in every second name.
+/// 1 for a word in one name of ten thousand, decreasing on a logarithmic scale to 0.2 for a word in every second name.
 fn weigh(rows: u32, frequency: u32) -> f32 {
     #[expect(clippy::cast_precision_loss, reason = "a weight needs three digits")]
     let share = frequency as f32 / rows.max(1) as f32;
-    (share.ln() / (1.0_f32 / 10_000.0).ln()).clamp(LEAST, 1.0)
+    (share.ln() / (1.0_f32 / 10_000.0).ln()).clamp(MIN_WEIGHT, 1.0)
 }
 
 #[cfg(test)]
@@ -129,7 +90,7 @@ mod tests {
         let weights = Weights::new(10_000, [("capital", 2_000), ("growth", 200), ("sequoia", 2)].into_iter());
         assert!(weights.of("capital") < 0.3);
         assert!(weights.of("growth") < GENERIC && weights.of("growth") > 0.3);
-        assert!((weights.of("sequoia") - weights.of("unheard")).abs() < 0.1);
+        assert!((weights.of("sequoia") - weights.of("unknown")).abs() < 0.1);
         assert!(weights.of("ltd") < 0.25);
     }
 }

@@ -1,219 +1,219 @@
-//! What one word of a query stands for: places and ranges of the dictionary.
+//! The words of the dictionary that one word of a query may mean.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::search::index::dictionary::LONGEST;
-use crate::search::index::term_index::TermIndex;
-use crate::search::index::weights::Weights;
+use crate::search::index::{MAX_WORD_BYTES, TermIndex, Weights};
 use crate::search::query::Query;
-use crate::search::query::phonetic::sound;
-use crate::search::rank::search_buffers::SURELY;
+use crate::search::query::phonetic::phonetic_key;
+use crate::search::rank::search_buffers::EXACT;
 
-/// What one word of a query stands for, as far as the search has gone.
+/// The words of the dictionary that one word of a query may mean, as far as the search has gone.
 #[derive(Debug, Default)]
 pub(crate) struct Expansion {
-    at: usize,
-    /// Its bit among the marks of a row.
+    /// The index of the word in the query.
+    index: usize,
+    /// The word's bit among the marks of a row.
     pub mark: u16,
-    /// How much it tells; 0 where it tells no rows apart.
+    /// The word's share in the query's weight; 0 if it is optional or has no rows.
     pub weight: f32,
-    /// True where the word itself is in the dictionary.
+    /// True if the word itself is in the dictionary.
     is_word: bool,
-    /// True for the last word, which may be going on.
-    is_typed: bool,
-    /// True where many rows hold the word itself: it is taken for what was meant.
+    /// True for the last word if it may be incomplete.
+    is_typing: bool,
+    /// True if the word itself is a common word, which is then surely intended.
     is_common: bool,
-    /// True for a word that a row may answer without holding what is looked up: an initial, a short beginning.
+    /// True for an initial or a short prefix: a row may match without containing the words looked up.
     pub optional: bool,
-    /// The word itself, where it is one, and what else it surely means: given names, words torn apart.
+    /// The word itself, if it is in the dictionary, and its certain equivalents: given names, joined words.
     exact: Vec<u32>,
-    /// Words found in the steps before.
+    /// The words found in previous steps.
     known: Vec<u32>,
-    /// Words found in this step.
-    pub fresh: Vec<u32>,
+    /// The words found in this step.
+    pub new: Vec<u32>,
     known_ranges: Vec<Range<u32>>,
-    /// Ranges found in this step.
-    pub fresh_ranges: Vec<Range<u32>>,
-    /// Common words that it may be a typo of; they are only read where it is no word itself.
-    pub mistaken: Vec<u32>,
-    /// True where the step found more of them.
-    is_mistaken_anew: bool,
-    /// The words that an optional word may be the beginning of.
+    /// The ranges of words found in this step.
+    pub new_ranges: Vec<Range<u32>>,
+    /// The common words that it may be a typo of. They are read only if it is not a word itself.
+    pub typo_of: Vec<u32>,
+    /// True if this step has added to them.
+    is_typo_of_new: bool,
+    /// The words that an optional word may be a prefix of.
     pub hints: Range<u32>,
-    /// True once all known rows were touched.
+    /// True once all known rows are touched.
     is_read: bool,
 }
 
-/// The shortest beginning of a word that is looked up where it is not all that is asked.
-const SHORTEST_BEGINNING: usize = 3;
+/// The minimum length of a prefix that is looked up if the query has other words.
+const MIN_PREFIX: usize = 3;
 
-/// The most common words that a word is taken for a typo of.
-const MOST_MISTAKEN: usize = 3;
+/// The maximum number of common words that a word may be a typo of.
+const MAX_TYPO_OF: usize = 3;
 
 impl Expansion {
-    /// The word at a place of the query, which stands for nothing yet.
-    pub fn new(at: usize) -> Self {
-        Self { at, mark: 1 << at, ..Self::default() }
+    pub fn new(index: usize) -> Self {
+        Self { index, mark: 1 << index, ..Self::default() }
     }
 
-    /// The word itself, its beginnings, and one edit. Gives a word that is no word the weight of what it may mean.
-    pub fn expand(&mut self, query: &mut Query, lexicon: &TermIndex, weights: &Weights, steps: &mut u32) {
-        let words = &lexicon.tables.dictionary;
+    /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
+    /// that of the common word it is likely a typo of.
+    pub fn expand(&mut self, query: &mut Query, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
+        let dictionary = terms.dictionary();
         let is_single = query.words.len() == 1;
-        let is_last = query.is_typing(self.at);
-        let pairs = query.pairs(self.at);
-        let Some(word) = query.words.get_mut(self.at) else { return };
+        let is_typing = query.is_typing(self.index);
+        let pairs = query.pairs(self.index);
+        let word = &mut query.words[self.index];
         let length = word.text.len();
-        let itself = words.get(&word.text);
+        let itself = dictionary.get(&word.text);
         self.is_word = itself.is_some();
-        self.is_typed = is_last;
-        self.is_common = itself.is_some_and(|itself| lexicon.is_common(itself));
+        self.is_typing = is_typing;
+        self.is_common = itself.is_some_and(|itself| terms.is_common(itself));
         self.exact.extend(itself);
-        self.exact.extend(word.nicknames.iter().filter_map(|form| words.get(form)));
-        self.exact.extend(pairs.iter().filter_map(|joined| words.get(joined)));
-        self.optional = !is_single && (length == 1 || (is_last && length < SHORTEST_BEGINNING));
+        self.exact.extend(word.nicknames.iter().filter_map(|form| dictionary.get(form)));
+        self.exact.extend(pairs.iter().filter_map(|joined| dictionary.get(joined)));
+        self.optional = !is_single && (length == 1 || (is_typing && length < MIN_PREFIX));
         if self.optional {
-            self.hints = words.beginning_with(&word.text);
-        } else if is_last {
-            self.fresh_ranges.push(words.beginning_with(&word.text));
+            self.hints = dictionary.with_prefix(&word.text);
+        } else if is_typing {
+            self.new_ranges.push(dictionary.with_prefix(&word.text));
         }
         if length >= 3 {
             let mut near = Vec::new();
-            words.within(&word.text, 1, steps, &mut near);
+            dictionary.within(&word.text, 1, steps, &mut near);
             if itself.is_none()
-                && let Some(likely) = near.iter().max_by_key(|word| lexicon.tables.frequency(**word))
-                && lexicon.is_common(*likely)
+                && let Some(likely) = near.iter().max_by_key(|word| terms.rows.count(**word))
+                && terms.is_common(*likely)
             {
-                // A typo in a word like `capital` is to weigh as little as the word.
-                word.weight = weights.of(&lexicon.text(*likely));
+                // `captial` must weigh as little as `capital`.
+                word.weight = weights.of(&terms.text(*likely));
             }
-            self.add(near, lexicon);
+            self.add(near, terms);
         }
-        self.fresh.extend_from_slice(&self.exact);
-        self.fresh.sort_unstable();
-        self.fresh.dedup();
+        self.new.extend_from_slice(&self.exact);
+        self.new.sort_unstable();
+        self.new.dedup();
     }
 
-    /// Words of the same sound, mistyped beginnings, words run together or torn apart.
-    pub fn widen(&mut self, query: &Query, lexicon: &TermIndex, steps: &mut u32) {
+    /// Second step: words that sound alike, prefixes with a typo, joined or split words.
+    pub fn widen(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
         if self.is_common {
             return;
         }
-        let words = &lexicon.tables.dictionary;
-        let Some(word) = query.words.get(self.at) else { return };
+        let dictionary = terms.dictionary();
+        let word = &query.words[self.index];
         let length = word.text.len();
         let mut near = Vec::new();
-        if word.sound.len() > 1 && length > 3 {
-            near.extend(lexicon.tables.sounds.get(&word.sound).iter().copied().filter(|place| {
-                // A bucket holds strangers, and a common one would cost much.
-                !lexicon.is_common(*place) || sound(&lexicon.text(*place)) == word.sound
+        if word.phonetic_key.len() > 1 && length > 3 {
+            near.extend(terms.lookups.phonetic.get(&word.phonetic_key).iter().copied().filter(|found| {
+                // A lookup also returns words with other keys, and a common one would be expensive.
+                !terms.is_common(*found) || phonetic_key(&terms.text(*found)) == word.phonetic_key
             }));
         }
-        if query.is_typing(self.at) && (4..=20).contains(&length) {
-            self.fresh_ranges.extend(words.beginning_near(&word.text, steps));
+        if query.is_typing(self.index) && (4..=20).contains(&length) {
+            self.new_ranges.extend(dictionary.with_prefix_near(&word.text, steps));
         }
-        for joined in query.pairs(self.at).iter().filter(|joined| joined.len() > 3) {
-            words.within(joined, 1, steps, &mut near);
+        for joined in query.pairs(self.index).iter().filter(|joined| joined.len() > 3) {
+            dictionary.within(joined, 1, steps, &mut near);
         }
-        if (6..=LONGEST).contains(&length) {
+        if (6..=MAX_WORD_BYTES).contains(&length) {
             // One word of the query may be two of the name.
-            let beginnings = (3..length - 2).filter_map(|end| words.get(word.text.get(..end)?));
-            let ends = (3..length - 2).filter_map(|start| words.get(word.text.get(start..)?));
-            near.extend(beginnings.chain(ends).filter(|place| !lexicon.is_common(*place)));
+            let starts = (3..length - 2).filter_map(|end| dictionary.get(&word.text[..end]));
+            let ends = (3..length - 2).filter_map(|start| dictionary.get(&word.text[start..]));
+            near.extend(starts.chain(ends).filter(|found| !terms.is_common(*found)));
         }
-        self.add(near, lexicon);
+        self.add(near, terms);
     }
 
-    /// Two edits, of what is no word.
-    pub fn stretch(&mut self, query: &Query, lexicon: &TermIndex, steps: &mut u32) {
-        let Some(word) = query.words.get(self.at) else { return };
-        // Of a short word all would be within two edits of some other, so that others must tell which.
-        let shortest = if query.words.len() == 1 { 5 } else { 4 };
-        if word.text.len() >= shortest && !self.is_word {
+    /// Third step: words within two edits, if it is not a word itself.
+    pub fn expand_far(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
+        // Every short word is within two edits of some other: then other words must be distinctive.
+        let min_length = if query.words.len() == 1 { 5 } else { 4 };
+        let word = &query.words[self.index];
+        if word.text.len() >= min_length && !self.is_word {
             let mut near = Vec::new();
-            lexicon.tables.dictionary.within(&word.text, 2, steps, &mut near);
-            self.add(near, lexicon);
+            terms.dictionary().within(&word.text, 2, steps, &mut near);
+            self.add(near, terms);
         }
     }
 
-    fn add(&mut self, mut near: Vec<u32>, lexicon: &TermIndex) {
+    fn add(&mut self, mut near: Vec<u32>, terms: &TermIndex) {
         near.sort_unstable();
         near.dedup();
         near.retain(|word| self.known.binary_search(word).is_err() && !self.exact.contains(word));
-        let (common, rare): (Vec<u32>, Vec<u32>) = near.into_iter().partition(|word| lexicon.is_common(*word));
-        self.fresh.extend(rare);
-        self.is_mistaken_anew |= common.iter().any(|word| !self.mistaken.contains(word));
-        self.mistaken.extend(common);
-        self.mistaken.sort_unstable_by_key(|word| (std::cmp::Reverse(lexicon.tables.frequency(*word)), *word));
-        self.mistaken.dedup();
-        self.mistaken.truncate(MOST_MISTAKEN);
+        let (common, rare): (Vec<u32>, Vec<u32>) = near.into_iter().partition(|word| terms.is_common(*word));
+        self.new.extend(rare);
+        self.is_typo_of_new |= common.iter().any(|word| !self.typo_of.contains(word));
+        self.typo_of.extend(common);
+        self.typo_of.sort_unstable_by_key(|word| (Reverse(terms.rows.count(*word)), *word));
+        self.typo_of.dedup();
+        self.typo_of.truncate(MAX_TYPO_OF);
     }
 
-    /// True where the query's word is no word, nor the beginning of one: it is a typo for sure.
+    /// True if it is neither a word nor a prefix of one: it must be a typo.
     pub fn is_mistyped(&self) -> bool {
-        let is_beginning = |ranges: &[Range<u32>]| ranges.iter().any(|range| !range.is_empty());
-        self.exact.is_empty() && !is_beginning(&self.known_ranges) && !is_beginning(&self.fresh_ranges)
+        let is_prefix = |ranges: &[Range<u32>]| ranges.iter().any(|range| !range.is_empty());
+        self.exact.is_empty() && !is_prefix(&self.known_ranges) && !is_prefix(&self.new_ranges)
     }
 
-    /// True for a word that is one, and may be a typo of a common word all the same.
-    pub fn may_be_mistaken(&self) -> bool {
-        !self.mistaken.is_empty() && !self.is_mistyped()
+    /// True for a word of the dictionary that may nevertheless be a typo of a common word.
+    pub fn may_be_mistyped(&self) -> bool {
+        !self.typo_of.is_empty() && !self.is_mistyped()
     }
 
-    /// True where the query's word is a word, or the beginning of one that may be going on.
+    /// True if it is a word, or a prefix of one if it may be incomplete.
     pub fn is_known(&self) -> bool {
-        let is_beginning = || self.known_ranges.first().is_some_and(|range| !range.is_empty());
-        self.optional || self.is_word || (self.is_typed && is_beginning())
+        let is_prefix = || self.known_ranges.first().is_some_and(|range| !range.is_empty());
+        self.optional || self.is_word || (self.is_typing && is_prefix())
     }
 
-    /// How many rows hold what the word stands for, about.
-    pub fn postings(&self, lexicon: &TermIndex) -> u32 {
-        let tables = &lexicon.tables;
-        let meant = self.mistaken.iter().filter(|_| self.is_mistyped());
-        let words = self.known.iter().chain(&self.fresh).chain(meant).map(|word| tables.frequency(*word));
-        let ranges = self.known_ranges.iter().chain(&self.fresh_ranges).map(|range| tables.frequencies(range));
+    /// About the number of rows of all its words.
+    pub fn row_count(&self, terms: &TermIndex) -> u32 {
+        let rows = &terms.rows;
+        let typo_of = self.typo_of.iter().filter(|_| self.is_mistyped());
+        let words = self.known.iter().chain(&self.new).chain(typo_of).map(|word| rows.count(*word));
+        let ranges = self.known_ranges.iter().chain(&self.new_ranges).map(|range| rows.estimate(range));
         words.chain(ranges).fold(0, u32::saturating_add)
     }
 
-    /// Calls `found` with the rows that are new in this step, and what more is to be marked of them.
-    pub fn each_new(&mut self, lexicon: &TermIndex, budget: &mut u32, mut found: impl FnMut(u32, u16)) {
-        let meant = self.mistaken.iter().filter(|_| !self.is_read && self.is_mistyped());
+    /// Calls `found` with the rows that are new in this step, and with additional marks for each.
+    pub fn each_new_row(&mut self, terms: &TermIndex, budget: &mut u32, mut found: impl FnMut(u32, u16)) {
+        let typo_of = self.typo_of.iter().filter(|_| !self.is_read && self.is_mistyped());
         let known = self.known.iter().filter(|_| !self.is_read);
         let known_ranges = self.known_ranges.iter().filter(|_| !self.is_read);
-        let ranges: Vec<&Range<u32>> = known_ranges.chain(&self.fresh_ranges).collect();
+        let ranges: Vec<&Range<u32>> = known_ranges.chain(&self.new_ranges).collect();
         for range in &ranges {
-            lexicon.each_rare(range, |row, _| found(row, 0));
+            terms.each_rare_row(range, |row, _| found(row, 0));
         }
-        let common = ranges.iter().flat_map(|range| lexicon.tables.common_in(range));
-        for word in known.chain(&self.fresh).chain(meant).copied().chain(common) {
-            let marks = if self.exact.contains(&word) { SURELY } else { 0 };
-            lexicon.each_row(word, *budget, |row, _| found(row, marks));
-            *budget = budget.saturating_sub(lexicon.tables.frequency(word));
+        let common = ranges.iter().flat_map(|range| terms.rows.common_in(range));
+        for word in known.chain(&self.new).chain(typo_of).copied().chain(common) {
+            let marks = if self.exact.contains(&word) { EXACT } else { 0 };
+            terms.each_row(word, *budget, |row, _| found(row, marks));
+            *budget = budget.saturating_sub(terms.rows.count(word));
         }
         self.is_read = true;
     }
 
-    /// True where this step found anything.
-    pub fn is_wider(&self) -> bool {
-        !self.fresh.is_empty() || !self.fresh_ranges.is_empty()
+    /// True if this step found anything.
+    pub fn has_new(&self) -> bool {
+        !self.new.is_empty() || !self.new_ranges.is_empty()
     }
 
-    /// Calls `found` with those of the ascending rows that hold what was known of the word before this step, and with other
-    /// rows that do. Takes what it reads from the budget, and leaves out common words that would exceed it.
-    pub fn each_known(&self, lexicon: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
-        let mistaken = if self.is_mistaken_anew { &[] } else { self.mistaken.as_slice() };
-        self.each_of(lexicon, [&self.known, mistaken], &self.known_ranges, rows, budget, found);
+    /// Calls `found` with those of the ascending rows that contain a word found in a previous step, and with other rows that
+    /// do. Subtracts the rows read from the budget, and skips common words that would exceed it.
+    pub fn each_known_among(&self, terms: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+        let typo_of = if self.is_typo_of_new { &[] } else { self.typo_of.as_slice() };
+        self.each_among(terms, [&self.known, typo_of], &self.known_ranges, rows, budget, found);
     }
 
-    /// As [`Expansion::each_known`] for what was found in this step.
-    pub fn each_fresh(&self, lexicon: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
-        let mistaken = if self.is_mistaken_anew { self.mistaken.as_slice() } else { &[] };
-        self.each_of(lexicon, [&self.fresh, mistaken], &self.fresh_ranges, rows, budget, found);
+    /// As [`Expansion::each_known_among`] for the words found in this step.
+    pub fn each_new_among(&self, terms: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+        let typo_of = if self.is_typo_of_new { self.typo_of.as_slice() } else { &[] };
+        self.each_among(terms, [&self.new, typo_of], &self.new_ranges, rows, budget, found);
     }
 
-    fn each_of(
+    fn each_among(
         &self,
-        lexicon: &TermIndex,
+        terms: &TermIndex,
         words: [&[u32]; 2],
         ranges: &[Range<u32>],
         rows: &[u32],
@@ -224,33 +224,33 @@ impl Expansion {
             return;
         }
         for range in ranges {
-            lexicon.each_rare(range, |row, _| found(row, 0));
+            terms.each_rare_row(range, |row, _| found(row, 0));
         }
         let words = words.into_iter().flatten().copied();
-        for word in words.chain(ranges.iter().flat_map(|range| lexicon.tables.common_in(range))) {
-            let marks = if self.exact.contains(&word) { SURELY } else { 0 };
-            if !lexicon.is_common(word) {
-                lexicon.each_row(word, u32::MAX, |row, _| found(row, marks));
-            } else if let Some(left) = budget.checked_sub(lexicon.cost_of(word, rows)) {
-                *budget = left;
-                lexicon.each_of(word, rows, |row| found(row, marks));
+        for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {
+            let marks = if self.exact.contains(&word) { EXACT } else { 0 };
+            if !terms.is_common(word) {
+                terms.each_row(word, u32::MAX, |row, _| found(row, marks));
+            } else if let Some(rest) = budget.checked_sub(terms.cost_among(word, rows)) {
+                *budget = rest;
+                terms.each_row_among(word, rows, |row| found(row, marks));
             }
         }
     }
 
-    /// Calls `found` with rows that may have a word that the optional word begins.
-    pub fn each_hint(&self, lexicon: &TermIndex, mut found: impl FnMut(u32)) {
-        lexicon.each_rare(&self.hints, |row, _| found(row));
-        for word in lexicon.tables.common_in(&self.hints) {
-            lexicon.tables.firsts(word).iter().for_each(|row| found(*row));
+    /// Calls `found` with rows that may contain a word that the optional word is a prefix of.
+    pub fn each_hinted_row(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
+        terms.each_rare_row(&self.hints, |row, _| found(row));
+        for word in terms.rows.common_in(&self.hints) {
+            terms.rows.first_rows(word).iter().for_each(|row| found(*row));
         }
     }
 
-    /// Ends a step: what was new is known.
-    pub fn settle(&mut self) {
-        self.known.append(&mut self.fresh);
+    /// Ends a step: what was new becomes known.
+    pub fn end_step(&mut self) {
+        self.known.append(&mut self.new);
         self.known.sort_unstable();
-        self.known_ranges.append(&mut self.fresh_ranges);
-        self.is_mistaken_anew = false;
+        self.known_ranges.append(&mut self.new_ranges);
+        self.is_typo_of_new = false;
     }
 }

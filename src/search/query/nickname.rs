@@ -1,6 +1,6 @@
 //! Short and familiar forms of common given names.
 
-/// Groups of given names that are used for one another; the first is the full form.
+/// Groups of equivalent given names; the first of each is the full form.
 const GROUPS: &[&[&str]] = &[
     &["abigail", "abby", "gail"],
     &["abraham", "abe", "bram"],
@@ -151,12 +151,12 @@ const GROUPS: &[&[&str]] = &[
     &["zachary", "zach", "zack", "zac"],
 ];
 
-/// The given names that are used for `word`, both ways; none where it is not in the table.
+/// The equivalents of a given name: of a full form its short forms, of a short form its full forms.
 pub(crate) fn forms(word: &str) -> impl Iterator<Item = &'static str> + '_ {
     GROUPS.iter().filter(move |group| group.contains(&word)).flat_map(move |group| {
         let full = group.first().copied();
         let is_full = full == Some(word);
-        // A short form stands for its full form and not for every other short form of it.
+        // Two short forms of a name are not equivalent.
         group.iter().copied().filter(move |form| *form != word && (is_full || Some(*form) == full))
     })
 }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_form_stands_for_its_full_form() {
+    fn a_short_form_is_equivalent_to_its_full_form() {
         assert!(forms("bob").any(|form| form == "robert"));
         assert!(forms("robert").any(|form| form == "bob"));
         assert!(!forms("bob").any(|form| form == "rob"));

@@ -1,10 +1,10 @@
-//! The sound of a name: its consonants, with those that are written for one another taken together.
+//! Phonetic keys: the consonants of a name, with those that are often confused merged.
 //!
-//! `Ventures`, `vanttures` and `wantures` sound alike, so do `Trifork` and `tryforc`. The key is coarse on purpose: it
-//! brings candidates, and the edit distance between the names decides among them.
+//! `Ventures`, `vanttures` and `wantures` have the same key, so have `Trifork` and `tryforc`. The key is coarse on purpose:
+//! it finds candidates, and the edit distance of the names decides among them.
 
-/// Writes the sound of a folded text to `key`, which is emptied first. Spaces are as if they were not there.
-pub(crate) fn sound_into(folded: &str, key: &mut String) {
+/// Replaces `key` by the phonetic key of a folded text. Spaces are ignored.
+pub(crate) fn phonetic_key_into(folded: &str, key: &mut String) {
     key.clear();
     each_sound(folded, |sound| {
         key.push(char::from(sound));
@@ -12,14 +12,14 @@ pub(crate) fn sound_into(folded: &str, key: &mut String) {
     });
 }
 
-/// True where a folded text has the sound `key`: told at the first sound that differs.
-pub(crate) fn sounds_like(folded: &str, key: &str) -> bool {
-    let mut wanted = key.bytes();
-    each_sound(folded, |sound| wanted.next() == Some(sound)) && wanted.next().is_none()
+/// True if a folded text has this phonetic key; stops at the first difference.
+pub(crate) fn has_phonetic_key(folded: &str, key: &str) -> bool {
+    let mut expected = key.bytes();
+    each_sound(folded, |sound| expected.next() == Some(sound)) && expected.next().is_none()
 }
 
-/// Calls `heard` with each sound of a folded text until it says no; true where it never did.
-fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
+/// Calls `accept` with each sound of a folded text until it returns false; true if it never does.
+fn each_sound(folded: &str, mut accept: impl FnMut(u8) -> bool) -> bool {
     let mut letters = folded.bytes().filter(|byte| *byte != b' ').peekable();
     let mut last = 0;
     let mut first = true;
@@ -48,7 +48,7 @@ fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
             b'p' => b"p",
             b'r' => b"r",
             b's' if next == b'c' => {
-                // `sch` is one sound; before another letter the `c` speaks for itself.
+                // `sch` is one sound; before another letter the `c` is one of its own.
                 let mut ahead = letters.clone();
                 ahead.next();
                 if ahead.peek() == Some(&b'h') {
@@ -61,7 +61,7 @@ fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
             b'v' | b'w' => b"v",
             b'x' => b"ks",
             b'0'..=b'9' => {
-                if !heard(letter) {
+                if !accept(letter) {
                     return false;
                 }
                 last = letter;
@@ -72,7 +72,7 @@ fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
         };
         for &byte in sound {
             if byte != last {
-                if !heard(byte) {
+                if !accept(byte) {
                     return false;
                 }
                 last = byte;
@@ -83,10 +83,9 @@ fn each_sound(folded: &str, mut heard: impl FnMut(u8) -> bool) -> bool {
     true
 }
 
-/// The sound of a folded text.
-pub(crate) fn sound(folded: &str) -> String {
+pub(crate) fn phonetic_key(folded: &str) -> String {
     let mut key = String::with_capacity(folded.len());
-    sound_into(folded, &mut key);
+    phonetic_key_into(folded, &mut key);
     key
 }
 
@@ -95,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_sound_alike_share_their_key() {
+    fn names_that_sound_alike_have_the_same_key() {
         for (left, right) in [
             ("aroa vanttures", "aroa ventures"),
             ("radius wantures", "radius ventures"),
@@ -106,12 +105,14 @@ mod tests {
             ("konark scharma", "konark sharma"),
             ("te treazury", "the treasury"),
         ] {
-            assert_eq!(sound(left), sound(right), "{left}");
+            assert_eq!(phonetic_key(left), phonetic_key(right), "{left}");
             assert!(
-                sounds_like(left, &sound(right)) && !sounds_like(left, "") && !sounds_like(left, &sound(right)[1..])
+                has_phonetic_key(left, &phonetic_key(right))
+                    && !has_phonetic_key(left, "")
+                    && !has_phonetic_key(left, &phonetic_key(right)[1..])
             );
-            assert!(!sounds_like(left, &format!("{}x", sound(right))));
+            assert!(!has_phonetic_key(left, &format!("{}x", phonetic_key(right))));
         }
-        assert_ne!(sound("sequoia"), sound("accel"));
+        assert_ne!(phonetic_key("sequoia"), phonetic_key("accel"));
     }
 }

@@ -1,249 +1,242 @@
-//! Candidates: the rows that may answer a query.
+//! Candidates: the rows that may match a query.
 //!
-//! A row that answers by its words holds more than half of the query's weight, so that it holds one of any words that
-//! together make up the other half: only the rows of the rarest such words are read, and the other words decide among
-//! them. What is looked for widens in steps, see [`CandidateLimits`], and each step reads only what is new in it.
+//! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. So it contains at least one of
+//! any words that together weigh more than the rest: only the rows of the rarest such words are read, and the other words
+//! decide among them. The search widens in steps, see [`SearchStep`], and each reads only what is new in it.
 
 use std::ops::Range;
 
 use crate::search::MAX_HITS;
-use crate::search::index::build::raw_term;
-use crate::search::index::term_index::TermIndex;
-use crate::search::index::weights::Weights;
+use crate::search::index::{TermIndex, Weights, raw_term};
 use crate::search::query::Query;
 use crate::search::query::expansion::Expansion;
-use crate::search::rank::search_buffers::{BEGINS, HINTED, KEEP, SURELY, SearchBuffers, WORDS};
+use crate::search::rank::search_buffers::{BEGINS, EXACT, HINTED, KEEP, SearchBuffers, WORDS};
 
-/// How far a search goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CandidateLimits {
-    /// Beginnings of words, and one edit in a word.
+pub(crate) enum SearchStep {
+    /// Prefixes of words, and one edit in a word.
     Near,
-    /// Words of the same sound, mistyped beginnings, words run together or torn apart with a typo.
+    /// Words that sound alike, prefixes with a typo, joined and split words with a typo.
     Wide,
     /// Two edits in a word.
     Far,
 }
 
-/// The most rows that are read for a query: where a word has more, only so many of them are candidates.
-const MOST_POSTINGS: u32 = 200_000;
-/// The most steps in the dictionary for a query: all the words within two edits of two words of common length, in a
-/// dictionary of a million.
-const MOST_STEPS: u32 = 30_000;
-/// With so few candidates it is cheaper to score them all than to ask which words they hold.
+/// The maximum number of rows that are read for a query. If a word has more, the rest are no candidates.
+const MAX_ROWS_READ: u32 = 200_000;
+/// The maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in
+/// a dictionary of a million.
+const MAX_STEPS: u32 = 30_000;
+/// It is cheaper to score so few candidates than to look up which words they contain.
 const FEW: usize = 24;
-/// The share of a query's weight that a row must hold to answer by its words.
-const NEEDED: f32 = 0.6;
+/// The share of a query's weight that a row must contain to match by its words.
+const MIN_COVERAGE: f32 = 0.6;
 
-/// From so many rows on, the rows of two words that must both be there are intersected before they are touched.
+/// If two words that are both required have more rows than this, the rows are intersected before they are touched.
 const MANY: u32 = 2_000;
 
-/// From so many rows on, those that stand highest are chosen before any is touched.
-const CROWD: u32 = 8_000;
-/// The most rows that are touched for a query of one word, about.
-const MOST_SINGLE: usize = 4 * MAX_HITS;
-/// The most rows that are touched for a step of a query of several words.
-const MOST_TOUCHED: usize = 8_000;
-/// The same where the words that tell most are unknown.
-const FEW_DISTANT: usize = 4_000;
+/// If a prefix has more rows than this, those with the highest static rank are selected before any is touched.
+const TOO_MANY: u32 = 8_000;
+/// About the maximum number of rows that are touched for a query of one word.
+const MAX_TOUCHED_SINGLE: usize = 4 * MAX_HITS;
+/// The maximum number of rows that are touched for a step of a query of several words.
+const MAX_TOUCHED: usize = 8_000;
+/// The same if the most distinctive words are unknown.
+const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
 /// The candidates of one query.
 pub(crate) struct Candidates<'a> {
-    lexicon: &'a TermIndex,
+    terms: &'a TermIndex,
     passes: &'a dyn Fn(u32) -> bool,
     expansions: Vec<Expansion>,
     /// The weight of each set of words.
     weights: Vec<f32>,
-    /// True once it is noted of touched rows which words they hold.
-    told: bool,
-    /// Of so many touched rows it was noted which words they hold.
+    /// True once the touched rows are marked with the words they contain.
+    are_marked: bool,
+    /// The number of touched rows that are marked so.
     marked: usize,
-    /// True while nothing was read, since what is known tells too little.
-    waits: bool,
-    /// Rows that may still be read.
+    /// True if nothing but rare words was read, because the known words are not distinctive enough.
+    is_deferred: bool,
+    /// The number of rows that may still be read.
     budget: u32,
-    /// Steps that may still be made in the dictionary.
+    /// The number of steps that may still be made in the dictionary.
     steps: u32,
 }
 
 impl<'a> Candidates<'a> {
-    pub fn new(lexicon: &'a TermIndex, passes: &'a dyn Fn(u32) -> bool) -> Self {
+    pub fn new(terms: &'a TermIndex, passes: &'a dyn Fn(u32) -> bool) -> Self {
         Self {
-            lexicon,
+            terms,
             passes,
             expansions: Vec::new(),
             weights: Vec::new(),
-            told: false,
+            are_marked: false,
             marked: 0,
-            waits: false,
-            budget: MOST_POSTINGS,
-            steps: MOST_STEPS,
+            is_deferred: false,
+            budget: MAX_ROWS_READ,
+            steps: MAX_STEPS,
         }
     }
 
-    /// Touches the rows that may answer the query within reach; false where there is nothing new.
+    /// Touches the rows that may match the query in this step; false if the step finds nothing new.
     pub fn gather(
         &mut self,
         query: &mut Query,
         weights: &Weights,
-        reach: CandidateLimits,
-        scratch: &mut SearchBuffers,
+        step: SearchStep,
+        buffers: &mut SearchBuffers,
     ) -> bool {
         if query.joined.is_empty() {
             let term = raw_term(&query.raw);
             if !term.is_empty() {
-                self.lexicon.raw_beginning_with(&term, |row| scratch.touch(row, KEEP, self.passes));
+                self.terms.each_raw_row(&term, |row| buffers.touch(row, KEEP, self.passes));
             }
             return true;
         }
-        if reach == CandidateLimits::Near {
-            self.gather_wholes(query, scratch);
+        if step == SearchStep::Near {
+            self.gather_full_names(query, buffers);
             self.expansions = (0..query.words.len()).map(Expansion::new).collect();
         }
         for expansion in &mut self.expansions {
-            match reach {
-                CandidateLimits::Near => expansion.expand(query, self.lexicon, weights, &mut self.steps),
-                CandidateLimits::Wide => expansion.widen(query, self.lexicon, &mut self.steps),
-                CandidateLimits::Far => expansion.stretch(query, self.lexicon, &mut self.steps),
+            match step {
+                SearchStep::Near => expansion.expand(query, self.terms, weights, &mut self.steps),
+                SearchStep::Wide => expansion.widen(query, self.terms, &mut self.steps),
+                SearchStep::Far => expansion.expand_far(query, self.terms, &mut self.steps),
             }
         }
-        if reach != CandidateLimits::Near && !self.waits && !self.expansions.iter().any(Expansion::is_wider) {
+        if step != SearchStep::Near && !self.is_deferred && !self.expansions.iter().any(Expansion::has_new) {
             return false;
         }
         let known = self.weigh(query);
         if query.words.len() == 1 {
-            self.read_single(reach, scratch);
+            self.read_single(step, buffers);
         } else {
-            // Where the words that tell most are not known yet, a common one is in too many names that cannot answer.
-            self.waits = known < NEEDED && reach != CandidateLimits::Far;
-            if self.waits {
-                self.read_rare(scratch);
+            // While the most distinctive words are unknown, a common one is in too many names that cannot match.
+            self.is_deferred = known < MIN_COVERAGE && step != SearchStep::Far;
+            if self.is_deferred {
+                self.read_rare(buffers);
             } else {
-                let most = if known < NEEDED { FEW_DISTANT } else { MOST_TOUCHED };
-                self.read(most, scratch);
+                let max = if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED };
+                self.read(max, buffers);
             }
         }
         for expansion in &mut self.expansions {
-            expansion.settle();
+            expansion.end_step();
         }
         true
     }
 
-    /// True where a touched row may answer by what it is known to hold.
-    pub fn may_answer(&self, marks: u16) -> bool {
-        !self.told || marks & KEEP != 0 || self.cover(marks) >= NEEDED
+    /// True if a touched row may match, given the words it is known to contain.
+    pub fn may_match(&self, marks: u16) -> bool {
+        !self.are_marked || marks & KEEP != 0 || self.coverage(marks) >= MIN_COVERAGE
     }
 
-    /// True where a row with these marks holds all that was asked, as it was asked: what lies further off is not meant.
-    pub fn is_meant(&self, marks: u16) -> bool {
-        marks & SURELY != 0 && self.expansions.iter().all(Expansion::is_known) && self.cover(marks) >= 1.0
+    /// True if a row with these marks contains all words of the query exactly: then nothing more distant is intended.
+    pub fn is_intended(&self, marks: u16) -> bool {
+        marks & EXACT != 0 && self.expansions.iter().all(Expansion::is_known) && self.coverage(marks) >= 1.0
     }
 
-    /// The share of the query's weight that the marked words have.
-    pub fn cover(&self, marks: u16) -> f32 {
+    /// The share of the query's weight in the marked words.
+    pub fn coverage(&self, marks: u16) -> f32 {
         match (self.weights.get(usize::from(marks & WORDS)), self.weights.last()) {
             (Some(part), Some(all)) if *all > 0.0 => part / all,
             _ => 1.0,
         }
     }
 
-    /// Rows that have the whole name, or the acronym.
-    fn gather_wholes(&self, query: &Query, scratch: &mut SearchBuffers) {
-        for row in self.lexicon.tables.wholes.get(&query.joined) {
-            scratch.touch(*row, KEEP, self.passes);
+    /// Touches the rows with this full name or acronym.
+    fn gather_full_names(&self, query: &Query, buffers: &mut SearchBuffers) {
+        for row in self.terms.lookups.full_names.get(&query.joined) {
+            buffers.touch(*row, KEEP, self.passes);
         }
         if query.may_be_acronym() {
-            for row in self.lexicon.tables.acronyms.get(&query.joined) {
-                scratch.touch(*row, KEEP, self.passes);
+            for row in self.terms.lookups.acronyms.get(&query.joined) {
+                buffers.touch(*row, KEEP, self.passes);
             }
         }
     }
 
-    /// Weighs the sets of words. A word that stands for nothing is left out, it tells no rows apart; so is one that may be
-    /// the beginning of more than is looked at.
-    ///
-    /// Gives the share of the query's weight that is known words.
+    /// Weighs the sets of words, without those that have no rows and those that are optional. Returns the share of the
+    /// query's weight in words that have rows.
     fn weigh(&mut self, query: &Query) -> f32 {
         self.weights.clear();
         self.weights.push(0.0);
         let (mut known, mut all) = (0.0, 0.0);
         for (expansion, word) in self.expansions.iter_mut().zip(&query.words) {
-            let is_known = expansion.postings(self.lexicon) > 0;
+            let is_known = expansion.row_count(self.terms) > 0;
             expansion.weight = if expansion.optional || !is_known { 0.0 } else { word.weight };
             known += expansion.weight;
             all += if expansion.optional { 0.0 } else { word.weight };
             for set in 0..self.weights.len() {
-                let without = self.weights.get(set).copied().unwrap_or(0.0);
-                self.weights.push(without + expansion.weight);
+                self.weights.push(self.weights[set] + expansion.weight);
             }
         }
         if all > 0.0 { known / all } else { 1.0 }
     }
 
-    /// Reads the rows of those words of a query that few rows hold.
-    fn read_rare(&mut self, scratch: &mut SearchBuffers) {
-        let Self { lexicon, passes, expansions, budget, .. } = self;
+    /// Reads the rows of those words of a query that few rows contain.
+    fn read_rare(&mut self, buffers: &mut SearchBuffers) {
+        let Self { terms, passes, expansions, budget, .. } = self;
         for expansion in expansions.iter_mut().filter(|expansion| !expansion.optional) {
-            if expansion.postings(lexicon) <= MANY {
+            if expansion.row_count(terms) <= MANY {
                 let mark = expansion.mark;
-                expansion.each_new(lexicon, budget, |row, sure| scratch.touch(row, mark | sure, *passes));
+                expansion.each_new_row(terms, budget, |row, exact| buffers.touch(row, mark | exact, *passes));
             }
         }
     }
 
     /// Reads the rows of a query of several words.
-    fn read(&mut self, most: usize, scratch: &mut SearchBuffers) {
-        let Self { lexicon, passes, expansions, budget, .. } = self;
-        let all = self.weights.last().copied().unwrap_or(0.0);
+    fn read(&mut self, max: usize, buffers: &mut SearchBuffers) {
+        let Self { terms, passes, expansions, budget, .. } = self;
+        let all = *self.weights.last().expect("the empty set has a weight");
         let mut order: Vec<(u32, &mut Expansion)> = expansions
             .iter_mut()
-            .map(|expansion| (expansion.postings(lexicon), expansion))
-            .filter(|(postings, expansion)| *postings > 0 || expansion.optional)
+            .map(|expansion| (expansion.row_count(terms), expansion))
+            .filter(|(count, expansion)| *count > 0 || expansion.optional)
             .collect();
-        order.sort_by_key(|(postings, expansion)| (expansion.optional, *postings));
-        if let [(least, first), (_, second), ..] = order.as_mut_slice()
-            && *least > MANY
-            && all - second.weight.min(first.weight) < all * NEEDED
+        order.sort_by_key(|(count, expansion)| (expansion.optional, *count));
+        if let [(count, first), (_, second), ..] = order.as_mut_slice()
+            && *count > MANY
+            && all - second.weight.min(first.weight) < all * MIN_COVERAGE
         {
-            scratch.note_none();
-            first.each_new(lexicon, budget, |row, _| scratch.note(row));
-            let mut rows = Vec::new();
-            scratch.noted(&mut rows);
+            buffers.clear_bits();
+            first.each_new_row(terms, budget, |row, _| buffers.set_bit(row));
+            let rows = buffers.rows_of_bits();
             let marks = first.mark | second.mark;
-            let full = scratch.touched.len() + most;
-            let mut found = |row, sure| {
-                if scratch.touched.len() < full && scratch.is_noted(row) {
-                    scratch.touch(row, marks | sure, *passes);
+            let full = buffers.touched.len() + max;
+            let mut found = |row, exact| {
+                if buffers.touched.len() < full && buffers.has_bit(row) {
+                    buffers.touch(row, marks | exact, *passes);
                 }
             };
-            second.each_known(lexicon, &rows, budget, &mut found);
-            second.each_fresh(lexicon, &rows, budget, &mut found);
-            self.told = true;
+            second.each_known_among(terms, &rows, budget, &mut found);
+            second.each_new_among(terms, &rows, budget, &mut found);
+            self.are_marked = true;
         } else {
             let mut weight = 0.0;
-            let full = scratch.touched.len() + most;
+            let full = buffers.touched.len() + max;
             for (_, expansion) in &mut order {
-                if weight > all * (1.0 - NEEDED) || (weight > 0.0 && expansion.optional) {
+                if weight > all * (1.0 - MIN_COVERAGE) || (weight > 0.0 && expansion.optional) {
                     break;
                 }
-                // A row may hold a common word in the place of this one: then it has to hold another.
-                weight += if expansion.may_be_mistaken() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
+                // A row may contain a common word instead of this one: then it must contain another.
+                weight += if expansion.may_be_mistyped() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
-                expansion.each_new(lexicon, budget, |row, sure| {
-                    if scratch.touched.len() < full {
-                        scratch.touch(row, mark | sure, *passes);
+                expansion.each_new_row(terms, budget, |row, exact| {
+                    if buffers.touched.len() < full {
+                        buffers.touch(row, mark | exact, *passes);
                     }
                 });
             }
-            self.told |= scratch.touched.len() > FEW;
+            self.are_marked |= buffers.touched.len() > FEW;
         }
-        if self.told {
-            let rows = scratch.touched_in_order();
+        if self.are_marked {
+            let rows = buffers.touched_in_order();
             let mut later = Vec::new();
             let new = if self.marked == 0 {
                 &rows
             } else {
-                later.extend_from_slice(scratch.touched.get(self.marked..).unwrap_or_default());
+                later.extend_from_slice(&buffers.touched[self.marked..]);
                 later.sort_unstable();
                 &later
             };
@@ -251,87 +244,86 @@ impl<'a> Candidates<'a> {
             for (_, expansion) in order {
                 let mark = expansion.mark;
                 if expansion.optional && are_many {
-                    expansion.each_hint(lexicon, |row| scratch.mark(row, HINTED));
+                    expansion.each_hinted_row(terms, |row| buffers.mark(row, HINTED));
                 }
-                expansion.each_known(lexicon, new, budget, |row, sure| scratch.mark(row, mark | sure));
-                expansion.each_fresh(lexicon, &rows, budget, |row, sure| scratch.mark(row, mark | sure));
+                expansion.each_known_among(terms, new, budget, |row, exact| buffers.mark(row, mark | exact));
+                expansion.each_new_among(terms, &rows, budget, |row, exact| buffers.mark(row, mark | exact));
             }
-            self.marked = scratch.touched.len();
+            self.marked = buffers.touched.len();
         }
     }
 
-    /// Reads the rows of a query of one word: those whose names begin with it, and the others where these are not enough.
-    fn read_single(&mut self, reach: CandidateLimits, scratch: &mut SearchBuffers) {
+    /// Reads the rows of a query of one word: those whose names begin with it, and the others if these are too few.
+    fn read_single(&mut self, step: SearchStep, buffers: &mut SearchBuffers) {
         let Some(expansion) = self.expansions.first() else { return };
-        let (mark, lexicon, passes) = (expansion.mark, self.lexicon, self.passes);
-        let sure = if reach == CandidateLimits::Near { SURELY } else { 0 };
-        for range in &expansion.fresh_ranges {
-            if lexicon.tables.frequencies(range) > CROWD {
-                self.read_crowd(range, mark | sure, scratch);
+        let (mark, terms, passes) = (expansion.mark, self.terms, self.passes);
+        let exact = if step == SearchStep::Near { EXACT } else { 0 };
+        for range in &expansion.new_ranges {
+            if terms.rows.estimate(range) > TOO_MANY {
+                self.read_highest_ranked(range, mark | exact, buffers);
             } else {
-                lexicon.each_first(range, |row| scratch.touch(row, mark | sure | BEGINS, passes));
+                terms.each_first_row(range, |row| buffers.touch(row, mark | exact | BEGINS, passes));
             }
         }
-        for word in &expansion.fresh {
-            if !lexicon.is_common(*word) {
-                lexicon.each_row(*word, u32::MAX, |row, _| scratch.touch(row, mark, passes));
+        for word in &expansion.new {
+            if !terms.is_common(*word) {
+                terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark, passes));
             }
         }
-        for word in &expansion.mistaken {
-            for row in lexicon.tables.firsts(*word) {
-                if scratch.touched.len() < MOST_SINGLE {
-                    scratch.touch(*row, mark, passes);
+        for word in &expansion.typo_of {
+            for row in terms.rows.first_rows(*word) {
+                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
+                    buffers.touch(*row, mark, passes);
                 }
             }
         }
-        if scratch.touched.len() >= MAX_HITS {
+        if buffers.touched.len() >= MAX_HITS {
             return;
         }
-        for range in &expansion.fresh_ranges {
-            lexicon.each_rare(range, |row, is_first| {
-                if !is_first && scratch.touched.len() < MOST_SINGLE {
-                    scratch.touch(row, mark | sure, passes);
+        for range in &expansion.new_ranges {
+            terms.each_rare_row(range, |row, is_first| {
+                if !is_first && buffers.touched.len() < MAX_TOUCHED_SINGLE {
+                    buffers.touch(row, mark | exact, passes);
                 }
             });
         }
-        let in_ranges = expansion.fresh_ranges.iter().flat_map(|range| lexicon.tables.common_in(range));
-        let in_words = expansion.fresh.iter().copied().filter(|word| lexicon.is_common(*word));
-        let meant = expansion.mistaken.iter().copied().filter(|_| expansion.is_mistyped());
-        for word in in_ranges.chain(in_words).chain(meant) {
-            if scratch.touched.len() >= MOST_SINGLE || self.budget == 0 {
+        let in_ranges = expansion.new_ranges.iter().flat_map(|range| terms.rows.common_in(range));
+        let in_words = expansion.new.iter().copied().filter(|word| terms.is_common(*word));
+        let typo_of = expansion.typo_of.iter().copied().filter(|_| expansion.is_mistyped());
+        for word in in_ranges.chain(in_words).chain(typo_of) {
+            if buffers.touched.len() >= MAX_TOUCHED_SINGLE || self.budget == 0 {
                 return;
             }
-            lexicon.each_row(word, self.budget, |row, _| {
-                if scratch.touched.len() < MOST_SINGLE {
-                    scratch.touch(row, mark | sure, passes);
+            terms.each_row(word, self.budget, |row, _| {
+                if buffers.touched.len() < MAX_TOUCHED_SINGLE {
+                    buffers.touch(row, mark | exact, passes);
                 }
             });
-            self.budget = self.budget.saturating_sub(lexicon.tables.frequency(word));
+            self.budget = self.budget.saturating_sub(terms.rows.count(word));
         }
     }
 
-    /// Of the many names that begin with a word of a range, touches those that stand highest, as many as can be matches.
-    fn read_crowd(&self, range: &Range<u32>, marks: u16, scratch: &mut SearchBuffers) {
-        let (lexicon, passes) = (self.lexicon, self.passes);
-        let mut standings = [0_usize; 256];
-        lexicon.each_first(range, |row| {
-            if passes(row)
-                && let Some(rows) = standings.get_mut(usize::from(lexicon.tables.standing(row)))
-            {
-                *rows += 1;
+    /// Touches those rows with the highest static rank whose names begin with a word in a range, enough for all hits.
+    fn read_highest_ranked(&self, words: &Range<u32>, marks: u16, buffers: &mut SearchBuffers) {
+        let (terms, passes) = (self.terms, self.passes);
+        let static_rank = |row: u32| terms.lookups.static_ranks[row as usize];
+        let mut rows_by_rank = [0_usize; 256];
+        terms.each_first_row(words, |row| {
+            if passes(row) {
+                rows_by_rank[usize::from(static_rank(row))] += 1;
             }
         });
-        let mut higher = 0;
-        let least = (0..=u8::MAX).rev().find(|standing| {
-            higher += standings.get(usize::from(*standing)).copied().unwrap_or(0);
-            higher >= MAX_HITS
+        let mut rows = 0;
+        let min_rank = (0..=u8::MAX).rev().find(|rank| {
+            rows += rows_by_rank[usize::from(*rank)];
+            rows >= MAX_HITS
         });
-        let least = least.unwrap_or(0);
-        let mut left = MOST_SINGLE;
-        lexicon.each_first(range, |row| {
-            if lexicon.tables.standing(row) >= least && left > 0 && passes(row) {
-                scratch.touch(row, marks | BEGINS, passes);
-                left -= 1;
+        let min_rank = min_rank.unwrap_or(0);
+        let mut rest = MAX_TOUCHED_SINGLE;
+        terms.each_first_row(words, |row| {
+            if static_rank(row) >= min_rank && rest > 0 && passes(row) {
+                buffers.touch(row, marks | BEGINS, passes);
+                rest -= 1;
             }
         });
     }

@@ -1,9 +1,8 @@
-//! Why a row answers a query: the parts of its score.
-
 use serde::Serialize;
 
 use crate::data::field::model;
-use crate::search::rank::{MatchStrategy, Tally};
+use crate::search::MATCH_SCORE;
+use crate::search::rank::{MatchStrategy, ScoreSink};
 
 model! {
     /// Why a record matches a search: the parts of its score.
@@ -16,34 +15,58 @@ model! {
         /// The name or alias that matched best.
         pub text: String,
         /// The strategy that matched best.
-        pub way: &'static str,
+        #[serde(rename = "way")]
+        pub strategy: &'static str [named("way")],
         /// Every strategy that was tried on this name, the best first.
-        pub parts: Vec<Part>,
+        pub parts: Vec<ScorePart>,
         /// Points added for prominence.
-        pub prominence: f32,
+        #[serde(rename = "prominence")]
+        pub prominence_bonus: f32 [named("prominence")],
     }
 
     /// How well a name matches by one strategy.
     #[derive(Clone, Copy, Debug, Serialize)]
-    pub struct Part as "ExplanationPart" {
+    pub struct ScorePart as "ExplanationPart" {
         /// The strategy: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym` or `raw`.
-        pub way: &'static str,
+        #[serde(rename = "way")]
+        pub strategy: &'static str [named("way")],
         /// The score of a perfect match by this strategy.
         pub ceiling: f32,
         /// How similar the name is by this strategy, 0–1.
-        pub likeness: f32,
+        #[serde(rename = "likeness")]
+        pub similarity: f32 [named("likeness")],
         /// Their product.
         pub points: f32,
     }
 }
 
-/// Keeps all parts.
+/// The score by each strategy, best first.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(pub Vec<Part>);
+pub(crate) struct AllScores(Vec<ScorePart>);
 
-impl Tally for Parts {
-    fn note(&mut self, way: MatchStrategy, likeness: f32) {
-        self.0.push(Part { way: way.name(), ceiling: way.ceiling(), likeness, points: way.ceiling() * likeness });
+impl AllScores {
+    /// The best score; 0 if no strategy applies.
+    pub fn points(&self) -> f32 {
+        self.0.first().map_or(0.0, |part| part.points)
+    }
+
+    pub fn explain(self, text: &str, prominence_bonus: f32) -> Explanation {
+        let score = self.points() + prominence_bonus;
+        Explanation {
+            score,
+            matches: self.points() > 0.0 && score >= MATCH_SCORE,
+            text: text.to_owned(),
+            strategy: self.0.first().map_or("nothing", |part| part.strategy),
+            parts: self.0,
+            prominence_bonus,
+        }
+    }
+}
+
+impl ScoreSink for AllScores {
+    fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
+        let ceiling = strategy.ceiling();
+        self.0.push(ScorePart { strategy: strategy.name(), ceiling, similarity, points: ceiling * similarity });
         self.0.sort_by(|left, right| right.points.total_cmp(&left.points));
     }
 

@@ -1,28 +1,32 @@
-//! The ranking: one function of a query and a name, from 0 to 1.
+//! Ranking: a score from 0 to 1 for a query and a name.
 //!
-//! A name may answer a query in several [`MatchStrategy`]s. Each has a ceiling that says how sure it makes us, and a likeness that
-//! says how well this name does; the score is the best of them, and prominence breaks near ties: it adds at most
-//! [`WHISPER`], less than one edit in a name of common length costs.
+//! A name is compared by several [`MatchStrategy`]s. Each has a ceiling, the score of a perfect match, and yields a
+//! similarity; the score is the best product of the two. Prominence breaks near ties: it adds at most
+//! [`MAX_PROMINENCE_BONUS`], less than one edit costs in a name of usual length.
 
-pub mod candidates;
-pub mod explain;
-pub mod search_buffers;
+pub(crate) mod candidates;
+mod explain;
+pub(crate) mod search_buffers;
+
+pub(crate) use explain::AllScores;
+pub use explain::{Explanation, ScorePart};
 
 use crate::data::fold::fold_into;
-use crate::search::index::weights::{GENERIC, Weights};
-use crate::search::query::phonetic::sounds_like;
-use crate::search::query::{Query, Word};
+use crate::search::index::{GENERIC, Weights};
+use crate::search::query::phonetic::has_phonetic_key;
+use crate::search::query::{Query, QueryWord};
 use crate::search::rank::search_buffers::SearchBuffers;
 
-/// The most that prominence adds.
-pub(crate) const WHISPER: f32 = 0.02;
+const MAX_PROMINENCE_BONUS: f32 = 0.02;
 
-/// A way in which a name answers a query.
+/// The maximum number of words of a name that are compared one by one.
+const MAX_NAME_WORDS: usize = 12;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchStrategy {
-    /// The raw texts are alike, for names without letters or digits.
+    /// Raw texts, for names without letters or digits.
     Raw,
-    /// The folded texts are alike.
+    /// Equal folded texts.
     Whole,
     /// Without spaces.
     Joined,
@@ -32,18 +36,18 @@ pub(crate) enum MatchStrategy {
     Sorted,
     /// Word by word.
     Words,
-    /// The query begins the name.
+    /// The name begins with the query.
     Prefix,
-    /// The query begins the name, but for a typo.
+    /// The name begins with the query except for typos.
     NearPrefix,
-    /// The two sound alike.
+    /// Equal phonetic keys.
     Sound,
-    /// The query is made of the first letters of the name's words.
+    /// The query consists of the first letters of the name's words.
     Acronym,
 }
 
 impl MatchStrategy {
-    /// The name of the way in explanations.
+    /// The name in explanations.
     pub fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
@@ -59,7 +63,7 @@ impl MatchStrategy {
         }
     }
 
-    /// The score of a name that answers perfectly in this way.
+    /// The score of a perfect match.
     pub fn ceiling(self) -> f32 {
         match self {
             Self::Raw | Self::Whole => 1.0,
@@ -75,28 +79,25 @@ impl MatchStrategy {
     }
 }
 
-/// Takes note of each way a name is tried in.
-pub(crate) trait Tally {
-    /// Notes that a name does `likeness` well in a way.
-    fn note(&mut self, way: MatchStrategy, likeness: f32);
+/// Collects the similarities of a name by strategy.
+pub(crate) trait ScoreSink {
+    fn add(&mut self, strategy: MatchStrategy, similarity: f32);
 
-    /// The best score so far.
+    /// The best score so far. Strategies with a lower ceiling may be skipped.
     fn best(&self) -> f32;
 }
 
-/// The best score alone.
+/// The best score only.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Best {
-    pub score: f32,
-}
+pub(crate) struct BestScore(pub f32);
 
-impl Tally for Best {
-    fn note(&mut self, way: MatchStrategy, likeness: f32) {
-        self.score = self.score.max(way.ceiling() * likeness);
+impl ScoreSink for BestScore {
+    fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
+        self.0 = self.0.max(strategy.ceiling() * similarity);
     }
 
     fn best(&self) -> f32 {
-        self.score
+        self.0
     }
 }
 
@@ -108,187 +109,187 @@ pub(crate) fn score_text(
     query: &Query,
     text: &str,
     weights: &Weights,
-    scratch: &mut SearchBuffers,
-    tally: &mut impl Tally,
+    buffers: &mut SearchBuffers,
+    scores: &mut impl ScoreSink,
 ) {
-    let SearchBuffers { folded, joined, other, .. } = scratch;
+    let SearchBuffers { folded, joined, other, .. } = buffers;
     fold_into(text, folded);
     if folded.is_empty() || query.joined.is_empty() {
-        score_raw(query, text, tally);
+        score_raw(query, text, scores);
         return;
     }
     if *folded == query.folded {
-        tally.note(MatchStrategy::Whole, 1.0);
+        scores.add(MatchStrategy::Whole, 1.0);
         return;
     }
     joined.clear();
     folded.split(' ').for_each(|word| joined.push_str(word));
     if *joined == query.joined {
-        tally.note(MatchStrategy::Joined, 1.0);
+        scores.add(MatchStrategy::Joined, 1.0);
         return;
     }
-    let part = share(query.joined.len(), joined.len());
-    let begins = joined.starts_with(query.joined.as_str());
-    if begins && query.words.len() == 1 && !has_word_end(folded, query.joined.len()) {
-        // The beginning of a longer first word: no other way makes more of it.
-        tally.note(MatchStrategy::Prefix, 0.93 + 0.07 * part);
+    let typed = share(query.joined.len(), joined.len());
+    let is_prefix = joined.starts_with(&query.joined);
+    if is_prefix && query.words.len() == 1 && !has_word_end(folded, query.joined.len()) {
+        // A prefix of a longer first word: no other strategy scores higher.
+        scores.add(MatchStrategy::Prefix, 0.93 + 0.07 * typed);
         return;
     }
-    let edits = query.whole.edits(joined.as_bytes());
-    tally.note(MatchStrategy::Joined, likeness(edits.whole, query.whole.len(), joined.len()));
-    if begins {
-        tally.note(MatchStrategy::Prefix, 0.93 + 0.07 * part);
-    } else if query.whole.len() > 3 {
-        tally.note(MatchStrategy::NearPrefix, likeness(edits.prefix, query.whole.len(), 0) * (0.97 + 0.03 * part));
+    let length = query.joined_pattern.len();
+    let distance = query.joined_pattern.distance(joined);
+    let joined_similarity = similarity(distance.full, length, joined.len());
+    scores.add(MatchStrategy::Joined, joined_similarity);
+    if is_prefix {
+        scores.add(MatchStrategy::Prefix, 0.93 + 0.07 * typed);
+    } else if length > 3 {
+        scores.add(MatchStrategy::NearPrefix, similarity(distance.prefix, length, 0) * (0.97 + 0.03 * typed));
     }
-    score_words(query, folded, weights, other, tally);
-    if tally.best() < MatchStrategy::Sound.ceiling() && query.sound.len() > 1 && sounds_like(folded, &query.sound) {
-        tally.note(MatchStrategy::Sound, 0.8 + 0.2 * likeness(edits.whole, query.whole.len(), joined.len()));
+    score_words(query, folded, weights, other, scores);
+    if scores.best() < MatchStrategy::Sound.ceiling()
+        && query.phonetic_key.len() > 1
+        && has_phonetic_key(folded, &query.phonetic_key)
+    {
+        scores.add(MatchStrategy::Sound, 0.8 + 0.2 * joined_similarity);
     }
 }
 
-/// True where a word of a folded text ends at `length`, or before it: then it is no beginning of the first word.
+/// True if a word of a folded text ends at `length` or before, so that more than its first word was typed.
 fn has_word_end(folded: &str, length: usize) -> bool {
     folded.as_bytes().get(length).is_none_or(|byte| *byte == b' ')
         || folded.as_bytes().iter().take(length).any(|byte| *byte == b' ')
 }
 
-fn score_raw(query: &Query, text: &str, tally: &mut impl Tally) {
+fn score_raw(query: &Query, text: &str, scores: &mut impl ScoreSink) {
     if query.raw.is_empty() {
         return;
     }
     if text.trim() == query.raw {
-        tally.note(MatchStrategy::Raw, 1.0);
-    } else if text.contains(query.raw.as_str()) {
-        tally.note(MatchStrategy::Raw, 0.9 * share(query.raw.len(), text.len()).max(0.7));
+        scores.add(MatchStrategy::Raw, 1.0);
+    } else if text.contains(&query.raw) {
+        scores.add(MatchStrategy::Raw, 0.9 * share(query.raw.len(), text.len()).max(0.7));
     }
 }
 
-/// The ways that look at single words; `other` is a buffer.
-fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut String, tally: &mut impl Tally) {
-    let mut buffer = [("", 0.0); MOST_NAME_WORDS];
+/// The strategies that compare single words; `other` is a buffer.
+fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut String, scores: &mut impl ScoreSink) {
+    let mut buffer = [("", 0.0); MAX_NAME_WORDS];
     let mut count = 0;
-    for (place, word) in buffer.iter_mut().zip(folded.split(' ')) {
-        *place = (word, weights.of(word));
+    for (slot, word) in buffer.iter_mut().zip(folded.split(' ')) {
+        *slot = (word, weights.of(word));
         count += 1;
     }
-    let words = buffer.get(..count).unwrap_or_default();
-    if let Some(core) = &query.core {
+    let words = &buffer[..count];
+    if let Some(core) = &query.core_pattern {
         other.clear();
         other.extend(words.iter().filter(|(_, weight)| *weight >= GENERIC).map(|(word, _)| *word));
         if !other.is_empty() {
-            tally.note(MatchStrategy::Core, likeness(core.edits(other.as_bytes()).whole, core.len(), other.len()));
+            scores.add(MatchStrategy::Core, similarity(core.distance(other).full, core.len(), other.len()));
         }
     }
-    tally.note(MatchStrategy::Words, words_alike(query, words));
-    if let Some(sorted) = &query.sorted
+    scores.add(MatchStrategy::Words, words_similarity(query, words));
+    if let Some(sorted) = &query.sorted_pattern
         && count > 1
     {
         let mut in_order = buffer;
-        if let Some(in_order) = in_order.get_mut(..count) {
-            in_order.sort_unstable_by_key(|(word, _)| *word);
-            other.clear();
-            other.extend(in_order.iter().map(|(word, _)| *word));
-            tally
-                .note(MatchStrategy::Sorted, likeness(sorted.edits(other.as_bytes()).whole, sorted.len(), other.len()));
-        }
+        let in_order = &mut in_order[..count];
+        in_order.sort_unstable_by_key(|(word, _)| *word);
+        other.clear();
+        other.extend(in_order.iter().map(|(word, _)| *word));
+        scores.add(MatchStrategy::Sorted, similarity(sorted.distance(other).full, sorted.len(), other.len()));
     }
     if query.may_be_acronym() && count > 1 && is_acronym(&query.joined, words) {
-        tally.note(MatchStrategy::Acronym, 1.0);
+        scores.add(MatchStrategy::Acronym, 1.0);
     }
 }
 
-/// The most words of a name that are compared one by one.
-pub(crate) const MOST_NAME_WORDS: usize = 12;
-
-/// How alike two texts are that are so many edits apart, where 1 is equal.
-fn likeness(edits: u32, left: u32, right: usize) -> f32 {
-    let longest = left.max(u32::try_from(right).unwrap_or(u32::MAX)).max(1);
-    1.0 - ratio(edits.min(longest), longest)
+/// The similarity of two texts of these lengths, where 1 is equal.
+fn similarity(distance: u32, left: u32, right: usize) -> f32 {
+    let longest = left.max(right as u32).max(1);
+    1.0 - ratio(distance.min(longest), longest)
 }
 
-/// How much `part` is of `whole`, from 0 to 1.
-pub(crate) fn share(part: usize, whole: usize) -> f32 {
-    ratio(u32::try_from(part).unwrap_or(u32::MAX), u32::try_from(whole.max(1)).unwrap_or(u32::MAX)).min(1.0)
+/// `part` divided by `all`, from 0 to 1.
+fn share(part: usize, all: usize) -> f32 {
+    ratio(part as u32, all.max(1) as u32).min(1.0)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lengths of names")]
-fn ratio(part: u32, whole: u32) -> f32 {
-    part as f32 / whole as f32
+fn ratio(part: u32, all: u32) -> f32 {
+    part as f32 / all as f32
 }
 
 /// How well the words of a query cover those of a name and are covered by them, each by its weight.
-fn words_alike(query: &Query, words: &NameWords<'_>) -> f32 {
+fn words_similarity(query: &Query, words: &NameWords<'_>) -> f32 {
     let mut taken = 0_u32;
-    let (mut asked, mut answered) = (0.0, 0.0);
-    let (mut told, mut covered) = (0.0, 0.0);
-    let mut ordered = true;
+    let (mut query_weight, mut matched) = (0.0, 0.0);
+    let mut covered = 0.0;
+    let mut is_ordered = true;
     let mut last = 0;
-    for (at, word) in query.words.iter().enumerate() {
-        let is_last = at + 1 == query.words.len() && !query.ended;
+    for (index, word) in query.words.iter().enumerate() {
+        let is_typing = query.is_typing(index);
         let mut best = (0.0, 0);
-        for (place, (text, _)) in words.iter().enumerate() {
-            if taken & (1 << place) == 0 {
-                let alike = word_alike(word, text, is_last);
-                if alike > best.0 {
-                    best = (alike, place);
+        for (position, (text, _)) in words.iter().enumerate() {
+            if taken & (1 << position) == 0 {
+                let similarity = word_similarity(word, text, is_typing);
+                if similarity > best.0 {
+                    best = (similarity, position);
                 }
             }
         }
-        asked += word.weight;
-        if best.0 > 0.0 {
-            taken |= 1 << best.1;
-            answered += word.weight * best.0;
-            covered += words.get(best.1).map_or(0.0, |(_, weight)| weight * best.0);
-            ordered &= best.1 >= last;
-            last = best.1;
+        query_weight += word.weight;
+        let (similarity, position) = best;
+        if similarity > 0.0 {
+            taken |= 1 << position;
+            matched += word.weight * similarity;
+            covered += words[position].1 * similarity;
+            is_ordered &= position >= last;
+            last = position;
         }
     }
-    told += words.iter().map(|(_, weight)| weight).sum::<f32>();
-    if asked <= 0.0 || told <= 0.0 {
+    let name_weight = words.iter().map(|(_, weight)| weight).sum::<f32>();
+    if query_weight <= 0.0 || name_weight <= 0.0 {
         return 0.0;
     }
-    let order = if ordered { 1.0 } else { 0.97 };
-    (answered / asked) * (0.85 + 0.15 * (covered / told).min(1.0)) * order
+    let order = if is_ordered { 1.0 } else { 0.97 };
+    (matched / query_weight) * (0.85 + 0.15 * (covered / name_weight).min(1.0)) * order
 }
 
-/// How alike a word of a query and one of a name are.
-fn word_alike(word: &Word, text: &str, is_last: bool) -> f32 {
+/// The similarity of a word of a query and one of a name.
+fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if word.text == text {
         return 1.0;
     }
     if word.nicknames.contains(&text) {
         return 0.97;
     }
-    let (asked, told) = (word.text.as_bytes(), text.as_bytes());
-    if told.starts_with(asked) {
-        return if asked.len() == 1 && !is_last {
+    let (typed, length) = (word.text.len(), text.len());
+    if text.starts_with(&word.text) {
+        return if typed == 1 && !is_typing {
             0.85
-        } else if is_last {
-            0.88 + 0.1 * share(asked.len(), told.len())
+        } else if is_typing {
+            0.88 + 0.1 * share(typed, length)
         } else {
-            0.7 + 0.25 * share(asked.len(), told.len())
+            0.7 + 0.25 * share(typed, length)
         };
     }
-    if told.len() == 1 && asked.starts_with(told) {
+    if length == 1 && word.text.starts_with(text) {
         return 0.75;
     }
-    if asked.len() < 3 || told.len() < 3 {
+    if typed < 3 || length < 3 {
         return 0.0;
     }
-    let edits = word.pattern.edits(told);
-    let mut best = likeness(edits.whole, word.pattern.len(), told.len());
-    if is_last && asked.len() > 3 {
-        best = best.max(0.85 * likeness(edits.prefix, word.pattern.len(), 0));
+    let distance = word.pattern.distance(text);
+    let mut best = similarity(distance.full, word.pattern.len(), length);
+    if is_typing && typed > 3 {
+        best = best.max(0.85 * similarity(distance.prefix, word.pattern.len(), 0));
     }
     if best < 0.6 { 0.0 } else { best }
 }
 
-/// True where `letters` are the first letters of the words, of all of them or of those that are not connecting words.
+/// True if `letters` are the first letters of all words, or of those that are not connecting words.
 fn is_acronym(letters: &str, words: &NameWords<'_>) -> bool {
     let all = words.iter().filter_map(|(word, _)| word.bytes().next());
-    let telling = words.iter().filter(|(word, _)| !is_connecting(word)).filter_map(|(word, _)| word.bytes().next());
-    all.eq(letters.bytes()) || telling.eq(letters.bytes())
+    let main = words.iter().filter(|(word, _)| !is_connecting(word)).filter_map(|(word, _)| word.bytes().next());
+    all.eq(letters.bytes()) || main.eq(letters.bytes())
 }
 
 /// True for words that acronyms leave out.
@@ -296,20 +297,15 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// The part that prominence adds, on a logarithmic scale.
-pub(crate) fn whisper(prominence: u32) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "a whisper")]
-    let prominence = prominence as f32;
-    WHISPER * ((1.0 + prominence).ln() / 12.0).min(1.0)
+/// What prominence adds to a score, on a logarithmic scale.
+pub(crate) fn prominence_bonus(prominence: u32) -> f32 {
+    MAX_PROMINENCE_BONUS * ((1.0 + prominence as f32).ln() / 12.0).min(1.0)
 }
 
-/// How a row stands among rows that answer a query alike: the shorter its name and the more prominent, the higher.
-///
-/// It is to [`MatchStrategy::Prefix`] and [`whisper`] what a byte can be.
-pub(crate) fn standing(length: usize, prominence: u32) -> u8 {
-    // A query of six letters is a common one.
-    let points = 0.07 * 6.0 / ratio(u32::try_from(length.clamp(6, 200)).unwrap_or(200), 1) + whisper(prominence);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within 0 and 255")]
-    let byte = (points / (0.07 + WHISPER) * 255.0) as u8;
-    byte
+/// The rank of a row among rows that match a query equally well: the shorter its name and the more prominent, the higher.
+/// Approximates the prefix score plus the prominence bonus in a byte.
+pub(crate) fn static_rank(name_length: usize, prominence: u32) -> u8 {
+    // Six letters are a usual query.
+    let points = 0.07 * 6.0 / ratio(name_length.clamp(6, 200) as u32, 1) + prominence_bonus(prominence);
+    (points / (0.07 + MAX_PROMINENCE_BONUS) * 255.0) as u8
 }
