@@ -21,7 +21,7 @@ use crate::http::State;
 use crate::mcp::McpQuota;
 use crate::mcp::{OriginPolicyError, Settings};
 use crate::quota::Tier;
-use crate::release::{self, ActiveRelease, ReleaseError, ReleaseStore, active};
+use crate::release::{self, ActiveRelease, ReleaseError, ReleaseStore};
 
 use crate::http::server::{Limits, run, stop_signal};
 
@@ -83,7 +83,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 
     let index = settings.index.clone();
     let started = off_runtime(move || {
-        release::start(ReleaseStore::at(index), active::DEFAULT_KEEP, |event| eprintln!("{event}"))
+        release::start(ReleaseStore::at(index), release::DEFAULT_KEEP, |event| eprintln!("{event}"))
     })
     .await?;
     let watcher = started.map_err(ServeError::Release)?;

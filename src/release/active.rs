@@ -1,7 +1,7 @@
-//! What is served: the one pointer that is swapped when a release is.
+//! The release that is served: one pointer that is swapped.
 //!
-//! A request takes `current()` once, at its start, and keeps it to its end, so that no answer mixes two releases. The
-//! releases served before stay for the cursors that began there.
+//! A request takes `current()` once, at its start, so that no response mixes two releases. Releases served before remain
+//! loaded for their cursors.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,37 +10,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::{ArcSwap, Guard};
 
 use crate::data::SnapshotVersion;
+use crate::release::source::HasVersion;
 
-/// How many releases are kept beside the one that is served, unless the settings say otherwise.
+/// The number of releases that remain loaded in addition to the served one.
 pub const DEFAULT_KEEP: usize = 3;
 
-/// What has a snapshot's version.
-pub trait HasVersion {
-    /// The version.
-    fn version(&self) -> SnapshotVersion;
-}
-
-/// The release that is served, and those kept for cursors.
 pub struct ActiveRelease<T> {
     served: ArcSwap<Served<T>>,
     keep: usize,
     swaps: AtomicU64,
-    refusals: AtomicU64,
+    rejections: AtomicU64,
 }
 
 struct Served<T> {
     current: LoadedRelease<T>,
-    /// The others, the last served first.
-    held: Vec<LoadedRelease<T>>,
+    /// The most recently served first.
+    others: Vec<LoadedRelease<T>>,
 }
 
 pub(crate) struct LoadedRelease<T> {
     pub(crate) item: Arc<T>,
-    /// The snapshot that is part of the program; a release of the index may have the same version.
+    /// True for the snapshot in the program; a release of the index may have the same version.
     pub(crate) bundled: bool,
 }
 
-/// The release that was served when it was asked for. A thread has room for a few of these.
+/// The release served at the time of the call. A thread should have only a few of these at a time: more are slower.
 pub struct Serving<T>(Guard<Arc<Served<T>>>);
 
 impl<T> Deref for Serving<T> {
@@ -58,74 +52,66 @@ impl<T> Clone for LoadedRelease<T> {
 }
 
 impl<T: HasVersion> ActiveRelease<T> {
-    /// Serves `current`, and keeps up to `keep` of the releases served before it.
-    #[must_use]
+    /// Serves `current`; up to `keep` of the releases served before remain loaded.
     pub fn new(current: Arc<T>, keep: usize) -> Self {
         Self::with(LoadedRelease { item: current, bundled: false }, Vec::new(), keep)
     }
 
-    pub(crate) fn with(current: LoadedRelease<T>, mut held: Vec<LoadedRelease<T>>, keep: usize) -> Self {
-        held.truncate(keep);
-        let served = ArcSwap::from_pointee(Served { current, held });
-        Self { served, keep, swaps: AtomicU64::new(0), refusals: AtomicU64::new(0) }
+    pub(crate) fn with(current: LoadedRelease<T>, mut others: Vec<LoadedRelease<T>>, keep: usize) -> Self {
+        others.truncate(keep);
+        let served = ArcSwap::from_pointee(Served { current, others });
+        Self { served, keep, swaps: AtomicU64::new(0), rejections: AtomicU64::new(0) }
     }
 
-    /// What is served now.
-    #[must_use]
     pub fn current(&self) -> Arc<T> {
         Arc::clone(&self.serving())
     }
 
-    /// The same, for what does not wait: counting its holders, all of them together, costs more than to read from it.
-    #[must_use]
+    /// As [`ActiveRelease::current`] for code that does not wait: cheaper, because no shared counter is changed.
     pub fn serving(&self) -> Serving<T> {
         Serving(self.served.load())
     }
 
-    /// The release of this version, where it is served or kept.
-    #[must_use]
+    /// The release of this version, if it is loaded.
     pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<T>> {
         let served = self.served.load();
-        let mut all = std::iter::once(&served.current).chain(&served.held);
-        all.find(|held| held.item.version() == version).map(|held| Arc::clone(&held.item))
+        let mut all = std::iter::once(&served.current).chain(&served.others);
+        all.find(|loaded| loaded.item.version() == version).map(|loaded| Arc::clone(&loaded.item))
     }
 
-    /// All that can be asked: the release that is served, then those kept, the last served first.
-    #[must_use]
+    /// All loaded releases, the most recently served first.
     pub fn all(&self) -> Vec<Arc<T>> {
         let served = self.served.load();
-        std::iter::once(&served.current).chain(&served.held).map(|held| Arc::clone(&held.item)).collect()
+        std::iter::once(&served.current).chain(&served.others).map(|loaded| Arc::clone(&loaded.item)).collect()
     }
 
-    /// Serves `next` from now on. What was served is kept; the one kept longest goes when there are too many.
+    /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped.
     pub fn replace(&self, next: Arc<T>) {
         let next = LoadedRelease { item: next, bundled: false };
         self.served.rcu(|served| {
             let version = next.item.version();
-            let others = std::iter::once(&served.current).chain(&served.held);
-            let held = others.filter(|held| held.item.version() != version).take(self.keep).cloned().collect();
-            Served { current: next.clone(), held }
+            let loaded = std::iter::once(&served.current).chain(&served.others);
+            let others = loaded.filter(|other| other.item.version() != version).take(self.keep).cloned().collect();
+            Served { current: next.clone(), others }
         });
         self.swaps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often another release was taken up since the start.
-    #[must_use]
+    /// The number of swaps since the start.
     pub fn swaps(&self) -> u64 {
         self.swaps.load(Ordering::Relaxed)
     }
 
-    /// How often a release was refused since the start.
-    #[must_use]
-    pub fn refusals(&self) -> u64 {
-        self.refusals.load(Ordering::Relaxed)
+    /// The number of rejected releases since the start.
+    pub fn rejections(&self) -> u64 {
+        self.rejections.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn count_refusal(&self) {
-        self.refusals.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count_rejection(&self) {
+        self.rejections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// True where a release of the index, and not the bundled snapshot, of this version is served.
+    /// True if a release of the index with this version is served, and not the bundled snapshot.
     pub(crate) fn serves(&self, version: SnapshotVersion) -> bool {
         let served = self.served.load();
         !served.current.bundled && served.current.item.version() == version
@@ -136,9 +122,9 @@ impl<T: HasVersion> ActiveRelease<T> {
 mod tests {
     use super::*;
 
-    struct GenerationId(u32);
+    struct Item(u32);
 
-    impl HasVersion for GenerationId {
+    impl HasVersion for Item {
         fn version(&self) -> SnapshotVersion {
             version(self.0)
         }
@@ -148,55 +134,57 @@ mod tests {
         format!("2026-11-20.{counter}").parse().unwrap()
     }
 
-    fn numbers(live: &ActiveRelease<GenerationId>) -> Vec<u32> {
-        live.all().iter().map(|item| item.0).collect()
+    fn numbers(active: &ActiveRelease<Item>) -> Vec<u32> {
+        active.all().iter().map(|item| item.0).collect()
     }
 
     #[test]
-    fn the_last_three_stay_for_their_cursors() {
-        let live = ActiveRelease::new(Arc::new(GenerationId(1)), DEFAULT_KEEP);
+    fn the_last_three_remain_loaded() {
+        let active = ActiveRelease::new(Arc::new(Item(1)), DEFAULT_KEEP);
         for counter in 2..=5 {
-            live.replace(Arc::new(GenerationId(counter)));
+            active.replace(Arc::new(Item(counter)));
         }
-        assert_eq!(numbers(&live), [5, 4, 3, 2]);
+        assert_eq!(numbers(&active), [5, 4, 3, 2]);
         assert!(
-            live.loaded(version(1)).is_none() && live.loaded(version(2)).is_some() && live.loaded(version(5)).is_some()
+            active.loaded(version(1)).is_none()
+                && active.loaded(version(2)).is_some()
+                && active.loaded(version(5)).is_some()
         );
-        assert_eq!(live.swaps(), 4);
+        assert_eq!(active.swaps(), 4);
     }
 
     #[test]
-    fn switching_back_keeps_what_was_served_and_holds_nothing_twice() {
-        let live = ActiveRelease::new(Arc::new(GenerationId(1)), 2);
+    fn switching_back_loads_no_release_twice() {
+        let active = ActiveRelease::new(Arc::new(Item(1)), 2);
         for counter in [2, 1, 2, 2, 3, 1] {
-            live.replace(Arc::new(GenerationId(counter)));
+            active.replace(Arc::new(Item(counter)));
         }
-        assert_eq!(numbers(&live), [1, 3, 2]);
+        assert_eq!(numbers(&active), [1, 3, 2]);
     }
 
     #[test]
-    fn a_request_keeps_what_it_took_through_a_swap() {
-        let live = ActiveRelease::new(Arc::new(GenerationId(1)), 0);
-        let taken = live.current();
-        live.replace(Arc::new(GenerationId(2)));
-        assert_eq!((taken.0, live.current().0), (1, 2));
-        assert!(live.loaded(version(1)).is_none());
+    fn a_request_keeps_its_release_through_a_swap() {
+        let active = ActiveRelease::new(Arc::new(Item(1)), 0);
+        let release = active.current();
+        active.replace(Arc::new(Item(2)));
+        assert_eq!((release.0, active.current().0), (1, 2));
+        assert!(active.loaded(version(1)).is_none());
     }
 
     #[test]
-    fn readers_never_see_a_release_missing_while_it_is_swapped() {
-        let live = ActiveRelease::new(Arc::new(GenerationId(1)), 1);
+    fn loaded_releases_are_available_during_a_swap() {
+        let active = ActiveRelease::new(Arc::new(Item(1)), 1);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 for _ in 0..20_000 {
-                    // Two releases take turns, and one is kept: both can always be asked.
-                    assert!(live.loaded(version(1)).is_some());
-                    let all = live.all();
+                    // Two releases alternate, and one other remains loaded: both are always available.
+                    assert!(active.loaded(version(1)).is_some());
+                    let all = active.all();
                     assert!(all.len() == 1 || all[0].0 != all[1].0);
                 }
             });
             for turn in 0..2_000 {
-                live.replace(Arc::new(GenerationId(2 - turn % 2)));
+                active.replace(Arc::new(Item(2 - turn % 2)));
             }
             reader.join().unwrap();
         });

@@ -1,7 +1,7 @@
-//! Checksums of files, computed while they stream by.
+//! Checksums of files.
 //!
-//! xxh3 finds accidents (a flipped bit, a cut, a mixed-up copy) at the speed of memory. It is no signature: whoever may
-//! write to the index folder may publish.
+//! xxh3 detects accidents (a flipped bit, a truncated or mixed-up copy) at the speed of memory. It is not a signature: anyone
+//! who can write to the index folder can publish.
 
 use std::fmt;
 use std::fs::File;
@@ -19,8 +19,6 @@ const BUFFER: usize = 1 << 20;
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// The checksum of bytes in memory.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(xxh3_64(bytes))
     }
@@ -48,7 +46,7 @@ impl TryFrom<String> for Checksum {
     }
 }
 
-/// Writes through to `out` and keeps the count and the checksum of what went by.
+/// Counts the bytes written to `out` and computes their checksum.
 pub(crate) struct HashingWriter<W> {
     out: W,
     hash: Box<Xxh3>,
@@ -60,16 +58,16 @@ impl<W: Write> HashingWriter<W> {
         Self { out, hash: Box::new(Xxh3::new()), bytes: 0 }
     }
 
-    /// What was written to, with the number of bytes and their checksum.
-    pub(crate) fn finish(self) -> (W, u64, Checksum) {
-        (self.out, self.bytes, Checksum(self.hash.digest()))
+    /// The number of bytes and their checksum.
+    pub(crate) fn finish(self) -> (u64, Checksum) {
+        (self.bytes, Checksum(self.hash.digest()))
     }
 }
 
 impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
-        self.hash.update(bytes.get(..written).unwrap_or(bytes));
+        self.hash.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
@@ -79,7 +77,7 @@ impl<W: Write> Write for HashingWriter<W> {
     }
 }
 
-/// Reads a file once, a megabyte at a time, and tells `advance` after each how many bytes are done.
+/// The size and checksum of a file. Calls `advance` with the bytes read so far, about once per megabyte.
 pub(crate) fn of_file(path: &Path, mut advance: impl FnMut(u64)) -> io::Result<(u64, Checksum)> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; BUFFER];
@@ -92,7 +90,7 @@ pub(crate) fn of_file(path: &Path, mut advance: impl FnMut(u64)) -> io::Result<(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        hash.update(buffer.get(..read).unwrap_or(&buffer));
+        hash.update(&buffer[..read]);
         bytes += read as u64;
         advance(bytes);
     }
@@ -103,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_streamed_checksum_is_that_of_the_whole() {
+    fn a_streamed_checksum_equals_that_of_all_bytes() {
         let bytes: Vec<u8> = (0..3 * BUFFER + 7).map(|n| (n * 31 % 251) as u8).collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
@@ -111,15 +109,15 @@ mod tests {
         for part in bytes.chunks(1000) {
             writer.write_all(part).unwrap();
         }
-        let (_, length, written) = writer.finish();
-        let mut told = Vec::new();
-        assert_eq!(of_file(&path, |done| told.push(done)).unwrap(), (length, written));
+        let (length, written) = writer.finish();
+        let mut reported = Vec::new();
+        assert_eq!(of_file(&path, |done| reported.push(done)).unwrap(), (length, written));
         assert_eq!((length, written), (bytes.len() as u64, Checksum::of(&bytes)));
-        assert!(told.is_sorted() && told.last() == Some(&length));
+        assert!(reported.is_sorted() && reported.last() == Some(&length));
     }
 
     #[test]
-    fn a_checksum_is_read_as_it_is_written_and_in_no_other_form() {
+    fn only_the_written_form_of_a_checksum_is_accepted() {
         let checksum = Checksum(0x00ab_cdef_0123_4567);
         assert_eq!(checksum.to_string(), "00abcdef01234567");
         assert_eq!(Checksum::try_from(checksum.to_string()), Ok(checksum));

@@ -1,7 +1,7 @@
-//! The machine stops at every instant of a publication, and the index must serve what it served or the new release.
+//! Simulates a crash at every point of a publication: the index must then contain the old or the new release.
 //!
-//! Two ways to stop: the process is killed, then all that was done stays; the power goes, then every file that was not
-//! synced is cut, and of the renames whose folder was not synced any may be undone.
+//! Two kinds of crash. If the process is killed, all operations so far are done. After a power failure, files that were not
+//! synced are truncated, and any of the renames whose folder was not synced may be undone.
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -14,53 +14,53 @@ use crate::release::{Outcome, Publisher};
 use crate::release::{ReleaseStore, files};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Act {
+enum Operation {
     CreateFolder(PathBuf),
     Create(PathBuf),
     SyncFile(PathBuf),
     SyncFolder(PathBuf),
-    /// With the bytes of the file that was replaced, where there was one.
+    /// With the content of the replaced file, if there was one.
     Rename(PathBuf, PathBuf, Option<Vec<u8>>),
     Remove(PathBuf),
 }
 
-/// A disk that stops before its act number `last`, and remembers what was done.
+/// A file system that fails before operation number `last` and records the others.
 struct FaultyFs {
     last: usize,
-    acts: RefCell<Vec<Act>>,
+    operations: RefCell<Vec<Operation>>,
 }
 
 impl FaultyFs {
     fn after(last: usize) -> Self {
-        Self { last, acts: RefCell::default() }
+        Self { last, operations: RefCell::default() }
     }
 
-    fn act(&self, act: Act) -> io::Result<()> {
-        let mut acts = self.acts.borrow_mut();
-        if acts.len() >= self.last {
-            return Err(io::Error::other("the machine stopped"));
+    fn operation(&self, operation: Operation) -> io::Result<()> {
+        let mut operations = self.operations.borrow_mut();
+        if operations.len() >= self.last {
+            return Err(io::Error::other("simulated crash"));
         }
-        acts.push(act);
+        operations.push(operation);
         Ok(())
     }
 
-    /// Cuts what was not synced, and undoes the unsynced renames whose bits are set in `undone`. False where there are
-    /// fewer such renames than bits.
+    /// Truncates what was not synced, and undoes the unsynced renames whose bits are set in `undone`. False if `undone` has
+    /// more bits than there are such renames.
     fn lose_power(&self, undone: u32) -> bool {
-        let acts = self.acts.borrow();
+        let operations = self.operations.borrow();
         let mut unsynced_renames = Vec::new();
         let mut unsynced_files: Vec<PathBuf> = Vec::new();
-        for act in acts.iter() {
-            match act {
-                Act::Create(path) => unsynced_files.push(path.clone()),
-                Act::SyncFile(path) => unsynced_files.retain(|file| file != path),
-                Act::SyncFolder(folder) => {
+        for operation in operations.iter() {
+            match operation {
+                Operation::Create(path) => unsynced_files.push(path.clone()),
+                Operation::SyncFile(path) => unsynced_files.retain(|file| file != path),
+                Operation::SyncFolder(folder) => {
                     unsynced_renames.retain(|(_, to, _): &(PathBuf, PathBuf, _)| to.parent() != Some(folder));
                 }
-                Act::Rename(from, to, replaced) => {
+                Operation::Rename(from, to, replaced) => {
                     unsynced_renames.push((from.clone(), to.clone(), replaced.clone()));
                 }
-                Act::CreateFolder(_) | Act::Remove(_) => {}
+                Operation::CreateFolder(_) | Operation::Remove(_) => {}
             }
         }
         if undone >> unsynced_renames.len() != 0 {
@@ -83,32 +83,32 @@ impl FaultyFs {
 
 impl Fs for FaultyFs {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        self.act(Act::CreateFolder(path.to_owned()))?;
+        self.operation(Operation::CreateFolder(path.to_owned()))?;
         OsFs.create_folder(path)
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        self.act(Act::Create(path.to_owned()))?;
+        self.operation(Operation::Create(path.to_owned()))?;
         OsFs.create(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        self.act(Act::SyncFile(path.to_owned()))?;
+        self.operation(Operation::SyncFile(path.to_owned()))?;
         Unsynced.sync_file(path)
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.act(Act::SyncFolder(path.to_owned()))?;
+        self.operation(Operation::SyncFolder(path.to_owned()))?;
         Unsynced.sync_folder(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.act(Act::Rename(from.to_owned(), to.to_owned(), fs::read(to).ok()))?;
+        self.operation(Operation::Rename(from.to_owned(), to.to_owned(), fs::read(to).ok()))?;
         OsFs.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.act(Act::Remove(path.to_owned()))?;
+        self.operation(Operation::Remove(path.to_owned()))?;
         OsFs.remove(path)
     }
 }
@@ -116,76 +116,84 @@ impl Fs for FaultyFs {
 const OLD: &str = "2026-11-20.1";
 const NEW: &str = "2026-11-27.1";
 
-/// Publishes [`NEW`] on a machine that stops as `disk` does; true where it came to its end.
-fn publish_on(disk: &FaultyFs, releases: &ReleaseStore) -> bool {
-    Publisher::begin(releases.clone(), disk).and_then(|building| finish(&building, small(NEW))).is_ok()
+/// Publishes [`NEW`] on a faulty file system; true if it succeeds.
+fn publish_on(file_system: &FaultyFs, releases: &ReleaseStore) -> bool {
+    Publisher::begin(releases.clone(), file_system).and_then(|publisher| finish(&publisher, small(NEW))).is_ok()
 }
 
-/// How many acts are done at each instant worth stopping at: before every act, but of the many text files that are
-/// synced one after the other before the first only. The last is the end.
-fn instants(copies: &Copies) -> Vec<usize> {
+/// The crash points: before every operation, except that of the text files synced in a row only the first counts. The last
+/// is the end.
+fn crash_points(copies: &Copies) -> Vec<usize> {
     let (_folder, releases) = copies.next();
-    let disk = FaultyFs::after(usize::MAX);
-    assert!(publish_on(&disk, &releases));
-    let acts = disk.acts.borrow();
-    let text =
-        |act: &Act| matches!(act, Act::SyncFile(path) if path.components().any(|part| part.as_os_str() == "text"));
-    let alike = |at: usize| at > 0 && acts.get(at).is_some_and(text) && text(&acts[at - 1]);
-    (0..=acts.len()).filter(|at| !alike(*at)).collect()
+    let file_system = FaultyFs::after(usize::MAX);
+    assert!(publish_on(&file_system, &releases));
+    let operations = file_system.operations.borrow();
+    let text = |operation: &Operation| matches!(operation, Operation::SyncFile(path) if path.components().any(|part| part.as_os_str() == "text"));
+    let alike = |at: usize| at > 0 && operations.get(at).is_some_and(text) && text(&operations[at - 1]);
+    (0..=operations.len()).filter(|at| !alike(*at)).collect()
 }
 
-/// The index must serve one of both releases whole, and the next build must end well and leave nothing lying about.
-fn recovers(releases: &ReleaseStore, place: &str) {
+/// Checks that the index contains one of both releases, and that the next build succeeds and leaves no files over.
+fn assert_recovers(releases: &ReleaseStore, context: &str) {
     let current = releases.current().unwrap().unwrap();
-    assert!([version(OLD), version(NEW)].contains(&current), "{place}: {current}");
-    let release = releases.open(current).unwrap_or_else(|error| panic!("{place}: {error}"));
-    release.smoke_test().unwrap_or_else(|error| panic!("{place}: {error}"));
+    assert!([version(OLD), version(NEW)].contains(&current), "{context}: {current}");
+    let release = releases.open(current).unwrap_or_else(|error| panic!("{context}: {error}"));
+    release.smoke_test().unwrap_or_else(|error| panic!("{context}: {error}"));
     drop(release);
-    let publication = publish(releases, small(NEW)).unwrap_or_else(|error| panic!("{place}: {error}"));
-    assert_eq!(publication.current, Some(version(NEW)), "{place}");
-    assert_eq!(releases.current().unwrap(), Some(version(NEW)), "{place}");
-    assert_eq!(names(releases.folder()), [OLD, NEW, "current"], "{place}");
+    let publication = publish(releases, small(NEW)).unwrap_or_else(|error| panic!("{context}: {error}"));
+    assert_eq!(publication.current, Some(version(NEW)), "{context}");
+    assert_eq!(releases.current().unwrap(), Some(version(NEW)), "{context}");
+    assert_eq!(names(releases.folder()), [OLD, NEW, "current"], "{context}");
     releases.open(version(NEW)).unwrap();
     releases.open(version(OLD)).unwrap();
 }
 
 #[test]
-fn a_build_killed_before_any_of_its_acts_leaves_the_old_release_or_the_new() {
+fn a_build_killed_at_any_point_leaves_the_old_or_the_new_release() {
     let copies = Copies::of(index(&[OLD]));
-    let stops = instants(&copies);
+    let stops = crash_points(&copies);
     assert!(stops.len() > 15, "{stops:?}");
     for last in stops {
         let (_folder, releases) = copies.next();
-        let disk = FaultyFs::after(last);
-        publish_on(&disk, &releases);
-        recovers(&releases, &format!("killed after {last} acts, {:?}", disk.acts.borrow().last()));
+        let file_system = FaultyFs::after(last);
+        publish_on(&file_system, &releases);
+        assert_recovers(
+            &releases,
+            &format!("killed after {last} operations, {:?}", file_system.operations.borrow().last()),
+        );
     }
 }
 
 #[test]
-fn a_power_cut_at_any_of_its_acts_leaves_the_old_release_or_the_new() {
+fn a_power_failure_at_any_point_leaves_the_old_or_the_new_release() {
     let copies = Copies::of(index(&[OLD]));
-    let mut undoings = 0;
-    for last in instants(&copies) {
+    let mut undone_renames = 0;
+    for last in crash_points(&copies) {
         for undone in 0.. {
             let (_folder, releases) = copies.next();
-            let disk = FaultyFs::after(last);
-            publish_on(&disk, &releases);
-            if !disk.lose_power(undone) {
+            let file_system = FaultyFs::after(last);
+            publish_on(&file_system, &releases);
+            if !file_system.lose_power(undone) {
                 break;
             }
-            undoings += undone;
-            recovers(&releases, &format!("cut after {last} acts, {undone:b} undone, {:?}", disk.acts.borrow().last()));
+            undone_renames += undone;
+            assert_recovers(
+                &releases,
+                &format!(
+                    "power failure after {last} operations, {undone:b} undone, {:?}",
+                    file_system.operations.borrow().last()
+                ),
+            );
         }
     }
-    assert!(undoings > 1, "both renames can be lost");
+    assert!(undone_renames > 1, "both renames are undone in some runs");
 }
 
 #[test]
-fn a_first_build_killed_anywhere_leaves_no_release_or_the_whole() {
+fn a_first_build_killed_at_any_point_leaves_no_or_a_complete_release() {
     let empty = Copies::of(index(&[]));
     fs::create_dir_all(empty.made.folder()).unwrap();
-    for last in instants(&empty) {
+    for last in crash_points(&empty) {
         let (_folder, releases) = empty.next();
         publish_on(&FaultyFs::after(last), &releases);
         if let Some(current) = releases.current().unwrap() {
@@ -197,47 +205,55 @@ fn a_first_build_killed_anywhere_leaves_no_release_or_the_whole() {
 }
 
 #[test]
-fn the_repair_of_a_damaged_release_may_be_killed_too() {
+fn the_repair_of_a_damaged_release_can_be_killed_too() {
     let copies = Copies::of(index(&[OLD, NEW]));
     copies.made.activate(version(OLD)).unwrap();
     fs::write(copies.made.release_folder(version(NEW)).join("tables.bin"), "torn").unwrap();
-    for last in instants(&copies) {
+    for last in crash_points(&copies) {
         let (_folder, releases) = copies.next();
-        let disk = FaultyFs::after(last);
-        publish_on(&disk, &releases);
-        recovers(&releases, &format!("killed after {last} acts, {:?}", disk.acts.borrow().last()));
+        let file_system = FaultyFs::after(last);
+        publish_on(&file_system, &releases);
+        assert_recovers(
+            &releases,
+            &format!("killed after {last} operations, {:?}", file_system.operations.borrow().last()),
+        );
     }
 }
 
 #[test]
-fn every_file_and_folder_is_synced_before_the_release_gets_its_name_and_that_before_current_does() {
+fn everything_is_synced_before_the_release_gets_its_name_and_that_before_current_changes() {
     let (_folder, releases) = index(&[OLD]);
-    let disk = FaultyFs::after(usize::MAX);
-    assert!(publish_on(&disk, &releases));
-    let acts = disk.acts.borrow();
-    let renames: Vec<usize> = (0..acts.len()).filter(|at| matches!(acts[*at], Act::Rename(..))).collect();
+    let file_system = FaultyFs::after(usize::MAX);
+    assert!(publish_on(&file_system, &releases));
+    let operations = file_system.operations.borrow();
+    let renames: Vec<usize> =
+        (0..operations.len()).filter(|at| matches!(operations[*at], Operation::Rename(..))).collect();
     let [named, switched] = renames[..] else { panic!("{renames:?}") };
-    let Act::Rename(draft, place, _) = &acts[named] else { unreachable!() };
+    let Operation::Rename(draft, place, _) = &operations[named] else { unreachable!() };
     assert_eq!(*place, releases.release_folder(version(NEW)));
     for file in files(place).unwrap() {
-        let synced = acts[..named].iter().position(|act| *act == Act::SyncFile(draft.join(&file)));
+        let synced =
+            operations[..named].iter().position(|operation| *operation == Operation::SyncFile(draft.join(&file)));
         assert!(synced.is_some(), "{}", file.display());
         for folder in file.ancestors().skip(1) {
-            let folder = acts[..named].iter().rposition(|act| *act == Act::SyncFolder(draft.join(folder)));
-            let folder =
-                folder.or_else(|| acts[..named].iter().rposition(|act| *act == Act::SyncFolder(draft.clone())));
+            let folder = operations[..named]
+                .iter()
+                .rposition(|operation| *operation == Operation::SyncFolder(draft.join(folder)));
+            let folder = folder.or_else(|| {
+                operations[..named].iter().rposition(|operation| *operation == Operation::SyncFolder(draft.clone()))
+            });
             assert!(folder > synced, "{}", file.display());
         }
     }
-    let index = Act::SyncFolder(releases.folder().to_owned());
-    assert!(acts[named..switched].contains(&index) && acts[switched..].contains(&index));
+    let index = Operation::SyncFolder(releases.folder().to_owned());
+    assert!(operations[named..switched].contains(&index) && operations[switched..].contains(&index));
 }
 
 #[test]
 fn a_failed_build_removes_its_draft() {
     let (_folder, releases) = index(&[OLD]);
-    let refused = publish(&releases, compiled(OLD, "Birch Lane Capital", "Birch Lane"));
-    assert!(refused.is_err());
+    let published = publish(&releases, compiled(OLD, "Birch Lane Capital", "Birch Lane"));
+    assert!(published.is_err());
     assert_eq!(names(releases.folder()), [OLD, "current"]);
 }
 

@@ -1,5 +1,3 @@
-//! What changed from one release to another.
-
 use std::cmp::Ordering;
 
 use serde::Serialize;
@@ -7,22 +5,17 @@ use serde::Serialize;
 use crate::data::{Snapshot, SnapshotVersion, Table};
 use crate::release::{ReleaseError, ReleaseStore};
 
-/// How many rows of a table came, went and changed. A row is the same row while it has the same slug or id; it changed
-/// where its published record did, derived fields included.
+/// The number of rows of a table that differ between two releases. Rows are identified by slug or id; a row is changed if
+/// its published record is, derived fields included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Changes {
-    /// Rows that are new.
     pub added: u64,
-    /// Rows that are gone.
     pub removed: u64,
-    /// Rows that are in both, with other records.
     pub changed: u64,
 }
 
 impl Changes {
-    /// What changed in one table.
-    #[must_use]
-    pub fn of(table: Table, before: &Snapshot, after: &Snapshot) -> Self {
+    pub(crate) fn of(table: Table, before: &Snapshot, after: &Snapshot) -> Self {
         let mut changes = Self::default();
         let mut olds = before.by_slug(table).iter().copied().peekable();
         let mut news = after.by_slug(table).iter().copied().peekable();
@@ -48,10 +41,7 @@ impl Changes {
 }
 
 impl ReleaseStore {
-    /// What changed in each table from one release to another. Reads the records of both through their maps.
-    ///
-    /// # Errors
-    /// [`ReleaseError`] where one of them cannot be opened.
+    /// The changes of each table from one release to another. Reads the records of both.
     pub fn difference(
         &self,
         before: SnapshotVersion,

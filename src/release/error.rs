@@ -1,123 +1,57 @@
-//! What can be wrong with the index folder and its releases.
-
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use thiserror::Error;
 
 use crate::catalog::BundledError;
 use crate::data::{ArchiveError, SnapshotVersion};
 use crate::search::SearchError;
 
 /// Why a release cannot be published, opened or served.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub enum ReleaseError {
-    /// The index holds no release of this version.
-    Missing {
-        /// The version asked for.
-        version: SnapshotVersion,
-        /// The index folder.
-        index: PathBuf,
-    },
+    #[error("{} holds no release {version}: `indexer list` shows the releases", index.display())]
+    Missing { version: SnapshotVersion, index: PathBuf },
     /// The file `current` does not name a release.
-    BadCurrent {
-        /// Its path.
-        path: PathBuf,
-        /// What stands in it, quoted and cut.
-        found: String,
-    },
-    /// The release was written by another version of the program.
-    OtherFormat {
-        /// The release.
-        version: SnapshotVersion,
-        /// What is of another format.
-        reason: String,
-    },
+    #[error("{} names no release: {found}; fix it with `indexer activate VERSION`", path.display())]
+    BadCurrent { path: PathBuf, found: String },
+    /// Written by another version of the program.
+    #[error("release {version} has another format: {reason}")]
+    OtherFormat { version: SnapshotVersion, reason: String },
     /// A file of the release is missing, cut short or changed.
-    Damaged {
-        /// The release.
-        version: SnapshotVersion,
-        /// Which file, and what is wrong with it.
-        reason: String,
-    },
-    /// The version is published already, with other content.
-    Taken {
-        /// The version.
-        version: SnapshotVersion,
-        /// The next version of the same date that is free.
-        free: SnapshotVersion,
-    },
-    /// Another indexer works on this index.
-    Busy {
-        /// The index folder.
-        index: PathBuf,
-    },
-    /// The text index could not be written.
+    #[error("release {version} is damaged: {reason}")]
+    Damaged { version: SnapshotVersion, reason: String },
+    /// `free` is the next version of the same date that is not published.
+    #[error("release {version} is published already with other content: set version = \"{free}\" in snapshot.toml")]
+    Taken { version: SnapshotVersion, free: SnapshotVersion },
+    /// Another build holds the lock of the index folder.
+    #[error("another indexer is working on {}: try again when it has finished", index.display())]
+    Busy { index: PathBuf },
+    /// The text index of a table cannot be written.
+    #[error("{table}: {error}")]
     Text {
-        /// Of which table.
         table: &'static str,
-        /// Why.
+        #[source]
         error: SearchError,
     },
-    /// The index names a release, and nothing in it can be served.
-    NothingGood {
-        /// Why not, one for each release that was tried.
-        reasons: Vec<String>,
-    },
-    /// The snapshot that is part of the program cannot be opened.
-    Bundled(BundledError),
-    /// The disk refuses.
+    /// The index names a release, but neither that nor an older one can be served.
+    #[error(
+        "no release can be served ({}): build a release, activate another, or remove `current` to serve the bundled snapshot",
+        reasons.join("; ")
+    )]
+    NothingGood { reasons: Vec<String> },
+    #[error(transparent)]
+    Bundled(#[from] BundledError),
+    #[error("{}: {error}", path.display())]
     Io {
-        /// The path that was worked on.
         path: PathBuf,
-        /// What the system says.
+        #[source]
         error: io::Error,
     },
 }
 
-impl fmt::Display for ReleaseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { version, index } => {
-                write!(f, "{} holds no release {version}: `indexer list` names those there are", index.display())
-            }
-            Self::BadCurrent { path, found } => {
-                write!(f, "{} names no release: {found}; `indexer activate VERSION` mends it", path.display())
-            }
-            Self::OtherFormat { version, reason } => write!(f, "release {version} is of another format: {reason}"),
-            Self::Damaged { version, reason } => write!(f, "release {version} is damaged: {reason}"),
-            Self::Taken { version, free } => write!(
-                f,
-                "release {version} is published already with other content: set version = \"{free}\" in snapshot.toml"
-            ),
-            Self::Busy { index } => {
-                write!(f, "another indexer is working on {}: wait for its end and try again", index.display())
-            }
-            Self::Text { table, error } => write!(f, "{table}: {error}"),
-            Self::NothingGood { reasons } => write!(
-                f,
-                "nothing in it can be served ({}): build a release, activate a good one, or remove `current` to serve the \
-                 bundled snapshot",
-                reasons.join("; ")
-            ),
-            Self::Bundled(error) => error.fmt(f),
-            Self::Io { path, error } => write!(f, "{}: {error}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for ReleaseError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { error, .. } => Some(error),
-            Self::Text { error, .. } => Some(error),
-            Self::Bundled(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
 impl ReleaseError {
-    /// What an archive's refusal means for the release it is part of.
+    /// The error of a release whose archive cannot be opened.
     pub(crate) fn archive(version: SnapshotVersion, error: &ArchiveError) -> Self {
         let reason = format!("tables.bin: {error}");
         match error {
@@ -127,7 +61,7 @@ impl ReleaseError {
     }
 }
 
-/// Names the path in an error of the system.
+/// Adds the path to an I/O error.
 pub(crate) trait At<T> {
     fn at(self, path: &Path) -> Result<T, ReleaseError>;
 }

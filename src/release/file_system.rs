@@ -1,28 +1,26 @@
-//! The operations on the disk that decide whether a publication survives a crash.
+//! The file system operations that decide whether a publication survives a crash.
 //!
-//! They go through [`Fs`], so that the tests can stop the machine before any of them and look at what is left.
+//! They go through [`Fs`], so that tests can simulate a crash before each of them.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// The disk, one operation at a time.
 pub(crate) trait Fs {
-    /// Makes a folder; its parents are there.
+    /// Creates a folder; its parent exists.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
-    /// Makes an empty file, which must not be there.
+    /// Creates an empty file, which must not exist.
     fn create(&self, path: &Path) -> io::Result<File>;
-    /// Brings a file's bytes to the disk.
+    /// Flushes the content of a file to disk.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
-    /// Brings a folder's names to the disk.
+    /// Flushes the entries of a folder to disk.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
-    /// Gives a file or a folder its new name, in one step.
+    /// Renames a file or folder atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Removes a file, or a folder with all it holds.
+    /// Removes a file, or a folder with its content; no error if it does not exist.
     fn remove(&self, path: &Path) -> io::Result<()>;
 }
 
-/// The disk of this machine.
 pub(crate) struct OsFs;
 
 impl Fs for OsFs {
@@ -35,12 +33,12 @@ impl Fs for OsFs {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // Any handle of the file will do: the bytes belong to the file, not to the handle.
+        // Any handle syncs all content of the file.
         File::options().append(true).open(path)?.sync_all()
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        // Elsewhere a folder cannot be opened, and its names are written by the file system's own journal.
+        // On other systems a folder cannot be opened; the file system's journal covers its entries.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 
@@ -49,12 +47,12 @@ impl Fs for OsFs {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let gone = match fs::symlink_metadata(path) {
+        let removed = match fs::symlink_metadata(path) {
             Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
             Ok(_) => fs::remove_file(path),
             Err(error) => Err(error),
         };
-        match gone {
+        match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,
         }

@@ -1,4 +1,4 @@
-//! Locks of the index folder, held by open files: a killed holder holds nothing.
+//! Locks of the index folder, by open files: the system releases those of a killed process.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
@@ -6,19 +6,18 @@ use std::path::Path;
 use crate::release::ReleaseError;
 use crate::release::error::At;
 
-/// Held by whoever builds or prunes, for as long as that takes.
+/// Locked during a build or prune.
 const BUILD: &str = ".build.lock";
 
-/// Held while `current` is switched or releases are renamed: moments only, so that a switch back never waits for a
-/// build.
+/// Locked while `current` is switched or releases are renamed: briefly, so that a rollback never waits for a build.
 const SWITCH: &str = ".switch.lock";
 
-/// A lock that is given back when it is dropped.
+/// Released when dropped.
 pub(crate) struct Lock {
     _file: File,
 }
 
-/// Takes the lock of builds, or says that another one is at work.
+/// Takes the build lock; [`ReleaseError::Busy`] if it is taken.
 pub(crate) fn build(index: &Path) -> Result<Lock, ReleaseError> {
     let path = index.join(BUILD);
     let file = open(&path)?;
@@ -29,7 +28,7 @@ pub(crate) fn build(index: &Path) -> Result<Lock, ReleaseError> {
     }
 }
 
-/// Waits for the lock of switches.
+/// Waits for the switch lock.
 pub(crate) fn switch(index: &Path) -> Result<Lock, ReleaseError> {
     let path = index.join(SWITCH);
     let file = open(&path)?;

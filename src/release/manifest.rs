@@ -1,4 +1,4 @@
-//! `manifest.json`: what a release consists of.
+//! `manifest.json`: the contents of a release.
 
 use std::path::{Component, Path};
 
@@ -13,54 +13,44 @@ use crate::release::error::At;
 /// The format of the release folder. A server opens its own format only.
 pub const FORMAT: u32 = 1;
 
-/// The manifest's name in the release folder.
 pub const FILE: &str = "manifest.json";
 
-/// The archive's name in the release folder.
+/// The archive.
 pub const TABLES: &str = "tables.bin";
 
-/// The text indexes' folder in the release folder.
+/// The folder of the text indexes.
 pub const TEXT: &str = "text";
 
-/// A manifest is a few kilobytes; what is larger is none.
-const LARGEST: u64 = 1 << 20;
+/// The maximum size in bytes; a manifest has a few kilobytes.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// One file of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// Its path in the release folder, with `/` between the parts.
+    /// The path in the release folder, separated by `/`.
     pub path: String,
-    /// Its size.
     pub bytes: u64,
-    /// Its checksum.
     pub xxh3: Checksum,
 }
 
-/// What a release consists of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The release's version.
     #[serde(serialize_with = "write_version", deserialize_with = "read_version")]
     pub version: SnapshotVersion,
     /// The format of the folder; see [`FORMAT`].
     pub format: u32,
-    /// The program that built it.
+    /// Name and version of the program that built it.
     pub program: String,
-    /// When it was built, RFC 3339 UTC.
+    /// RFC 3339, UTC.
     pub built_at: String,
-    /// The snapshot's date of release.
     pub released_on: String,
-    /// What the data is.
     pub title: String,
-    /// Where it comes from.
     pub source: String,
-    /// Under which terms it may be used.
     pub license: String,
     /// Rows of each table.
     pub counts: Counts,
-    /// All files but the manifest, in order of their paths.
+    /// All files except the manifest, sorted by path.
     pub files: Vec<File>,
-    /// The checksum of the manifest itself, written as JSON without this field.
+    /// The checksum of the manifest's JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xxh3: Option<Checksum>,
 }
@@ -72,7 +62,7 @@ struct Head {
 }
 
 impl Manifest {
-    /// The manifest of a snapshot whose files are on disk.
+    /// The manifest of a snapshot whose files are written.
     pub(crate) fn of(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut manifest = Self {
@@ -92,15 +82,13 @@ impl Manifest {
         manifest
     }
 
-    /// Writes the manifest's own checksum into it.
+    /// Sets the manifest's own checksum.
     pub(crate) fn sign(&mut self) {
         self.xxh3 = Some(self.own_checksum());
     }
 
-    /// The manifest's JSON.
     pub(crate) fn json(&self) -> Vec<u8> {
-        // Texts and numbers always have a JSON; should they ever have none, the empty file is refused when it is read.
-        let mut json = serde_json::to_vec_pretty(self).unwrap_or_default();
+        let mut json = serde_json::to_vec_pretty(self).expect("texts and numbers serialize");
         json.push(b'\n');
         json
     }
@@ -109,7 +97,7 @@ impl Manifest {
         Checksum::of(&Self { xxh3: None, ..self.clone() }.json())
     }
 
-    /// Reads and checks the manifest of the release `version` in `folder`.
+    /// Reads and verifies the manifest of the release `version` in `folder`.
     pub(crate) fn read(folder: &Path, version: SnapshotVersion) -> Result<Self, ReleaseError> {
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
         let path = folder.join(FILE);
@@ -119,20 +107,22 @@ impl Manifest {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(damaged("is missing".into())),
             Err(error) => return Err(error).at(&path),
         };
-        if size > LARGEST {
+        if size > MAX_BYTES {
             return Err(damaged(format!("has {size} bytes")));
         }
         let json = std::fs::read(&path).at(&path)?;
         let head: Head = serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
         if head.format != FORMAT {
-            let reason =
-                format!("{FILE} is {}, this program reads {FORMAT}: publish the dataset with its indexer", head.format);
+            let reason = format!(
+                "{FILE} has format {}, this program reads {FORMAT}: build the release again with its indexer",
+                head.format
+            );
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         let manifest: Self =
             serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
         if manifest.xxh3 != Some(manifest.own_checksum()) {
-            return Err(damaged("was changed: its checksum does not agree".into()));
+            return Err(damaged("was changed: its checksum differs".into()));
         }
         if manifest.version != version {
             return Err(damaged(format!("is that of release {}", manifest.version)));
@@ -143,14 +133,11 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The file at `path`.
-    #[must_use]
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Size of the files whose paths begin with `prefix`, bytes; of all files where it is empty.
-    #[must_use]
+    /// The size in bytes of the files whose paths begin with `prefix`.
     pub fn bytes(&self, prefix: &str) -> u64 {
         self.files.iter().filter(|file| file.path.starts_with(prefix)).map(|file| file.bytes).sum()
     }
@@ -164,7 +151,7 @@ fn read_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SnapshotVe
     String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
-/// True where a path leads downwards only.
+/// True if a path has no `..` and is relative.
 fn is_inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
@@ -174,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_lead_downwards_only() {
+    fn paths_outside_of_the_release_are_rejected() {
         assert!(is_inside("tables.bin") && is_inside("text/firms/meta.json"));
         for path in ["", "/etc/passwd", "../other", "text/../../x", "./x"] {
             assert!(!is_inside(path), "{path}");

@@ -1,4 +1,4 @@
-//! Small datasets and their releases, for the tests of this room.
+//! Small datasets and releases for the tests of this module.
 
 use std::fs::{self, File};
 use std::io;
@@ -38,7 +38,7 @@ pub(crate) fn small(version: &str) -> Compiled {
     compiled(version, "\0", "\0")
 }
 
-/// A disk that leaves out what only matters when the power goes.
+/// A file system without syncs, which matter only for a power failure.
 pub(crate) struct Unsynced;
 
 impl Fs for Unsynced {
@@ -51,7 +51,7 @@ impl Fs for Unsynced {
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
-        // It must be there all the same.
+        // The file must exist.
         fs::metadata(path).map(|_| ())
     }
 
@@ -68,7 +68,7 @@ impl Fs for Unsynced {
     }
 }
 
-/// An index folder with the small dataset as these versions, the last of them current.
+/// An index folder with the small dataset in these versions; the last is current.
 pub(crate) fn index(versions: &[&str]) -> (TempDir, ReleaseStore) {
     let folder = tempfile::tempdir().unwrap();
     let releases = ReleaseStore::at(folder.path().join("index"));
@@ -82,11 +82,11 @@ pub(crate) fn publish(releases: &ReleaseStore, compiled: Compiled) -> Result<Pub
     finish(&Publisher::begin(releases.clone(), &Unsynced)?, compiled)
 }
 
-pub(crate) fn finish(building: &Publisher<'_>, compiled: Compiled) -> Result<Publication, ReleaseError> {
-    building.publish(compiled, OffsetDateTime::UNIX_EPOCH, &NoProgress)
+pub(crate) fn finish(publisher: &Publisher<'_>, compiled: Compiled) -> Result<Publication, ReleaseError> {
+    publisher.publish(compiled, OffsetDateTime::UNIX_EPOCH, &NoProgress)
 }
 
-/// Copies of an index folder that was made once.
+/// Copies of an index folder.
 pub(crate) struct Copies {
     pub made: ReleaseStore,
     folder: TempDir,
@@ -109,7 +109,7 @@ impl Copies {
     }
 }
 
-/// What lies in a folder, but for locks.
+/// The entries of a folder except locks.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = entries.filter(|name| !name.ends_with(".lock")).collect();

@@ -1,16 +1,37 @@
-//! The index folder as the source of what is served.
+//! Where releases come from: the index folder, or a fake in the tests of the watcher.
 
 use crate::catalog::{Catalog, bundled};
 use crate::data::SnapshotVersion;
-use crate::release::ReleaseSource;
-use crate::release::active::HasVersion;
 use crate::release::{ReleaseError, ReleaseStore};
+
+pub trait HasVersion {
+    fn version(&self) -> SnapshotVersion;
+}
+
+pub trait ReleaseSource: Send + Sync + 'static {
+    /// An open release.
+    type Item: HasVersion + Send + Sync + 'static;
+
+    /// The release to serve; `None` for the bundled snapshot.
+    fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError>;
+
+    /// All releases, newest first.
+    fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError>;
+
+    /// Verifies and opens a release. May take seconds; to be called off the runtime.
+    fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
+
+    fn bundled(&self) -> Result<Self::Item, ReleaseError>;
+
+    /// Changes whenever something changes that [`ReleaseSource::current`] or [`ReleaseSource::open`] reads.
+    fn stamp(&self, version: Option<SnapshotVersion>) -> u64;
+}
 
 impl ReleaseSource for ReleaseStore {
     type Item = Catalog;
 
-    fn named(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        self.current()
+    fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
+        Self::current(self)
     }
 
     fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
@@ -22,7 +43,7 @@ impl ReleaseSource for ReleaseStore {
     }
 
     fn bundled(&self) -> Result<Catalog, ReleaseError> {
-        bundled().map_err(ReleaseError::Bundled)
+        Ok(bundled()?)
     }
 
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {

@@ -1,5 +1,3 @@
-//! Publishing, opening, switching and pruning, over real folders.
-
 use std::fs;
 use std::path::Path;
 
@@ -14,7 +12,7 @@ const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-27.1";
 
 #[test]
-fn a_published_release_is_current_and_answers() {
+fn a_published_release_is_current_and_can_be_searched() {
     let (_folder, releases) = index(&[FIRST]);
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     let release = releases.open(version(FIRST)).unwrap();
@@ -35,13 +33,13 @@ fn a_published_release_is_current_and_answers() {
 }
 
 #[test]
-fn the_same_version_again_ends_well_with_the_same_content_and_is_refused_with_other() {
+fn a_version_can_be_published_again_only_with_the_same_content() {
     let (_folder, releases) = index(&[FIRST, "2026-11-20.2"]);
     let again = publish(&releases, small("2026-11-20.2")).unwrap();
     assert_eq!((again.outcome, again.current), (Outcome::Unchanged, Some(version("2026-11-20.2"))));
-    let refused = publish(&releases, compiled(FIRST, "Mossworks", "Mossworks BV")).unwrap_err();
+    let error = publish(&releases, compiled(FIRST, "Mossworks", "Mossworks BV")).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        error.to_string(),
         "release 2026-11-20.1 is published already with other content: set version = \"2026-11-20.3\" in snapshot.toml"
     );
     assert_eq!(releases.current().unwrap(), Some(version("2026-11-20.2")));
@@ -61,8 +59,8 @@ fn a_damaged_release_is_replaced_by_the_same_content() {
     }
 }
 
-/// Opens a copy of the release after `damage` was done to it, which must be refused; answers the words.
-fn refusal_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
+/// The error of opening a damaged copy of the release.
+fn error_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
     let (_folder, releases) = copies.next();
     damage(&releases.release_folder(version(FIRST)));
     match releases.open(version(FIRST)) {
@@ -71,51 +69,51 @@ fn refusal_of(copies: &Copies, damage: impl FnOnce(&Path)) -> String {
     }
 }
 
-fn refusal(damage: impl FnOnce(&Path)) -> String {
-    refusal_of(&Copies::of(index(&[FIRST])), damage)
+fn error_after(damage: impl FnOnce(&Path)) -> String {
+    error_of(&Copies::of(index(&[FIRST])), damage)
 }
 
 #[test]
-fn every_file_that_is_changed_cut_grown_or_missing_is_noticed() {
+fn every_changed_truncated_extended_or_missing_file_is_detected() {
     let copies = Copies::of(index(&[FIRST]));
     for path in files(&copies.made.release_folder(version(FIRST))).unwrap() {
         let name = path.display();
         let bytes = fs::read(copies.made.release_folder(version(FIRST)).join(&path)).unwrap();
-        let rewritten = |bytes: &[u8]| refusal_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
-        // A table without words has empty files, which can neither change nor be cut.
+        let rewritten = |bytes: &[u8]| error_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
+        // The files of a table without message are empty.
         let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
         for at in places.iter().copied() {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            let words = rewritten(&changed);
-            assert!(words.contains("is damaged") || words.contains("of another format"), "{name}: {words}");
+            let message = rewritten(&changed);
+            assert!(message.contains("is damaged") || message.contains("has another format"), "{name}: {message}");
         }
         if !bytes.is_empty() {
-            let words = rewritten(&bytes[..bytes.len() / 2]);
-            assert!(words.contains("is damaged"), "{name}: {words}");
+            let message = rewritten(&bytes[..bytes.len() / 2]);
+            assert!(message.contains("is damaged"), "{name}: {message}");
         }
-        let words = rewritten(&[&bytes[..], b"x"].concat());
-        assert!(words.contains("is damaged"), "{name}: {words}");
-        let words = refusal_of(&copies, |place| fs::remove_file(place.join(&path)).unwrap());
-        assert!(words.ends_with("is missing"), "{name}: {words}");
+        let message = rewritten(&[&bytes[..], b"x"].concat());
+        assert!(message.contains("is damaged"), "{name}: {message}");
+        let message = error_of(&copies, |place| fs::remove_file(place.join(&path)).unwrap());
+        assert!(message.ends_with("is missing"), "{name}: {message}");
     }
 }
 
 #[test]
-fn another_format_is_told_from_damage() {
-    let words = refusal(|place| {
+fn another_format_is_distinguished_from_damage() {
+    let message = error_after(|place| {
         let path = place.join("manifest.json");
         let json = fs::read_to_string(&path).unwrap().replace("\"format\": 1", "\"format\": 2");
         fs::write(path, json).unwrap();
     });
     assert_eq!(
-        words,
-        "release 2026-11-20.1 is of another format: manifest.json is 2, this program reads 1: \
-         publish the dataset with its indexer"
+        message,
+        "release 2026-11-20.1 has another format: manifest.json has format 2, this program reads 1: \
+         build the release again with its indexer"
     );
 }
 
-/// Writes a manifest that agrees with itself.
+/// Writes a changed manifest with a valid checksum.
 fn forge(place: &Path, change: impl FnOnce(&mut Manifest)) {
     let mut manifest = Manifest::read(place, version(FIRST)).unwrap();
     change(&mut manifest);
@@ -124,19 +122,19 @@ fn forge(place: &Path, change: impl FnOnce(&mut Manifest)) {
 }
 
 #[test]
-fn a_manifest_that_names_other_places_versions_or_counts_is_refused() {
-    let outside = refusal(|place| forge(place, |manifest| manifest.files[0].path = "../../current".into()));
+fn a_manifest_with_other_paths_versions_or_counts_is_rejected() {
+    let outside = error_after(|place| forge(place, |manifest| manifest.files[0].path = "../../current".into()));
     assert!(outside.contains("a path outside of the release"), "{outside}");
-    let other = refusal(|place| forge(place, |manifest| manifest.version = version(SECOND)));
+    let other = error_after(|place| forge(place, |manifest| manifest.version = version(SECOND)));
     assert!(other.contains("manifest.json is that of release 2026-11-27.1"), "{other}");
-    let counts = refusal(|place| forge(place, |manifest| manifest.counts.firms = 4));
+    let counts = error_after(|place| forge(place, |manifest| manifest.counts.firms = 4));
     assert!(counts.contains("the manifest counts"), "{counts}");
-    let without = refusal(|place| forge(place, |manifest| manifest.files.retain(|file| file.path != "tables.bin")));
+    let without = error_after(|place| forge(place, |manifest| manifest.files.retain(|file| file.path != "tables.bin")));
     assert!(without.contains("tables.bin is not in the manifest"), "{without}");
 }
 
 #[test]
-fn a_release_under_the_name_of_another_is_refused() {
+fn a_renamed_release_is_rejected() {
     let (_folder, releases) = index(&[FIRST]);
     fs::rename(releases.release_folder(version(FIRST)), releases.release_folder(version(SECOND))).unwrap();
     assert!(matches!(releases.open(version(SECOND)), Err(ReleaseError::Damaged { .. })));
@@ -144,7 +142,7 @@ fn a_release_under_the_name_of_another_is_refused() {
 }
 
 #[test]
-fn current_names_a_version_and_nothing_else() {
+fn current_contains_only_a_version() {
     let (_folder, releases) = index(&[FIRST]);
     let current = releases.folder().join("current");
     for good in ["2026-11-20.1", " 2026-11-20.1\r\n", "2026-11-20"] {
@@ -164,7 +162,7 @@ fn current_names_a_version_and_nothing_else() {
 }
 
 #[test]
-fn releases_are_listed_newest_first_and_nothing_else_is() {
+fn only_releases_are_listed_newest_first() {
     let (_folder, releases) = index(&["2026-11-20.2", SECOND, "2026-11-20.10"]);
     fs::create_dir(releases.folder().join("2026-11-28")).unwrap();
     fs::create_dir(releases.folder().join("backup")).unwrap();
@@ -175,7 +173,7 @@ fn releases_are_listed_newest_first_and_nothing_else_is() {
 }
 
 #[test]
-fn only_what_can_be_served_is_made_current() {
+fn only_valid_releases_can_be_activated() {
     let (_folder, releases) = index(&[FIRST, SECOND]);
     assert!(releases.activate(version(FIRST)).unwrap());
     assert!(!releases.activate(version(FIRST)).unwrap());
@@ -188,7 +186,7 @@ fn only_what_can_be_served_is_made_current() {
 }
 
 #[test]
-fn pruning_keeps_the_newest_and_the_current_and_what_is_open_stays_readable() {
+fn pruning_keeps_the_newest_and_the_current_and_open_releases_stay_readable() {
     let (_folder, releases) = index(&["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1"]);
     let open = releases.open(version("2026-11-02.1")).unwrap();
     releases.activate(version("2026-11-01.1")).unwrap();
@@ -199,23 +197,23 @@ fn pruning_keeps_the_newest_and_the_current_and_what_is_open_stays_readable() {
     assert_eq!(names(releases.folder()), ["2026-11-01.1", "2026-11-04.1", "current"]);
     open.smoke_test().unwrap();
     fs::write(releases.folder().join("current"), "?").unwrap();
-    assert!(releases.prune(0).is_err(), "nothing goes while it is not known what is served");
+    assert!(releases.prune(0).is_err(), "nothing is removed if `current` is invalid");
     assert_eq!(releases.versions().unwrap().len(), 2);
 }
 
 #[test]
-fn two_builds_do_not_collide_and_a_switch_back_does_not_wait_for_a_build() {
+fn a_second_build_is_rejected_and_a_rollback_does_not_wait() {
     let (_folder, releases) = index(&[FIRST, SECOND]);
-    let building = releases.begin().unwrap();
+    let publisher = releases.begin().unwrap();
     assert!(matches!(releases.begin(), Err(ReleaseError::Busy { .. })));
     assert!(matches!(releases.prune(1), Err(ReleaseError::Busy { .. })));
     assert!(releases.activate(version(FIRST)).unwrap());
-    drop(building);
+    drop(publisher);
     releases.begin().unwrap();
 }
 
 #[test]
-fn the_difference_counts_rows_by_their_slug() {
+fn the_difference_counts_rows_by_slug() {
     let (_folder, releases) = index(&[FIRST]);
     let before = publish(&releases, compiled(SECOND, "li-na-moss,Li Na Moss,Founder", "li-moss,Li Moss,Founder"));
     assert_eq!(before.unwrap().before, Some(version(FIRST)));
@@ -226,7 +224,7 @@ fn the_difference_counts_rows_by_their_slug() {
     publish(&releases, compiled("2026-12-04.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
     let difference = releases.difference(version(FIRST), version("2026-12-04.1")).unwrap();
     let changed: Vec<(&str, u64)> = difference.iter().map(|(table, changes)| (table.name(), changes.changed)).collect();
-    // The startup's name stands in its rounds and its people too.
+    // The startup's name is part of its rounds and people too.
     assert_eq!(
         changed,
         [("firms", 0), ("startups", 1), ("funding_rounds", 1), ("people", 1), ("reviews", 0), ("sectors", 0)]

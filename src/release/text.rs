@@ -8,7 +8,7 @@ use crate::release::ReleaseError;
 use crate::release::error::At;
 use crate::search::{SearchError, TextIndex};
 
-/// Writes the text indexes of `snapshot` to `folder`, which is made.
+/// Writes the text indexes of `snapshot` to a new folder.
 pub(crate) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress) -> Result<(), ReleaseError> {
     std::fs::create_dir(folder).at(folder)?;
     for table in Texts::TABLES {
@@ -25,7 +25,7 @@ pub(crate) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress
 pub(crate) fn open(snapshot: &Snapshot, folder: &Path) -> Result<Texts, ReleaseError> {
     let of = |table: Table| {
         TextIndex::open(&folder.join(table.name()), &snapshot.names(table))
-            .map_err(|error| refusal(snapshot.version(), table, &error))
+            .map_err(|error| release_error(snapshot.version(), table, &error))
     };
     Ok(Texts {
         firms: of(Table::Firms)?,
@@ -35,8 +35,8 @@ pub(crate) fn open(snapshot: &Snapshot, folder: &Path) -> Result<Texts, ReleaseE
     })
 }
 
-/// What a text index's refusal means for the release it is part of.
-fn refusal(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
+/// The error of a release whose text index cannot be opened.
+fn release_error(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
     let reason = format!("text/{}: {error}", table.name());
     match error {
         SearchError::Format { .. } => ReleaseError::OtherFormat { version, reason },

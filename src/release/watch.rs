@@ -1,7 +1,7 @@
-//! The start, and the watch over `current` afterwards.
+//! Startup, and the watcher of `current` afterwards.
 //!
-//! `current` is read a few times a second: one small file, on any file system, without a notification service that may
-//! be missing there. What was refused is not looked at again before `current` or a file of the release changes.
+//! `current` is read a few times a second: one small file, on any file system, without a notification service that may be
+//! missing there. A rejected release is tried again only after `current` or a file of the release has changed.
 
 #[cfg(test)]
 mod tests;
@@ -13,264 +13,224 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::data::SnapshotVersion;
-use crate::release::ReleaseError;
-use crate::release::active::{HasVersion, LoadedRelease};
-use crate::release::{ActiveRelease, Event};
+use crate::release::active::LoadedRelease;
+use crate::release::source::{HasVersion, ReleaseSource};
+use crate::release::{ActiveRelease, Event, ReleaseError};
 
 /// How often `current` is read.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Where releases come from.
-pub trait ReleaseSource: Send + Sync + 'static {
-    /// An open release, ready to be asked.
-    type Item: HasVersion + Send + Sync + 'static;
-
-    /// The release to serve; `None`: the bundled snapshot.
-    ///
-    /// # Errors
-    /// Where it is not known which.
-    fn named(&self) -> Result<Option<SnapshotVersion>, ReleaseError>;
-
-    /// All releases there are, newest first.
-    ///
-    /// # Errors
-    /// Where they cannot be listed.
-    fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError>;
-
-    /// Opens a release after checking it. May take seconds; called off the runtime.
-    ///
-    /// # Errors
-    /// Where it cannot be served.
-    fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
-
-    /// Opens the snapshot that is part of the program.
-    ///
-    /// # Errors
-    /// Where it cannot be served.
-    fn bundled(&self) -> Result<Self::Item, ReleaseError>;
-
-    /// Changes whenever something changes that [`ReleaseSource::named`] or [`ReleaseSource::open`] read.
-    fn stamp(&self, version: Option<SnapshotVersion>) -> u64;
-}
-
-/// Watches over what is to be served.
+/// Activates the release that the source names.
 pub struct Watcher<S: ReleaseSource> {
     source: S,
-    live: Arc<ActiveRelease<S::Item>>,
+    active: Arc<ActiveRelease<S::Item>>,
     report: Box<dyn Fn(Event) + Send + Sync>,
-    /// What was not taken up, so that it is told once.
-    passed: Mutex<Option<SeenRefusal>>,
+    /// The state that was last rejected, so that it is reported once.
+    rejected: Mutex<Option<RejectedState>>,
 }
 
-/// A state of the source that was not taken up.
+/// A state of the source that cannot be served.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct SeenRefusal {
-    named: Option<SnapshotVersion>,
-    /// The stamp it had then.
+struct RejectedState {
+    current: Option<SnapshotVersion>,
+    /// The stamp when it was tried.
     stamp: u64,
-    /// The stamp at the last look.
+    /// The stamp at the last poll.
     last: u64,
 }
 
-/// Opens what is to be served: what the source names; if that cannot be served, the newest before it that can; the bundled
-/// snapshot where the source names nothing. Then opens those kept beside it: the newest others, and the bundled snapshot where there is room.
+/// Opens the release that the source names; if that cannot be served, the newest older one that can; the bundled snapshot
+/// if the source names none. Then loads others for their cursors: the newest ones, and the bundled snapshot if fewer than
+/// `keep` are loaded.
 ///
-/// Takes as long as checking these releases takes; to be called before the runtime serves, or off it.
+/// Reads all of these releases; to be called off the runtime.
 ///
 /// # Errors
-/// [`ReleaseError::NothingGood`] where a release is named, but neither it nor one before it can be served; else where not
-/// even the bundled snapshot opens.
+/// [`ReleaseError::NothingGood`] if a release is named, but neither that nor an older one can be served. Somebody has
+/// published here, so that serving invented data instead would be wrong without notice.
 pub fn start<S: ReleaseSource>(
     source: S,
     keep: usize,
     report: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Watcher<S>, ReleaseError> {
-    let named = source.named();
-    let sight = named.as_ref().map_or(None, |named| *named);
-    let stamp = source.stamp(sight);
+    let named = source.current();
+    let current = named.as_ref().map_or(None, |named| *named);
+    let stamp = source.stamp(current);
     let versions = source.versions().unwrap_or_default();
-    let mut refused = Vec::new();
-    let mut first = None;
+    let mut rejections = Vec::new();
     let candidates: Vec<SnapshotVersion> = match &named {
         Ok(None) => Vec::new(),
         Ok(Some(named)) => {
             std::iter::once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect()
         }
         Err(error) => {
-            refused.push(error.to_string());
+            rejections.push(error.to_string());
             versions.clone()
         }
     };
+    let mut first = None;
     for version in candidates {
         match open(&source, version) {
             Ok(item) => {
                 first = Some(LoadedRelease { item: Arc::new(item), bundled: false });
                 break;
             }
-            Err(reason) => refused.push(reason),
+            Err(reason) => rejections.push(reason),
         }
     }
-    // What was just said, or need not be said, is not for the watcher to say again.
-    let settled = !refused.is_empty() || sight.is_none();
-    let passed = settled.then_some(SeenRefusal { named: sight, stamp, last: stamp });
+    // What is reported here, or needs no report, is not reported again by the watcher.
+    let is_settled = !rejections.is_empty() || current.is_none();
+    let rejected = is_settled.then_some(RejectedState { current, stamp, last: stamp });
     if first.is_none() && !matches!(named, Ok(None)) {
-        // Somebody published something here: invented data in its place would be a silent wrong answer.
-        return Err(ReleaseError::NothingGood { reasons: refused });
+        return Err(ReleaseError::NothingGood { reasons: rejections });
     }
-    let refusals = refused.len();
-    refused.into_iter().for_each(|reason| report(Event::Refused { reason, served: None }));
-    let current = match first {
-        Some(held) => held,
+    let count = rejections.len();
+    rejections.into_iter().for_each(|reason| report(Event::Rejected { reason, served: None }));
+    let served = match first {
+        Some(loaded) => loaded,
         None => LoadedRelease { item: Arc::new(source.bundled()?), bundled: true },
     };
-    report(Event::Serving { version: current.item.version(), bundled: current.bundled });
-    let held = others(&source, &current, &versions, keep, &report);
-    let live = Arc::new(ActiveRelease::with(current, held, keep));
-    (0..refusals).for_each(|_| live.count_refusal());
-    Ok(Watcher { source, live, report: Box::new(report), passed: Mutex::new(passed) })
+    report(Event::Serving { version: served.item.version(), bundled: served.bundled });
+    let others = load_others(&source, &served, &versions, keep, &report);
+    let active = Arc::new(ActiveRelease::with(served, others, keep));
+    (0..count).for_each(|_| active.count_rejection());
+    Ok(Watcher { source, active, report: Box::new(report), rejected: Mutex::new(rejected) })
 }
 
-/// Opens a release, or says why not. A release that makes the program panic must not end what is served.
+/// Opens a release, or returns why it cannot be opened. A release that causes a panic must not end the server.
 fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Item, String> {
     match catch_unwind(AssertUnwindSafe(|| source.open(version))) {
         Ok(opened) => opened.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("release {version}: the program failed while it opened it")),
+        Err(_) => Err(format!("release {version}: the program panicked while opening it")),
     }
 }
 
-/// Opens the releases that are kept beside `current`.
-fn others<S: ReleaseSource>(
+/// Loads up to `keep` releases in addition to the served one.
+fn load_others<S: ReleaseSource>(
     source: &S,
-    current: &LoadedRelease<S::Item>,
+    served: &LoadedRelease<S::Item>,
     versions: &[SnapshotVersion],
     keep: usize,
     report: &dyn Fn(Event),
 ) -> Vec<LoadedRelease<S::Item>> {
-    let served = current.item.version();
-    let mut held: Vec<LoadedRelease<S::Item>> = Vec::new();
-    for version in versions.iter().copied().filter(|version| *version != served) {
-        if held.len() == keep {
-            return held;
+    let served_version = served.item.version();
+    let mut others: Vec<LoadedRelease<S::Item>> = Vec::new();
+    for version in versions.iter().copied().filter(|version| *version != served_version) {
+        if others.len() == keep {
+            return others;
         }
         match open(source, version) {
-            Ok(item) => held.push(LoadedRelease { item: Arc::new(item), bundled: false }),
-            Err(reason) => report(Event::NotKept { reason }),
+            Ok(item) => others.push(LoadedRelease { item: Arc::new(item), bundled: false }),
+            Err(reason) => report(Event::NotLoaded { reason }),
         }
     }
-    if held.len() < keep && !current.bundled {
+    if others.len() < keep && !served.bundled {
         match source.bundled() {
             Ok(item) => {
                 let version = item.version();
-                if version != served && held.iter().all(|other| other.item.version() != version) {
-                    held.push(LoadedRelease { item: Arc::new(item), bundled: true });
+                if version != served_version && others.iter().all(|other| other.item.version() != version) {
+                    others.push(LoadedRelease { item: Arc::new(item), bundled: true });
                 }
             }
-            Err(error) => report(Event::NotKept { reason: error.to_string() }),
+            Err(error) => report(Event::NotLoaded { reason: error.to_string() }),
         }
     }
-    held
+    others
 }
 
 impl<S: ReleaseSource> Watcher<S> {
-    /// What is served, for those who answer from it.
-    #[must_use]
     pub fn active(&self) -> Arc<ActiveRelease<S::Item>> {
-        Arc::clone(&self.live)
+        Arc::clone(&self.active)
     }
 
-    /// Looks every `every` for another release and takes it up, and at once on SIGHUP. Ends with the runtime.
-    pub async fn run(self, every: Duration) {
-        let asked = Notify::new();
+    /// Polls at this interval, and at once on SIGHUP. Ends with the runtime.
+    pub async fn run(self, interval: Duration) {
+        let requested = Notify::new();
         tokio::select! {
-            () = self.run_asked(every, &asked) => {}
-            () = hear(&asked) => {}
+            () = self.poll_repeatedly(interval, &requested) => {}
+            () = notify_on_hangup(&requested) => {}
         }
     }
 
-    /// Looks every `every`, and at once where it is `asked` to.
-    async fn run_asked(self, every: Duration, asked: &Notify) {
+    /// Polls at this interval, and at once when `requested`.
+    async fn poll_repeatedly(self, interval: Duration, requested: &Notify) {
         let watcher = Arc::new(self);
-        let mut ticks = tokio::time::interval(every);
+        let mut ticks = tokio::time::interval(interval);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            let asked = tokio::select! {
+            let is_requested = tokio::select! {
                 _ = ticks.tick() => false,
-                () = asked.notified() => true,
+                () = requested.notified() => true,
             };
-            let looking = Arc::clone(&watcher);
-            // A look that fails to run at all means that the runtime is ending.
-            if tokio::task::spawn_blocking(move || looking.poll(asked)).await.is_err() {
+            let watcher = Arc::clone(&watcher);
+            // This fails only if the runtime is shutting down.
+            if tokio::task::spawn_blocking(move || watcher.poll(is_requested)).await.is_err() {
                 return;
             }
         }
     }
 
-    /// Looks once; blocks while a release is opened. `asked`: also at what was refused before.
-    pub fn poll(&self, asked: bool) {
-        let named = self.source.named();
-        let sight = named.as_ref().map_or(None, |named| *named);
-        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Polls once; blocks while a release is opened. If requested by the operator, a rejected release is tried again.
+    pub fn poll(&self, is_requested: bool) {
+        let named = self.source.current();
+        let current = named.as_ref().map_or(None, |named| *named);
+        let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(Some(version)) = named
-            && self.live.serves(version)
+            && self.active.serves(version)
         {
-            *passed = None;
+            *rejected = None;
             return;
         }
-        let stamp = self.source.stamp(sight);
-        if let Some(before) = passed.as_mut().filter(|before| before.named == sight && !asked) {
-            // What changes is being copied or mended: it is looked at when it has come to rest.
-            let rests = before.last == stamp;
-            before.last = stamp;
-            if before.stamp == stamp || !rests {
+        let stamp = self.source.stamp(current);
+        if let Some(previous) = rejected.as_mut().filter(|previous| previous.current == current && !is_requested) {
+            // While the stamp changes, files are being copied or fixed.
+            let is_stable = previous.last == stamp;
+            previous.last = stamp;
+            if previous.stamp == stamp || !is_stable {
                 return;
             }
         }
-        *passed = Some(SeenRefusal { named: sight, stamp, last: stamp });
+        *rejected = Some(RejectedState { current, stamp, last: stamp });
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *passed = None;
+                    *rejected = None;
                 }
             }
-            Ok(None) => (self.report)(Event::Gone { served: self.live.current().version() }),
-            Err(error) => self.refuse(error.to_string()),
+            Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
+            Err(error) => self.reject(error.to_string()),
         }
     }
 
+    /// Opens and activates a release. One that is loaded is opened again too: its files may have been damaged since.
     fn try_activate(&self, version: SnapshotVersion) -> bool {
-        // One that is kept is opened anew too: its files may have been damaged since.
         match open(&self.source, version) {
             Ok(item) => {
-                self.serve(Arc::new(item));
+                self.active.replace(Arc::new(item));
+                (self.report)(Event::Serving { version, bundled: false });
                 true
             }
             Err(reason) => {
-                self.refuse(reason);
+                self.reject(reason);
                 false
             }
         }
     }
 
-    fn serve(&self, item: Arc<S::Item>) {
-        let version = item.version();
-        self.live.replace(item);
-        (self.report)(Event::Serving { version, bundled: false });
-    }
-
-    fn refuse(&self, reason: String) {
-        self.live.count_refusal();
-        (self.report)(Event::Refused { reason, served: Some(self.live.current().version()) });
+    fn reject(&self, reason: String) {
+        self.active.count_rejection();
+        (self.report)(Event::Rejected { reason, served: Some(self.active.current().version()) });
     }
 }
 
-/// Passes on the operator's wish to look again, which is a SIGHUP. Never ends.
-async fn hear(asked: &Notify) {
+/// Requests a poll on each SIGHUP. Never returns.
+async fn notify_on_hangup(requested: &Notify) {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         if let Ok(mut hangups) = signal(SignalKind::hangup()) {
             while hangups.recv().await.is_some() {
-                asked.notify_one();
+                requested.notify_one();
             }
         }
     }

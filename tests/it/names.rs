@@ -1,4 +1,4 @@
-//! What holds of every search, over the names of the generated data.
+//! Invariants of the search, over the names of the generated data.
 
 use std::collections::HashSet;
 
@@ -11,35 +11,35 @@ use crate::harness::{bundled_folder, catalog_of, real_data};
 
 const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
-/// A name with one letter lost, by turns another one.
+/// A name without one letter, a different one each turn.
 fn mistyped(name: &str, turn: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
-    let lost = turn % letters.len();
-    letters.iter().enumerate().filter(|(place, _)| *place != lost).map(|(_, letter)| *letter).collect()
+    let removed = turn % letters.len();
+    letters.iter().enumerate().filter(|(position, _)| *position != removed).map(|(_, letter)| *letter).collect()
 }
 
 #[test]
-fn the_exact_name_of_every_record_finds_it_first_or_its_namesakes() {
+fn the_exact_name_of_every_record_finds_it_or_another_of_this_name_first() {
     let catalog = catalog_of(&bundled_folder());
     for table in TABLES {
         let snapshot = catalog.snapshot();
         for row in 0..snapshot.rows(table) {
             let name = snapshot.name(table, row);
             let found = catalog.search(table, name, &|_| true);
-            let place = found.hits.iter().position(|hit| hit.row == row);
-            let before = &found.hits[..place.unwrap_or_else(|| panic!("{name} is not found"))];
+            let position = found.hits.iter().position(|hit| hit.row == row);
+            let before = &found.hits[..position.unwrap_or_else(|| panic!("{name} is not found"))];
             let aliases = |row: u32| String::from_utf8_lossy(snapshot.record(table, row).whole()).into_owned();
             for hit in before {
                 let other = snapshot.name(table, hit.row);
-                let namesake = fold(other) == fold(name) || aliases(hit.row).contains(name);
-                assert!(namesake, "{other} stands before {name}");
+                let has_same_name = fold(other) == fold(name) || aliases(hit.row).contains(name);
+                assert!(has_same_name, "{other} is before {name}");
             }
         }
     }
 }
 
 #[test]
-fn a_query_and_its_folded_form_answer_the_same() {
+fn a_query_and_its_folded_form_find_the_same() {
     let catalog = catalog_of(&bundled_folder());
     for table in TABLES {
         let snapshot = catalog.snapshot();
@@ -58,7 +58,7 @@ fn a_query_and_its_folded_form_answer_the_same() {
 }
 
 #[test]
-fn a_filter_lets_in_only_what_passes_and_nothing_comes_twice() {
+fn results_pass_the_filter_and_have_no_duplicates() {
     let catalog = catalog_of(&bundled_folder());
     for table in [Table::Firms, Table::Startups] {
         let snapshot = catalog.snapshot();
@@ -80,8 +80,8 @@ fn a_filter_lets_in_only_what_passes_and_nothing_comes_twice() {
     }
 }
 
-/// Of queries made from other names, with and without a filter, the share whose best close match is found; the best is
-/// told by a look at every name.
+/// Of queries derived from names, with and without a filter, the share whose best close match is found. The best match is
+/// determined by scoring every name.
 fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
     let snapshot = catalog.snapshot();
     let (index, names) = (catalog.text_index(table).unwrap(), snapshot.names(table));

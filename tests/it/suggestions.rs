@@ -1,4 +1,4 @@
-//! What is offered instead of what is not there: the nearest slug, value, key or path, as it would have worked.
+//! Suggestions for unknown values: the nearest slug, value, key or path, in a form that works.
 
 use serde_json::{Value, json};
 use venturedex::catalog::{Catalog, bundled};
@@ -7,15 +7,15 @@ use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, catalog_of, real_data};
 
-/// What is wrong with the first parameter of a list's request.
-fn complaint(client: &Client, list: &str, name: &str, value: &str) -> Value {
+/// The first error of a list request.
+fn param_error(client: &Client, list: &str, name: &str, value: &str) -> Value {
     let reply = client.list(&format!("/api/v3/{list}"), &[(name, value)]);
     assert_eq!(reply.status, 400, "{list} {name}={value}: {}", reply.text);
     reply.json()["errors"][0].clone()
 }
 
 #[test]
-fn the_nearest_slugs_come_first_and_each_once() {
+fn the_nearest_slugs_are_first_and_unique() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for (path, nearest) in [
@@ -47,12 +47,12 @@ fn the_nearest_slugs_come_first_and_each_once() {
         let problem = client.get(&format!("/api/{version}/vcs/stonecro")).json();
         assert_eq!(problem["did_you_mean"][0], "stonecrop", "{version}");
     }
-    assert_eq!(complaint(&client, "reviews", "vc", "stonecro")["did_you_mean"], "stonecrop");
-    assert_eq!(complaint(&client, "people", "organization", "tide-wik-labs")["did_you_mean"], "tide-wick-labs");
+    assert_eq!(param_error(&client, "reviews", "vc", "stonecro")["did_you_mean"], "stonecrop");
+    assert_eq!(param_error(&client, "people", "organization", "tide-wik-labs")["did_you_mean"], "tide-wick-labs");
 }
 
-/// Drops a letter of every `step`th slug: that slug, or another as near, is offered first.
-fn slugs_are_found_again(catalog: &Catalog, table: Table, step: usize) {
+/// Removes a letter of every `step`th slug: that slug, or another one as near, is suggested first.
+fn assert_slugs_are_suggested(catalog: &Catalog, table: Table, step: usize) {
     let snapshot = catalog.snapshot();
     for row in (0..snapshot.rows(table)).step_by(step) {
         let slug = snapshot.slug(table, row);
@@ -64,52 +64,52 @@ fn slugs_are_found_again(catalog: &Catalog, table: Table, step: usize) {
         let is_near = |near: &String| near == slug || near.len().abs_diff(typed.len()) <= 1;
         assert!(near.first().is_some_and(is_near), "{typed}: {near:?}");
         assert!(near.len() == 3 || near.contains(&slug.to_owned()), "{typed}: {near:?}");
-        assert!((1..near.len()).all(|place| !near[..place].contains(&near[place])), "{typed}: {near:?}");
+        assert!((1..near.len()).all(|index| !near[..index].contains(&near[index])), "{typed}: {near:?}");
     }
 }
 
 #[test]
-fn a_slug_that_lacks_a_letter_is_found_again() {
+fn a_slug_without_a_letter_is_suggested() {
     let catalog = bundled().unwrap();
     for table in [Table::Firms, Table::Startups, Table::People, Table::Sectors] {
-        slugs_are_found_again(&catalog, table, 3);
+        assert_slugs_are_suggested(&catalog, table, 3);
     }
 }
 
 #[test]
-fn a_slug_of_the_real_data_that_lacks_a_letter_is_found_again() {
+fn a_slug_of_the_real_data_without_a_letter_is_suggested() {
     let Some(folder) = real_data() else { return };
     let catalog = catalog_of(&folder);
     for (table, step) in [(Table::Firms, 37), (Table::Startups, 401), (Table::People, 37)] {
-        slugs_are_found_again(&catalog, table, step);
+        assert_slugs_are_suggested(&catalog, table, step);
     }
 }
 
 #[test]
-fn a_sort_key_is_quoted_as_it_was_given() {
+fn a_sort_key_is_quoted_as_received() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    for (given, meant) in
+    for (value, suggestion) in
         [("-relevance", "relevance"), ("-Relevance", "relevance"), ("--name", "-name"), ("-nmae", "-name")]
     {
-        let error = complaint(&client, "vcs", "sort", given);
-        assert_eq!(error["did_you_mean"], meant, "{error}");
+        let error = param_error(&client, "vcs", "sort", value);
+        assert_eq!(error["did_you_mean"], suggestion, "{error}");
         let detail = error["detail"].as_str().unwrap();
-        assert!(detail.starts_with(&format!("`{given}`")), "{detail}");
-        assert_eq!(detail.contains("one direction"), given.to_lowercase() == "-relevance", "{detail}");
-        let mended = client.list("/api/v3/vcs", &[("sort", meant), ("q", "capital")]);
-        assert_eq!(mended.status, 200, "{}", mended.text);
-        let warned = client.list("/api/v1/vcs", &[("sort", given), ("q", "capital")]).json();
+        assert!(detail.starts_with(&format!("`{value}`")), "{detail}");
+        assert_eq!(detail.contains("one direction"), value.to_lowercase() == "-relevance", "{detail}");
+        let fixed = client.list("/api/v3/vcs", &[("sort", suggestion), ("q", "capital")]);
+        assert_eq!(fixed.status, 200, "{}", fixed.text);
+        let warned = client.list("/api/v1/vcs", &[("sort", value), ("q", "capital")]).json();
         assert_eq!(warned["meta"]["warnings"][0], error);
     }
-    assert_eq!(complaint(&client, "funding-rounds", "sort", "-relevance").get("did_you_mean"), None);
+    assert_eq!(param_error(&client, "funding-rounds", "sort", "-relevance").get("did_you_mean"), None);
 }
 
 #[test]
-fn nouns_have_their_article() {
+fn nouns_have_an_article() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    for (list, name, told) in [
+    for (list, name, expected) in [
         ("people", "kind", "`zzqx` is not an organization kind"),
         ("vcs", "kind", "`zzqx` is not a kind"),
         ("vcs", "stage", "`zzqx` is not a stage"),
@@ -118,31 +118,31 @@ fn nouns_have_their_article() {
         ("people", "organization", "`zzqx` is not a firm or startup of this snapshot"),
         ("funding-rounds", "startup", "`zzqx` is not a startup of this snapshot"),
     ] {
-        assert_eq!(complaint(&client, list, name, "zzqx")["detail"], told);
+        assert_eq!(param_error(&client, list, name, "zzqx")["detail"], expected);
     }
 }
 
 #[test]
-fn cities_are_offered_as_they_are_answered() {
+fn cities_are_suggested_as_in_responses() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let catalog = server.state.live.current();
     let snapshot = catalog.snapshot();
-    assert_eq!(complaint(&client, "vcs", "city", "berlni")["did_you_mean"], "Berlin");
+    assert_eq!(param_error(&client, "vcs", "city", "berlni")["did_you_mean"], "Berlin");
     let mut unfolded = 0;
-    for (place, folded) in snapshot.cities().enumerate() {
-        let name = snapshot.city_name(place as u32).unwrap();
+    for (index, folded) in snapshot.cities().enumerate() {
+        let name = snapshot.city_name(index as u32).unwrap();
         unfolded += usize::from(!name.is_ascii());
         let firms = client.list("/api/v3/vcs", &[("city", &name), ("fields", "city"), ("limit", "1")]).json();
         assert_eq!(firms["data"], json!([{ "city": name }]), "{folded}");
-        let meant = complaint(&client, "vcs", "city", &format!("{folded}q"))["did_you_mean"].clone();
-        assert_eq!(meant, name, "{folded}");
+        let suggestion = param_error(&client, "vcs", "city", &format!("{folded}q"))["did_you_mean"].clone();
+        assert_eq!(suggestion, name, "{folded}");
     }
     assert!(unfolded > 0, "some city of the bundled data is not written in ASCII");
 }
 
 #[test]
-fn countries_of_several_words_are_found_near_their_names() {
+fn countries_of_several_words_are_suggested() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for (typed, code) in [
@@ -159,17 +159,17 @@ fn countries_of_several_words_are_found_near_their_names() {
         ("Viet Nan", "VN"),
         ("Untied Arab Emirats", "AE"),
     ] {
-        let error = complaint(&client, "vcs", "country", typed);
+        let error = param_error(&client, "vcs", "country", typed);
         assert_eq!(error["did_you_mean"], code, "{typed}: {error}");
     }
-    assert_eq!(complaint(&client, "vcs", "country", "Atlantis").get("did_you_mean"), None);
+    assert_eq!(param_error(&client, "vcs", "country", "Atlantis").get("did_you_mean"), None);
 }
 
 #[test]
-fn a_path_a_small_edit_away_is_offered() {
+fn a_similar_path_is_suggested() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    for (version, path, meant) in [
+    for (version, path, suggestion) in [
         ("v3", "vcs/alder-capital/coinvestors", "/vcs/alder-capital/co-investors"),
         ("v3", "vc/alder-capital", "/vcs/alder-capital"),
         ("v3", "fundingrounds", "/funding-rounds"),
@@ -178,9 +178,9 @@ fn a_path_a_small_edit_away_is_offered() {
         let reply = client.get(&format!("/api/{version}/{path}"));
         let problem = reply.json();
         assert_eq!((reply.status, &problem["code"]), (404, &json!("unknown_route")), "{path}");
-        assert_eq!(problem["did_you_mean"], json!([meant]), "{path}");
-        assert!(problem["detail"].as_str().unwrap().contains(&format!("did you mean `{meant}`?")), "{problem}");
-        assert_eq!(client.get(&format!("/api/{version}{meant}")).status, 200, "{meant}");
+        assert_eq!(problem["did_you_mean"], json!([suggestion]), "{path}");
+        assert!(problem["detail"].as_str().unwrap().contains(&format!("did you mean `{suggestion}`?")), "{problem}");
+        assert_eq!(client.get(&format!("/api/{version}{suggestion}")).status, 200, "{suggestion}");
     }
     for path in ["nowhere", "vcs/alder-capital/zzqx", "vcs/alder-capital/rounds/7"] {
         let problem = client.get(&format!("/api/v3/{path}")).json();
@@ -189,13 +189,13 @@ fn a_path_a_small_edit_away_is_offered() {
 }
 
 #[test]
-fn of_many_unknown_records_only_the_first_are_looked_for() {
+fn suggestions_are_limited_to_the_first_unknown_records() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let unknown = ["stonecro", "stonecrp", "stoneorp", "stnecrop", "tonecrop", "stonecropp", "stonecropx", "stonecrob"];
     let errors = client.list("/api/v3/reviews", &[("vc", &unknown.join(","))]).json()["errors"].clone();
-    let offered: Vec<&Value> = errors.as_array().unwrap().iter().map(|error| &error["did_you_mean"]).collect();
-    assert_eq!(offered.len(), unknown.len());
-    assert!(offered[..6].iter().all(|meant| **meant == "stonecrop"), "{offered:?}");
-    assert!(offered[6..].iter().all(|meant| meant.is_null()), "{offered:?}");
+    let suggestions: Vec<&Value> = errors.as_array().unwrap().iter().map(|error| &error["did_you_mean"]).collect();
+    assert_eq!(suggestions.len(), unknown.len());
+    assert!(suggestions[..6].iter().all(|suggestion| **suggestion == "stonecrop"), "{suggestions:?}");
+    assert!(suggestions[6..].iter().all(|suggestion| suggestion.is_null()), "{suggestions:?}");
 }

@@ -1,5 +1,5 @@
-//! The server as a process: a release published beside it is taken up without a request lost or mixed, a damaged one is
-//! refused, and a restart breaks no walk.
+//! The server as a process: a published release is activated without lost or mixed responses, a damaged one is rejected, and
+//! cursors survive a restart.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -19,12 +19,12 @@ fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
 }
 
-/// An index and a data folder, with the operator's commands over them.
-struct House {
+/// An index and a data folder, with the operator's commands.
+struct Installation {
     folder: TempDir,
 }
 
-impl House {
+impl Installation {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -39,17 +39,17 @@ impl House {
         command
     }
 
-    fn run(&self, program: &str, words: &[&str]) -> String {
-        let output = self.command(program).args(words).output().unwrap();
-        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = self.command(program).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    fn indexer(&self, words: &[&str]) -> String {
-        self.run(env!("CARGO_BIN_EXE_indexer"), words)
+    fn indexer(&self, arguments: &[&str]) -> String {
+        self.run(env!("CARGO_BIN_EXE_indexer"), arguments)
     }
 
-    /// Publishes the small dataset as `version`; its startup `mossworks` then bears the version in its name.
+    /// Publishes the small dataset as `version`, which is appended to the name of its startup `mossworks`.
     fn publish(&self, version: &str) {
         let dataset = copy_as(&small(), version);
         let startups = dataset.path().join("startups.csv");
@@ -58,7 +58,7 @@ impl House {
         self.indexer(&["build", "--dataset", dataset.path().to_str().unwrap()]);
     }
 
-    /// A key without a limit.
+    /// An unlimited key.
     fn key(&self) -> String {
         let program = env!("CARGO_BIN_EXE_venturedex");
         self.run(program, &["account", "create", "--email", "ops@example.com", "--tier", "enterprise"]);
@@ -79,16 +79,16 @@ impl House {
         std::thread::spawn(move || {
             errors.lines().map_while(Result::ok).for_each(|line| lines.lock().unwrap().push(line))
         });
-        let mut greeting = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let base = greeting.find_map(|line| line.trim().strip_prefix("REST").map(|rest| rest.trim().to_owned()));
+        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let base = output.find_map(|line| line.trim().strip_prefix("REST").map(|rest| rest.trim().to_owned()));
         let base = base.unwrap_or_else(|| panic!("no address: {:?}", log.lock().unwrap()));
-        // Who stops reading must not make the server fail.
-        std::thread::spawn(move || greeting.for_each(drop));
+        // Without a reader, the server would fail to print.
+        std::thread::spawn(move || output.for_each(drop));
         Serving { child, log, base: base.trim_end_matches("/api/v3").to_owned() }
     }
 }
 
-/// A running server; it is killed when this is dropped.
+/// A running server, which is killed on drop.
 struct Serving {
     child: Child,
     log: Arc<Mutex<Vec<String>>>,
@@ -112,25 +112,25 @@ impl Serving {
         assert!(killed.success());
     }
 
-    fn logged(&self, words: &str) -> usize {
-        self.log.lock().unwrap().iter().filter(|line| line.contains(words)).count()
+    fn logged(&self, arguments: &str) -> usize {
+        self.log.lock().unwrap().iter().filter(|line| line.contains(arguments)).count()
     }
 
-    /// Waits until `so`; answers how long that took. A machine under load gets more than is promised.
+    /// Waits until the condition is true and returns how long that took; much longer than promised, for machines under load.
     #[track_caller]
-    fn wait(&self, so: impl Fn() -> bool) -> Duration {
+    fn wait(&self, condition: impl Fn() -> bool) -> Duration {
         let began = Instant::now();
         while began.elapsed() < Duration::from_secs(120) {
-            if so() {
+            if condition() {
                 return began.elapsed();
             }
             sleep(Duration::from_millis(10));
         }
-        panic!("still not so: {:?}", self.log.lock().unwrap());
+        panic!("timeout: {:?}", self.log.lock().unwrap());
     }
 }
 
-/// What a request for the startup says: the version of the header, of the body, and of the name.
+/// The versions in the header, the body and the name of the startup.
 fn versions(client: &Client) -> [String; 3] {
     let reply = client.get("/api/v3/startups/mossworks");
     assert_eq!(reply.status, 200, "{}", reply.text);
@@ -140,7 +140,7 @@ fn versions(client: &Client) -> [String; 3] {
         .map(str::to_owned)
 }
 
-/// Ends those who ask when it is dropped, so that a failure ends the test.
+/// Stops the clients on drop, so that a failure ends the test.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -150,11 +150,11 @@ impl Drop for Stop<'_> {
 }
 
 #[test]
-fn a_release_is_taken_up_without_a_request_lost_or_mixed() {
-    let house = House::new();
-    house.publish("2026-11-20.1");
-    let key = house.key();
-    let server = house.serve();
+fn a_release_is_activated_without_lost_or_mixed_responses() {
+    let installation = Installation::new();
+    installation.publish("2026-11-20.1");
+    let key = installation.key();
+    let server = installation.serve();
     let client = server.client(&key);
     assert_eq!(versions(&client), ["2026-11-20.1"; 3]);
 
@@ -175,75 +175,75 @@ fn a_release_is_taken_up_without_a_request_lost_or_mixed() {
                 }
             });
         }
-        let all_see = |version: &str| {
+        let wait_for_all = |version: &str| {
             server.wait(|| seen.iter().all(|seen| seen.lock().unwrap().last().is_some_and(|last| last == version)))
         };
-        all_see("2026-11-20.1");
+        wait_for_all("2026-11-20.1");
         for version in ["2026-11-21.1", "2026-11-22.1", "2026-11-23.1"] {
-            house.publish(version);
-            all_see(version);
+            installation.publish(version);
+            wait_for_all(version);
         }
-        house.indexer(&["activate", "2026-11-21.1"]);
-        all_see("2026-11-21.1");
+        installation.indexer(&["activate", "2026-11-21.1"]);
+        wait_for_all("2026-11-21.1");
     });
     for seen in seen {
         let seen = seen.into_inner().unwrap();
         assert_eq!(seen, ["2026-11-20.1", "2026-11-21.1", "2026-11-22.1", "2026-11-23.1", "2026-11-21.1"]);
     }
-    assert_eq!(server.logged("refused"), 0);
+    assert_eq!(server.logged("rejected"), 0);
 }
 
 #[test]
-fn a_damaged_release_is_refused_once_and_taken_up_when_it_is_mended() {
-    let house = House::new();
-    house.publish("2026-11-20.1");
-    let key = house.key();
-    let server = house.serve();
+fn a_damaged_release_is_rejected_once_and_activated_when_fixed() {
+    let installation = Installation::new();
+    installation.publish("2026-11-20.1");
+    let key = installation.key();
+    let server = installation.serve();
     let client = server.client(&key);
-    let releases = ReleaseStore::at(house.index());
-    house.publish("2026-11-21.1");
+    let releases = ReleaseStore::at(installation.index());
+    installation.publish("2026-11-21.1");
     server.wait(|| server.logged("serving release 2026-11-21.1") == 1);
-    house.publish("2026-11-22.1");
+    installation.publish("2026-11-22.1");
     server.wait(|| server.logged("serving release 2026-11-22.1") == 1);
-    house.indexer(&["activate", "2026-11-20.1"]);
+    installation.indexer(&["activate", "2026-11-20.1"]);
     server.wait(|| server.logged("serving release 2026-11-20.1") == 2);
 
     let damaged = "2026-11-25.1".parse().unwrap();
-    let elsewhere = House::new();
+    let elsewhere = Installation::new();
     elsewhere.publish("2026-11-25.1");
     let from = ReleaseStore::at(elsewhere.index()).release_folder(damaged);
     fs::remove_file(from.join("text/people/format")).unwrap();
-    let copied = Command::new("cp").arg("-r").arg(&from).arg(house.index()).status().unwrap();
+    let copied = Command::new("cp").arg("-r").arg(&from).arg(installation.index()).status().unwrap();
     assert!(copied.success());
-    fs::write(house.index().join("current"), "2026-11-25.1").unwrap();
-    server.wait(|| server.logged("refused: release 2026-11-25.1 is damaged: text/people/format is missing") == 1);
+    fs::write(installation.index().join("current"), "2026-11-25.1").unwrap();
+    server.wait(|| server.logged("rejected: release 2026-11-25.1 is damaged: text/people/format is missing") == 1);
     assert_eq!(versions(&client), ["2026-11-20.1"; 3]);
 
     server.signal("-HUP");
-    server.wait(|| server.logged("refused") == 2);
-    house.publish("2026-11-25.1");
+    server.wait(|| server.logged("rejected") == 2);
+    installation.publish("2026-11-25.1");
     server.wait(|| server.logged("serving release 2026-11-25.1") == 1);
     assert_eq!(versions(&client), ["2026-11-25.1"; 3]);
-    assert_eq!(server.logged("refused"), 2, "once, and once more when asked for: not at every look");
+    assert_eq!(server.logged("rejected"), 2, "once, and once more on request: not at every poll");
     assert!(releases.open(damaged).is_ok());
 }
 
 #[test]
-fn a_walk_goes_on_through_a_swap_and_a_restart() {
-    let house = House::new();
-    house.publish("2026-11-20.1");
-    let key = house.key();
-    let server = house.serve();
+fn a_cursor_survives_a_swap_and_a_restart() {
+    let installation = Installation::new();
+    installation.publish("2026-11-20.1");
+    let key = installation.key();
+    let server = installation.serve();
     let first = server.client(&key).get("/api/v3/vcs?limit=1&sort=name").json();
     let cursor = first["pagination"]["next_cursor"].as_str().unwrap().to_owned();
-    house.publish("2026-11-21.1");
+    installation.publish("2026-11-21.1");
     server.wait(|| server.logged("serving release 2026-11-21.1") == 1);
     server.signal("-TERM");
     let mut server = server;
     assert!(server.child.wait().unwrap().success());
     drop(server);
 
-    let server = house.serve();
+    let server = installation.serve();
     let client = server.client(&key);
     assert_eq!(versions(&client)[0], "2026-11-21.1");
     let (mut cursor, mut slugs) = (cursor, vec![first["data"][0]["slug"].as_str().unwrap().to_owned()]);

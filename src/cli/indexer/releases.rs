@@ -237,7 +237,7 @@ pub(crate) fn verify(
 /// Verifies a release; returns its size in bytes.
 fn verify_one(releases: &ReleaseStore, version: SnapshotVersion, steps: &Steps) -> Result<u64, ReleaseError> {
     let release = releases.open_with_progress(version, steps)?;
-    steps.step("trial", 0);
+    steps.step("smoke test", 0);
     let tried = release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason });
     steps.done();
     tried.map(|()| release.manifest.bytes(""))

@@ -1,5 +1,3 @@
-//! The start and the watch, over a source that can be told what to answer and over a real index folder.
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -9,13 +7,12 @@ use tokio::sync::Notify;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
-use crate::release::active::{DEFAULT_KEEP, HasVersion};
 use crate::release::sample::{compiled, index, publish, small, version};
-use crate::release::{Event, POLL_INTERVAL};
-use crate::release::{ReleaseError, ReleaseStore};
-use crate::release::{ReleaseSource, Watcher, start};
+use crate::release::{
+    DEFAULT_KEEP, Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Watcher, start,
+};
 
-/// A release that knows its version and which opening it came from.
+/// A release with the number of the call that opened it.
 struct Item {
     version: SnapshotVersion,
     opening: u32,
@@ -29,28 +26,28 @@ impl HasVersion for Item {
 
 const BUNDLED: &str = "2026-01-01.1";
 
-/// How a release answers when it is opened.
+/// What happens when a release is opened.
 #[derive(Clone, Copy, PartialEq)]
-enum Answer {
+enum Behavior {
     Opens,
-    Refuses,
+    Fails,
     Panics,
 }
 
 #[derive(Default)]
 struct Folder {
     current: Option<&'static str>,
-    releases: BTreeMap<&'static str, Answer>,
+    releases: BTreeMap<&'static str, Behavior>,
     stamp: u64,
     openings: u32,
-    looks: u32,
+    polls: u32,
 }
 
 #[derive(Clone, Default)]
 struct Fake(Arc<Mutex<Folder>>);
 
 impl Fake {
-    fn with(current: Option<&'static str>, releases: &[(&'static str, Answer)]) -> Self {
+    fn with(current: Option<&'static str>, releases: &[(&'static str, Behavior)]) -> Self {
         let folder = Folder { current, releases: releases.iter().copied().collect(), ..Folder::default() };
         Self(Arc::new(Mutex::new(folder)))
     }
@@ -65,17 +62,17 @@ impl Fake {
         self.0.lock().unwrap().openings
     }
 
-    fn looks(&self) -> u32 {
-        self.0.lock().unwrap().looks
+    fn polls(&self) -> u32 {
+        self.0.lock().unwrap().polls
     }
 }
 
 impl ReleaseSource for Fake {
     type Item = Item;
 
-    fn named(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
+    fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
         let mut folder = self.0.lock().unwrap();
-        folder.looks += 1;
+        folder.polls += 1;
         match folder.current {
             Some(text) => match text.parse() {
                 Ok(version) => Ok(Some(version)),
@@ -92,15 +89,15 @@ impl ReleaseSource for Fake {
     }
 
     fn open(&self, version: SnapshotVersion) -> Result<Item, ReleaseError> {
-        let (answer, opening) = {
+        let (behavior, opening) = {
             let mut folder = self.0.lock().unwrap();
             folder.openings += 1;
             (folder.releases.get(version.to_string().as_str()).copied(), folder.openings)
         };
-        match answer {
-            Some(Answer::Opens) => Ok(Item { version, opening }),
-            Some(Answer::Refuses) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
-            Some(Answer::Panics) => panic!("opened {version}"),
+        match behavior {
+            Some(Behavior::Opens) => Ok(Item { version, opening }),
+            Some(Behavior::Fails) => Err(ReleaseError::Damaged { version, reason: "tables.bin is missing".into() }),
+            Some(Behavior::Panics) => panic!("opened {version}"),
             None => Err(ReleaseError::Missing { version, index: "index".into() }),
         }
     }
@@ -114,7 +111,7 @@ impl ReleaseSource for Fake {
     }
 }
 
-/// A watcher with the lines it logged.
+/// A watcher and its log.
 struct Watched<S: ReleaseSource> {
     watcher: Watcher<S>,
     log: Arc<Mutex<Vec<String>>>,
@@ -136,24 +133,24 @@ impl<S: ReleaseSource> Watched<S> {
         self.watcher.active().all().iter().map(|item| item.version().to_string()).collect()
     }
 
-    fn looks(&self, times: usize) {
+    fn polls(&self, times: usize) {
         (0..times).for_each(|_| self.watcher.poll(false));
     }
 }
 
-use Answer::{Opens, Panics, Refuses};
+use Behavior::{Fails, Opens, Panics};
 
 #[test]
-fn without_current_the_bundled_snapshot_is_served_and_that_is_said_once() {
+fn without_current_the_bundled_snapshot_is_served_and_reported_once() {
     let watched = watch(Fake::default());
-    watched.looks(3);
+    watched.polls(3);
     assert_eq!(watched.lines(), ["serving the bundled snapshot 2026-01-01.1"]);
     assert_eq!(watched.all(), [BUNDLED]);
-    assert_eq!(watched.watcher.active().refusals(), 0);
+    assert_eq!(watched.watcher.active().rejections(), 0);
 }
 
 #[test]
-fn a_start_reopens_the_newest_others_for_their_cursors() {
+fn startup_loads_the_newest_other_releases_for_their_cursors() {
     let names = ["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1", "2026-11-05.1"];
     let watched = watch(Fake::with(Some("2026-11-03.1"), &names.map(|name| (name, Opens))));
     assert_eq!(watched.all(), ["2026-11-03.1", "2026-11-05.1", "2026-11-04.1", "2026-11-02.1"]);
@@ -161,8 +158,8 @@ fn a_start_reopens_the_newest_others_for_their_cursors() {
 }
 
 #[test]
-fn where_there_is_room_the_bundled_snapshot_is_kept_for_its_cursors_too() {
-    let watched = watch(Fake::with(Some("2026-11-02.1"), &[("2026-11-01.1", Refuses), ("2026-11-02.1", Opens)]));
+fn the_bundled_snapshot_is_loaded_too_if_few_releases_are() {
+    let watched = watch(Fake::with(Some("2026-11-02.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]));
     assert_eq!(watched.all(), ["2026-11-02.1", BUNDLED]);
     assert_eq!(
         watched.lines(),
@@ -174,135 +171,139 @@ fn where_there_is_room_the_bundled_snapshot_is_kept_for_its_cursors_too() {
 }
 
 #[test]
-fn a_damaged_release_at_start_is_passed_over_for_the_newest_good_one_before_it() {
+fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
     let releases =
-        [("2026-11-01.1", Opens), ("2026-11-02.1", Panics), ("2026-11-03.1", Refuses), ("2026-11-04.1", Opens)];
+        [("2026-11-01.1", Opens), ("2026-11-02.1", Panics), ("2026-11-03.1", Fails), ("2026-11-04.1", Opens)];
     let fake = Fake::with(Some("2026-11-03.1"), &releases);
     let watched = watch(fake.clone());
-    watched.looks(3);
+    watched.polls(3);
     assert_eq!(
         watched.lines(),
         [
-            "refused: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "refused: release 2026-11-02.1: the program failed while it opened it",
+            "rejected: release 2026-11-03.1 is damaged: tables.bin is missing",
+            "rejected: release 2026-11-02.1: the program panicked while opening it",
             "serving release 2026-11-01.1",
             "cursors of an older release expire: release 2026-11-03.1 is damaged: tables.bin is missing",
-            "cursors of an older release expire: release 2026-11-02.1: the program failed while it opened it",
+            "cursors of an older release expire: release 2026-11-02.1: the program panicked while opening it",
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1", BUNDLED]);
-    assert_eq!(watched.watcher.active().refusals(), 2);
-    // Mended, it is taken up as soon as its files have come to rest.
+    assert_eq!(watched.watcher.active().rejections(), 2);
+    // Once fixed, it is activated as soon as its files no longer change.
     fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
-    watched.looks(2);
+    watched.polls(2);
     assert_eq!(watched.all()[0], "2026-11-03.1");
 }
 
 #[test]
-fn with_nothing_good_the_start_is_refused_and_invented_data_is_not_served() {
+fn startup_fails_if_no_release_can_be_served() {
     for current in ["2026-11-02.1", "nonsense"] {
-        let fake = Fake::with(Some(current), &[("2026-11-01.1", Refuses), ("2026-11-02.1", Refuses)]);
+        let fake = Fake::with(Some(current), &[("2026-11-01.1", Fails), ("2026-11-02.1", Fails)]);
         let started = start(fake, 3, |_| {});
         assert!(matches!(started, Err(ReleaseError::NothingGood { .. })), "{current}");
     }
-    let watched = watch(Fake::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Refuses)]));
-    assert_eq!(watched.all(), ["2026-11-01.1", BUNDLED], "an unreadable `current` leaves the newest good release");
+    let watched = watch(Fake::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Fails)]));
+    assert_eq!(
+        watched.all(),
+        ["2026-11-01.1", BUNDLED],
+        "with an invalid `current` the newest valid release is served"
+    );
 }
 
 #[test]
-fn a_kept_release_that_was_damaged_meanwhile_is_refused() {
+fn a_loaded_release_that_is_damaged_later_is_rejected() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
-    watched.looks(1);
+    watched.polls(1);
     fake.change(|folder| {
         folder.current = Some("2026-11-01.1");
-        folder.releases.insert("2026-11-01.1", Refuses);
+        folder.releases.insert("2026-11-01.1", Fails);
     });
-    watched.looks(3);
+    watched.polls(3);
     assert_eq!(watched.watcher.active().current().version(), version("2026-11-02.1"));
-    assert_eq!(watched.watcher.active().refusals(), 1);
+    assert_eq!(watched.watcher.active().rejections(), 1);
 }
 
 #[test]
-fn a_new_release_is_taken_up_at_the_next_look_and_an_older_one_again() {
+fn a_new_release_is_activated_at_the_next_poll_and_an_older_one_too() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
-    let live = watched.watcher.active();
-    let before = live.current();
+    let active = watched.watcher.active();
+    let before = active.current();
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
-    watched.looks(1);
-    assert_eq!((before.version(), live.current().version()), (version("2026-11-01.1"), version("2026-11-02.1")));
+    watched.polls(1);
+    assert_eq!((before.version(), active.current().version()), (version("2026-11-01.1"), version("2026-11-02.1")));
     fake.change(|folder| folder.current = Some("2026-11-01.1"));
-    watched.looks(5);
-    assert_ne!(live.current().opening, before.opening, "what is kept is opened anew, and so checked");
-    assert_eq!(live.current().version(), before.version());
+    watched.polls(5);
+    assert_ne!(active.current().opening, before.opening, "a loaded release is opened and verified again");
+    assert_eq!(active.current().version(), before.version());
     assert_eq!(
         watched.lines(),
         ["serving release 2026-11-01.1", "serving release 2026-11-02.1", "serving release 2026-11-01.1"]
     );
-    assert_eq!(live.swaps(), 2);
+    assert_eq!(active.swaps(), 2);
 }
 
 #[test]
-fn a_refused_release_is_said_once_and_tried_again_when_its_files_have_changed_and_rest() {
-    for bad in [Refuses, Panics] {
+fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_changed() {
+    for bad in [Fails, Panics] {
         let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", bad)]);
         let watched = watch(fake.clone());
-        // It was opened once for keeping; from here on only looks count.
-        let kept = fake.openings();
+        // Startup has opened it once.
+        let at_startup = fake.openings();
         watched.lines();
         fake.change(|folder| folder.current = Some("2026-11-02.1"));
-        watched.looks(10);
+        watched.polls(10);
         assert_eq!(watched.lines().len(), 1);
-        assert_eq!((fake.openings() - kept, watched.watcher.active().refusals()), (1, 1));
-        // While it is being copied, each look sees another state.
+        assert_eq!((fake.openings() - at_startup, watched.watcher.active().rejections()), (1, 1));
+        // While it is copied, each poll sees another state.
         for _ in 0..5 {
             fake.change(|_| ());
-            watched.looks(1);
+            watched.polls(1);
         }
-        assert_eq!(fake.openings() - kept, 1);
+        assert_eq!(fake.openings() - at_startup, 1);
         fake.change(|folder| folder.releases.insert("2026-11-02.1", Opens).map_or((), drop));
-        watched.looks(1);
-        assert_eq!(fake.openings() - kept, 1);
-        watched.looks(1);
+        watched.polls(1);
+        assert_eq!(fake.openings() - at_startup, 1);
+        watched.polls(1);
         assert_eq!(watched.all()[0], "2026-11-02.1");
         assert_eq!(watched.lines(), ["serving release 2026-11-02.1"]);
     }
 }
 
 #[test]
-fn an_operator_who_asks_is_answered_each_time() {
+fn each_request_of_the_operator_is_reported() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
     let watched = watch(fake.clone());
     watched.lines();
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
-    watched.looks(3);
+    watched.polls(3);
     watched.watcher.poll(true);
     watched.watcher.poll(true);
-    watched.looks(3);
-    let missing = "refused: index holds no release 2026-11-02.1: `indexer list` names those there are; \
+    watched.polls(3);
+    let missing = "rejected: index holds no release 2026-11-02.1: `indexer list` shows the releases; \
                    still serving 2026-11-01.1";
     assert_eq!(watched.lines(), [missing, missing, missing]);
-    assert_eq!(watched.watcher.active().refusals(), 3);
+    assert_eq!(watched.watcher.active().rejections(), 3);
 }
 
 #[test]
-fn a_lost_or_garbled_current_changes_nothing_that_is_served() {
+fn a_missing_or_invalid_current_does_not_change_what_is_served() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
     let watched = watch(fake.clone());
     watched.lines();
     fake.change(|folder| folder.current = None);
-    watched.looks(3);
+    watched.polls(3);
     fake.change(|folder| folder.current = Some("../etc"));
-    watched.looks(3);
+    watched.polls(3);
     fake.change(|folder| folder.current = Some("2026-11-01.1"));
-    watched.looks(3);
+    watched.polls(3);
     assert_eq!(
         watched.lines(),
         [
-            "the index names no release any more; still serving 2026-11-01.1",
-            "refused: index/current names no release: ../etc; `indexer activate VERSION` mends it; \
+            "the index names no release; still serving 2026-11-01.1",
+            "rejected: index/current names no release: ../etc; fix it with `indexer activate VERSION`; \
              still serving 2026-11-01.1"
         ]
     );
@@ -310,62 +311,62 @@ fn a_lost_or_garbled_current_changes_nothing_that_is_served() {
 }
 
 #[test]
-fn a_release_with_the_version_of_the_bundled_snapshot_is_taken_up() {
+fn a_release_with_the_version_of_the_bundled_snapshot_is_activated() {
     let fake = Fake::with(None, &[(BUNDLED, Opens)]);
     let watched = watch(fake.clone());
     fake.change(|folder| folder.current = Some(BUNDLED));
-    watched.looks(2);
-    let live = watched.watcher.active();
-    assert_eq!((live.current().opening, watched.all().len(), live.swaps()), (1, 1, 1));
+    watched.polls(2);
+    let active = watched.watcher.active();
+    assert_eq!((active.current().opening, watched.all().len(), active.swaps()), (1, 1, 1));
 }
 
-/// What the served catalog calls the startup `mossworks`.
+/// The name of the startup `mossworks`.
 fn name(catalog: &Catalog) -> String {
     let row = catalog.find(Table::Startups, "mossworks").unwrap();
     catalog.snapshot().name(Table::Startups, row).to_owned()
 }
 
 #[tokio::test]
-async fn a_running_watcher_takes_up_a_real_release_within_a_second_and_refuses_a_damaged_one() {
+async fn a_running_watcher_activates_a_release_and_rejects_a_damaged_one() {
     let (_folder, releases) = index(&["2026-11-20.1"]);
     let watched = watch(releases.clone());
-    let live = watched.watcher.active();
+    let active = watched.watcher.active();
     let log = Arc::clone(&watched.log);
     let running = tokio::spawn(watched.watcher.run(POLL_INTERVAL));
-    let begun = live.current();
+    let before = active.current();
 
     publish(&releases, compiled("2026-11-27.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
-    wait(|| live.current().version() == version("2026-11-27.1")).await;
-    assert_eq!((name(&begun), name(&live.current())), ("Mossworks".into(), "Mossworks BV".into()));
-    assert!(live.loaded(version("2026-11-20.1")).is_some());
+    wait(|| active.current().version() == version("2026-11-27.1")).await;
+    assert_eq!((name(&before), name(&active.current())), ("Mossworks".into(), "Mossworks BV".into()));
+    assert!(active.loaded(version("2026-11-20.1")).is_some());
 
     publish_damaged(&releases, "2026-11-28.1");
-    wait(|| live.refusals() == 1).await;
-    assert_eq!(name(&live.current()), "Mossworks BV");
+    wait(|| active.rejections() == 1).await;
+    assert_eq!(name(&active.current()), "Mossworks BV");
     let line = log.lock().unwrap().last().cloned().unwrap();
     assert!(line.contains("release 2026-11-28.1 is damaged: tables.bin has the checksum"), "{line}");
     assert!(line.ends_with("still serving 2026-11-27.1"), "{line}");
 
     publish(&releases, small("2026-11-28.1")).unwrap();
-    wait(|| live.current().version() == version("2026-11-28.1")).await;
+    wait(|| active.current().version() == version("2026-11-28.1")).await;
     releases.activate(version("2026-11-20.1")).unwrap();
-    wait(|| live.current().version() == version("2026-11-20.1")).await;
+    wait(|| active.current().version() == version("2026-11-20.1")).await;
     running.abort();
 }
 
 #[test]
-fn a_damaged_release_is_refused_once_however_often_it_is_seen_and_left_as_it_is() {
+fn a_damaged_release_is_rejected_once_and_not_changed() {
     let (_folder, releases) = index(&["2026-11-20.1"]);
     let watched = watch(releases.clone());
     publish_damaged(&releases, "2026-11-28.1");
     let tables = releases.release_folder(version("2026-11-28.1")).join("tables.bin");
     let damaged = fs::read(&tables).unwrap();
-    watched.looks(5);
-    assert_eq!(watched.watcher.active().refusals(), 1);
+    watched.polls(5);
+    assert_eq!(watched.watcher.active().rejections(), 1);
     assert!(fs::read(&tables).unwrap() == damaged);
 }
 
-/// Publishes a release whose tables have one flipped bit, as a bad copy would.
+/// Publishes a release with one flipped bit in its tables.
 fn publish_damaged(releases: &ReleaseStore, name: &str) {
     let (_elsewhere, others) = index(&[name]);
     let (from, to) = (others.release_folder(version(name)), releases.folder().join(".copy"));
@@ -388,40 +389,41 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// Waits until it is so; a machine under load gets far more than the second that is promised.
-async fn wait(so: impl Fn() -> bool) {
+/// Waits until the condition is true; much longer than the promised second, for machines under load.
+async fn wait(condition: impl Fn() -> bool) {
     for _ in 0..600 {
-        if so() {
+        if condition() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }
-    panic!("still not so");
+    panic!("timeout");
 }
 
 #[tokio::test]
-async fn a_watcher_that_is_asked_looks_at_once() {
+async fn a_requested_poll_runs_at_once() {
     let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let watched = watch(fake.clone());
-    let live = watched.watcher.active();
-    let asked = Arc::new(Notify::new());
-    let bell = Arc::clone(&asked);
-    let started = fake.looks();
-    let running = tokio::spawn(async move { watched.watcher.run_asked(Duration::from_secs(3600), &bell).await });
-    wait(|| fake.looks() > started).await;
+    let active = watched.watcher.active();
+    let requested = Arc::new(Notify::new());
+    let trigger = Arc::clone(&requested);
+    let started = fake.polls();
+    let running =
+        tokio::spawn(async move { watched.watcher.poll_repeatedly(Duration::from_secs(3600), &trigger).await });
+    wait(|| fake.polls() > started).await;
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
-    asked.notify_one();
-    wait(|| live.current().version() == version("2026-11-02.1")).await;
-    assert_eq!(fake.looks(), started + 2, "once when it begins, and once when it is asked");
+    requested.notify_one();
+    wait(|| active.current().version() == version("2026-11-02.1")).await;
+    assert_eq!(fake.polls(), started + 2, "once at the beginning and once when requested");
     running.abort();
 }
 
 #[test]
-fn a_restart_holds_what_was_held() {
+fn a_restart_loads_the_same_releases() {
     let (_folder, releases) = index(&["2026-11-20.1", "2026-11-21.1", "2026-11-22.1"]);
     let first = watch(releases.clone());
-    let held = first.all();
-    assert_eq!(held[..3], ["2026-11-22.1", "2026-11-21.1", "2026-11-20.1"]);
+    let loaded = first.all();
+    assert_eq!(loaded[..3], ["2026-11-22.1", "2026-11-21.1", "2026-11-20.1"]);
     drop(first);
-    assert_eq!(watch(releases).all(), held);
+    assert_eq!(watch(releases).all(), loaded);
 }
