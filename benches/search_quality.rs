@@ -1,9 +1,9 @@
-//! How well names are found: queries with known answers over the real data, a table per kind.
+//! Search quality: queries with known results over the real data, a table per kind.
 //!
 //! `VENTUREDEX_REAL_DATA=DIR VENTUREDEX_EVAL=DIR cargo bench --bench search_quality -- [--kind firms] [--class typo1] [--misses 5]`
 //!
-//! In-process, but counted as a client of the server would count: the first ten answers, those in `also` left out, a class
-//! with fewer than ten queries not shown, ALL the mean over the classes.
+//! In-process, but measured as by a client: the first ten results without those in `also`. A class with fewer than ten
+//! queries is not shown; ALL is the mean of the classes.
 
 mod clock;
 
@@ -28,7 +28,7 @@ struct Options {
 
 fn main() {
     let (Ok(data), Ok(queries)) = (std::env::var("VENTUREDEX_REAL_DATA"), std::env::var("VENTUREDEX_EVAL")) else {
-        println!("skipped: VENTUREDEX_REAL_DATA and VENTUREDEX_EVAL name no folders");
+        println!("skipped: VENTUREDEX_REAL_DATA and VENTUREDEX_EVAL are not set");
         return;
     };
     let options = options();
@@ -36,7 +36,7 @@ fn main() {
     let sectors = Sectors::read(&data.join("sectors.csv"));
     let activity = activity(data);
     for kind in KINDS {
-        if options.kind.as_deref().is_none_or(|wanted| wanted == kind) {
+        if options.kind.as_deref().is_none_or(|selected| selected == kind) {
             let table = Table::read(&data.join(format!("{kind}.csv")), kind, &activity);
             run(kind, &table, &Path::new(&queries).join(format!("{kind}.jsonl")), &sectors, &options);
         }
@@ -62,7 +62,7 @@ fn rows(path: &Path) -> Vec<HashMap<String, String>> {
     reader.deserialize().map(|row| row.expect("a row")).collect()
 }
 
-/// For each table its slugs with the number of rounds they were in, as a catalog would count them.
+/// For each table the number of rounds by slug, as a catalog counts them.
 fn activity(data: &Path) -> HashMap<&'static str, HashMap<String, u32>> {
     let mut counts: HashMap<&'static str, HashMap<String, u32>> = HashMap::new();
     for row in rows(&data.join("funding_rounds.csv")) {
@@ -75,7 +75,7 @@ fn activity(data: &Path) -> HashMap<&'static str, HashMap<String, u32>> {
 }
 
 struct Sectors {
-    /// Each sector with its descendants and itself.
+    /// Each sector with itself and its descendants.
     below: HashMap<String, HashSet<String>>,
 }
 
@@ -172,9 +172,9 @@ impl Table {
     }
 }
 
-type Figures = [f64; 3];
+type Measures = [f64; 3];
 
-fn score(query: &Value, table: &Table, found: &[u32]) -> Figures {
+fn score(query: &Value, table: &Table, found: &[u32]) -> Measures {
     let list = |key: &str| -> HashSet<&str> {
         query[key].as_array().map(|slugs| slugs.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
     };
@@ -182,12 +182,12 @@ fn score(query: &Value, table: &Table, found: &[u32]) -> Figures {
     let slug = |row: &u32| table.slugs[*row as usize].as_str();
     let found: Vec<u32> = found.iter().filter(|row| !also.contains(slug(row))).take(10).copied().collect();
     let by_prefix = query["rule"] == "prefix";
-    let wanted = fold(query["query"].as_str().unwrap_or_default());
+    let prefix = fold(query["query"].as_str().unwrap_or_default());
     let right: Vec<bool> = found
         .iter()
         .map(|row| {
             if by_prefix {
-                fold(&table.names[*row as usize]).starts_with(&wanted)
+                fold(&table.names[*row as usize]).starts_with(&prefix)
             } else {
                 relevant.contains(slug(row))
             }
@@ -198,7 +198,7 @@ fn score(query: &Value, table: &Table, found: &[u32]) -> Figures {
     [
         if first == Some(0) { 1.0 } else { 0.0 },
         if total == 0 { 0.0 } else { right.iter().filter(|right| **right).count() as f64 / total.min(10) as f64 },
-        first.map_or(0.0, |place| 1.0 / (place + 1) as f64),
+        first.map_or(0.0, |rank| 1.0 / (rank + 1) as f64),
     ]
 }
 
@@ -207,25 +207,25 @@ fn run(kind: &str, table: &Table, queries: &Path, sectors: &Sectors, options: &O
     let index = TextIndex::in_memory(table).expect("an index");
     let built = start.elapsed();
     let text = std::fs::read_to_string(queries).expect("a file of queries");
-    let mut classes: BTreeMap<String, Vec<(Figures, Duration)>> = BTreeMap::new();
+    let mut classes: BTreeMap<String, Vec<(Measures, Duration)>> = BTreeMap::new();
     for line in text.lines() {
         let query: Value = serde_json::from_str(line).expect("a query");
         let class = query["class"].as_str().unwrap_or_default();
-        if options.class.as_deref().is_some_and(|wanted| wanted != class) {
+        if options.class.as_deref().is_some_and(|selected| selected != class) {
             continue;
         }
-        let asked = query["query"].as_str().unwrap_or_default();
+        let text = query["query"].as_str().unwrap_or_default();
         let filters = query.get("filters");
         let passing = filters.map(|filters| table.passing(Some(filters), sectors));
         let passes = |row: u32| passing.as_ref().is_none_or(|passing| passing[row as usize]);
         let start = Moment::now();
-        let found = index.search(table, asked, &passes);
+        let found = index.search(table, text, &passes);
         let took = start.elapsed();
         let rows: Vec<u32> = found.hits.iter().take(12).map(|hit| hit.row).collect();
-        let figures = score(&query, table, &rows);
+        let measures = score(&query, table, &rows);
         let results = classes.entry(class.to_owned()).or_default();
-        if figures[1] < 1.0 && results.iter().filter(|(figures, _)| figures[1] < 1.0).count() < options.misses {
-            let got: Vec<String> = found
+        if measures[1] < 1.0 && results.iter().filter(|(measures, _)| measures[1] < 1.0).count() < options.misses {
+            let best: Vec<String> = found
                 .hits
                 .iter()
                 .take(5)
@@ -234,24 +234,24 @@ fn run(kind: &str, table: &Table, queries: &Path, sectors: &Sectors, options: &O
             let target = table.slugs.iter().position(|slug| {
                 query["relevant"].as_array().is_some_and(|list| list.iter().any(|relevant| relevant == slug))
             });
-            let own = target.map(|row| index.explain(table, asked, row as u32));
+            let own = target.map(|row| index.explain(table, text, row as u32));
             println!(
-                "  miss {class} {asked:?} wants {} {} {:?} got {got:?}",
+                "  miss {class} {text:?} expects {} {} {:?} found {best:?}",
                 query["target"],
                 filters.map_or(String::new(), Value::to_string),
                 own.map(|own| format!("{:.3} {}", own.score, own.strategy)),
             );
         }
-        results.push((figures, took));
+        results.push((measures, took));
     }
     report(kind, table, &classes, built);
 }
 
-fn report(kind: &str, table: &Table, classes: &BTreeMap<String, Vec<(Figures, Duration)>>, built: Duration) {
+fn report(kind: &str, table: &Table, classes: &BTreeMap<String, Vec<(Measures, Duration)>>, built: Duration) {
     let mut all: Vec<Duration> = classes.values().flatten().map(|(_, took)| *took).collect();
-    let (p50, p99, most) = times(&mut all);
+    let (p50, p99, max) = times(&mut all);
     println!(
-        "\n{kind}: {} names, indexed in {built:.1?}; {} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, most {most:.0} µs",
+        "\n{kind}: {} names, indexed in {built:.1?}; {} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, max {max:.0} µs",
         table.names.len(),
         all.len()
     );
@@ -260,7 +260,7 @@ fn report(kind: &str, table: &Table, classes: &BTreeMap<String, Vec<(Figures, Du
     let mut counted = 0;
     for (class, results) in classes.iter().filter(|(_, results)| results.len() >= 10) {
         let mean: Vec<f64> = (0..3)
-            .map(|at| results.iter().map(|(figures, _)| figures[at]).sum::<f64>() / results.len() as f64)
+            .map(|at| results.iter().map(|(measures, _)| measures[at]).sum::<f64>() / results.len() as f64)
             .collect();
         let (p50, p99, _) = times(&mut results.iter().map(|(_, took)| *took).collect::<Vec<_>>());
         println!(

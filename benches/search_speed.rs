@@ -1,12 +1,12 @@
-//! How fast names are found among many: latency by class of query, against tantivy's own fuzzy query and against scoring
-//! every name, in the same run; how long an index takes to build and how large it is.
+//! Search speed: latency by class of query, compared with tantivy's own fuzzy query and with scoring every name, in the
+//! same run; build time and size of the index.
 //!
 //! `cargo bench --bench search_speed -- [--names 1000000 | --from startups.csv] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT] [--folder DIR]`
 //!
-//! CPU time of one thread, so that what else the machine does stays out; each query is asked twice and the second time
-//! counts, and a slow one is asked again, since a cache that another program has emptied costs as much as the search.
-//! The names are made up: half of them one coined word, the rest with common and generic words by a heavy-tailed
-//! distribution, so that the dictionary grows with the names as that of real ones does.
+//! Measures the CPU time of one thread, independent of the load of the machine. Each query runs twice and the second run
+//! counts; a slow one is repeated, since caches may have been evicted by another program. The names are invented: half of
+//! them one coined word, the rest with common and generic words by a heavy-tailed distribution, so that the dictionary grows
+//! with the number of names as it does for real ones.
 
 mod clock;
 
@@ -74,16 +74,16 @@ fn main() {
         return;
     }
     let mut queries = make_queries(&table, options.queries, &mut random);
-    queries.retain(|asked| options.class.as_deref().is_none_or(|class| class == asked.class));
+    queries.retain(|query| options.class.as_deref().is_none_or(|class| class == query.class));
     let search = |query: &str| index.search(&table, query, &|_| true).hits.iter().take(10).map(|hit| hit.row).collect();
     let ours = measure("venturedex", &table, &queries, 2, &search);
     if options.class.is_some() {
         return;
     }
-    let plain = Plain::new(&table);
-    let few: Vec<Asked> = queries.iter().step_by((queries.len() / 200).max(1)).cloned().collect();
+    let plain = PlainTantivy::new(&table);
+    let few: Vec<TestQuery> = queries.iter().step_by((queries.len() / 200).max(1)).cloned().collect();
     let theirs = measure("tantivy, FuzzyTermQuery of distance 1", &table, &few, 2, &|query| plain.search(query));
-    let brute: Vec<Asked> = queries.iter().step_by((queries.len() / 5).max(1)).cloned().collect();
+    let brute: Vec<TestQuery> = queries.iter().step_by((queries.len() / 5).max(1)).cloned().collect();
     let all = measure("every name scored", &table, &brute, 1, &|query| every_name(&index, &table, query));
     println!("ratios of p50: FuzzyTermQuery {:.0} times ours, every name {:.0} times ours", theirs / ours, all / ours);
 
@@ -252,7 +252,7 @@ impl Table {
 }
 
 #[derive(Clone)]
-struct Asked {
+struct TestQuery {
     class: &'static str,
     text: String,
     row: u32,
@@ -275,9 +275,9 @@ fn typo(text: &str, random: &mut Random, first: bool) -> String {
     String::from_utf8_lossy(&letters).into_owned()
 }
 
-fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<Asked> {
+fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<TestQuery> {
     let mut queries = Vec::new();
-    let mut add = |class, row: usize, text: String| queries.push(Asked { class, text, row: row as u32 });
+    let mut add = |class, row: usize, text: String| queries.push(TestQuery { class, text, row: row as u32 });
     for _ in 0..each {
         let row = random.below(table.names.len());
         let name = fold(&table.names[row]);
@@ -319,53 +319,53 @@ fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<Asked> {
     queries
 }
 
-/// Times the queries and prints p50 and p99 by class; gives p50 over all in microseconds.
-fn measure(name: &str, table: &Table, queries: &[Asked], times_asked: usize, search: &dyn Fn(&str) -> Vec<u32>) -> f64 {
+/// Runs the queries and prints p50 and p99 by class; returns p50 of all in microseconds.
+fn measure(name: &str, table: &Table, queries: &[TestQuery], runs: usize, search: &dyn Fn(&str) -> Vec<u32>) -> f64 {
     let mut classes: BTreeMap<&str, (Vec<Duration>, usize)> = BTreeMap::new();
     let mut slowest = Vec::new();
-    for asked in queries {
-        let mut least = Duration::ZERO;
+    for query in queries {
+        let mut fastest = Duration::ZERO;
         let mut found = Vec::new();
-        for _ in 0..times_asked {
+        for _ in 0..runs {
             let start = Moment::now();
-            found = search(&asked.text);
-            least = start.elapsed();
+            found = search(&query.text);
+            fastest = start.elapsed();
         }
-        if times_asked > 1 && least > SLOW {
-            least = least.min(again(|| search(&asked.text)));
+        if runs > 1 && fastest > SLOW {
+            fastest = fastest.min(repeat(|| search(&query.text)));
         }
-        slowest.push((least, asked));
-        let class = classes.entry(asked.class).or_default();
-        class.0.push(least);
-        let wanted = &table.names[asked.row as usize];
-        class.1 += usize::from(found.iter().any(|row| table.names[*row as usize] == *wanted));
+        slowest.push((fastest, query));
+        let class = classes.entry(query.class).or_default();
+        class.0.push(fastest);
+        let expected = &table.names[query.row as usize];
+        class.1 += usize::from(found.iter().any(|row| table.names[*row as usize] == *expected));
     }
     let mut all: Vec<Duration> = classes.values().flat_map(|class| class.0.iter().copied()).collect();
-    let (p50, p99, most) = times(&mut all);
-    println!("\n{name}: {} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, most {most:.0} µs", all.len());
+    let (p50, p99, max) = times(&mut all);
+    println!("\n{name}: {} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, max {max:.0} µs", all.len());
     if all.len() >= 1_000 {
-        println!("  {:<14} {:>5} {:>8} {:>8} {:>8} {:>9}", "class", "n", "p50 µs", "p99 µs", "most µs", "in top 10");
+        println!("  {:<14} {:>5} {:>8} {:>8} {:>8} {:>9}", "class", "n", "p50 µs", "p99 µs", "max µs", "in top 10");
         for (class, (times_of, found)) in &mut classes {
-            let (p50, p99, most) = times(times_of);
+            let (p50, p99, max) = times(times_of);
             println!(
-                "  {class:<14} {:>5} {p50:>8.0} {p99:>8.0} {most:>8.0} {:>9.3}",
+                "  {class:<14} {:>5} {p50:>8.0} {p99:>8.0} {max:>8.0} {:>9.3}",
                 times_of.len(),
                 *found as f64 / times_of.len() as f64
             );
         }
     }
     slowest.sort_by_key(|(took, _)| std::cmp::Reverse(*took));
-    for (took, asked) in slowest.iter().take(if all.len() >= 1_000 { 12 } else { 0 }) {
-        println!("  slow: {} {:?} {:.0} µs", asked.class, asked.text, took.as_secs_f64() * 1e6);
+    for (took, query) in slowest.iter().take(if all.len() >= 1_000 { 12 } else { 0 }) {
+        println!("  slow: {} {:?} {:.0} µs", query.class, query.text, took.as_secs_f64() * 1e6);
     }
     p50
 }
 
-/// A query that took longer is asked again.
+/// A query that takes longer is repeated.
 const SLOW: Duration = Duration::from_micros(500);
 
-/// The least of three times.
-fn again<T>(search: impl Fn() -> T) -> Duration {
+/// The minimum of three runs.
+fn repeat<T>(search: impl Fn() -> T) -> Duration {
     let time = |_| {
         let start = Moment::now();
         std::hint::black_box(search());
@@ -382,13 +382,13 @@ fn times(times: &mut [Duration]) -> (f64, f64, f64) {
     (at(0.5), at(0.99), at(1.0))
 }
 
-/// What tantivy does by itself.
-struct Plain {
+/// A plain tantivy index.
+struct PlainTantivy {
     searcher: tantivy::Searcher,
     name: tantivy::schema::Field,
 }
 
-impl Plain {
+impl PlainTantivy {
     fn new(table: &Table) -> Self {
         let mut schema = Schema::builder();
         let name = schema.add_text_field("name", TEXT);
@@ -415,12 +415,12 @@ impl Plain {
             })
             .collect();
         let top = TopDocs::with_limit(10).order_by_score();
-        let found = self.searcher.search(&BooleanQuery::new(clauses), &top).expect("an answer");
+        let found = self.searcher.search(&BooleanQuery::new(clauses), &top).expect("results");
         found.into_iter().map(|(_, address)| address.doc_id).collect()
     }
 }
 
-/// The ten best by the same ranking, of all names.
+/// The ten best of all names by the same ranking.
 fn every_name(index: &TextIndex, table: &Table, query: &str) -> Vec<u32> {
     let mut all: Vec<(f32, u32)> = (0..table.len()).map(|row| (index.explain(table, query, row).score, row)).collect();
     all.sort_unstable_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
@@ -462,18 +462,18 @@ fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) 
         };
         let start = Moment::now();
         std::hint::black_box(index.search(table, &text, &|_| true));
-        let mut least = start.elapsed();
-        if least > SLOW {
-            least = least.min(again(|| index.search(table, &text, &|_| true)));
+        let mut fastest = start.elapsed();
+        if fastest > SLOW {
+            fastest = fastest.min(repeat(|| index.search(table, &text, &|_| true)));
         }
-        if least > worst.0 {
-            worst = (least, text);
+        if fastest > worst.0 {
+            worst = (fastest, text);
         }
-        all.push(least);
+        all.push(fastest);
     }
-    let (p50, p99, most) = times(&mut all);
+    let (p50, p99, max) = times(&mut all);
     println!(
-        "\nhostile: {count} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, most {most:.0} µs: {:?}",
+        "\nhostile: {count} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, max {max:.0} µs: {:?}",
         worst.1.chars().take(60).collect::<String>()
     );
 }

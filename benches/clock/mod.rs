@@ -1,10 +1,9 @@
-//! CPU time: what else the machine does stays out.
+//! CPU time of a thread, independent of the load of the machine.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A moment in the CPU time of this thread.
 pub struct Moment(Duration);
 
 impl Moment {

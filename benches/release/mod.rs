@@ -1,4 +1,4 @@
-//! What a bench serves: the current release of an index, or the bundled snapshot.
+//! The data of a benchmark: the current release of an index, or the bundled snapshot.
 
 use venturedex::catalog::Catalog;
 use venturedex::release::ReleaseStore;

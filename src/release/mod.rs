@@ -51,7 +51,7 @@ const NEXT: &str = ".current.next";
 const REMOVING: &str = ".removing-";
 
 /// Prefix of a release that is being built.
-const BUILDING: &str = ".publisher-";
+const BUILDING: &str = ".building-";
 
 /// The index folder.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Publishing a release: everything is written to a draft folder and synced, then two renames make it public.
 //!
-//! The order matters. The release gets its name only when all its files and folder entries are on file_system; `current` names it
+//! The order matters. The release gets its name only when all its files and folder entries are on disk; `current` names it
 //! only when its own name is. The next content of `current` is written before the first rename: if a build is killed between
 //! the two, the next build of the same dataset finds it and finishes the switch.
 

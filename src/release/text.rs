@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::catalog::Texts;
-use crate::data::{Progress, Snapshot, SnapshotVersion, Table};
+use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
 use crate::release::ReleaseError;
 use crate::release::error::At;
 use crate::search::{SearchError, TextIndex};
@@ -39,7 +39,9 @@ pub(crate) fn open(snapshot: &Snapshot, folder: &Path) -> Result<Texts, ReleaseE
 fn release_error(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
     let reason = format!("text/{}: {error}", table.name());
     match error {
-        SearchError::Format { .. } => ReleaseError::OtherFormat { version, reason },
+        SearchError::Format { .. } | SearchError::Tables(ArchiveError::OtherFormat { .. }) => {
+            ReleaseError::OtherFormat { version, reason }
+        }
         _ => ReleaseError::Damaged { version, reason },
     }
 }

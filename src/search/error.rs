@@ -29,22 +29,12 @@ pub enum SearchError {
     TooManyRows { rows: u32 },
     #[error("text index: {part} is damaged: build the release again with the indexer")]
     Damaged { part: &'static str },
-    /// The side tables are damaged.
     #[error("text index: side tables: {0}")]
-    Tables(#[source] ArchiveError),
+    Tables(#[from] ArchiveError),
 }
 
 impl From<tantivy::TantivyError> for SearchError {
     fn from(cause: tantivy::TantivyError) -> Self {
         Self::Tantivy(Box::new(cause))
-    }
-}
-
-impl From<ArchiveError> for SearchError {
-    fn from(error: ArchiveError) -> Self {
-        match error {
-            ArchiveError::OtherFormat { found } => Self::Format { found: format!("{FORMAT} with archive {found}") },
-            other => Self::Tables(other),
-        }
     }
 }

@@ -30,10 +30,10 @@ pub(crate) const FORMAT: u32 = 2;
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;
 
-/// The score of a close match. Names with two typos are looked up only if there is none.
+/// The score of a close match. Names with two typos are looked up only without such a match.
 pub const CLOSE_SCORE: f32 = 0.8;
 
-/// The score of a match that is surely intended. Names that sound or begin alike are looked up only if there is none.
+/// The score of a match that is surely intended. Names that sound or begin alike are looked up only without such a match.
 pub(crate) const SURE_SCORE: f32 = 0.9;
 
 /// The maximum number of matches of a search, the best ones.

@@ -112,8 +112,8 @@ impl Serving {
         assert!(killed.success());
     }
 
-    fn logged(&self, arguments: &str) -> usize {
-        self.log.lock().unwrap().iter().filter(|line| line.contains(arguments)).count()
+    fn logged(&self, text: &str) -> usize {
+        self.log.lock().unwrap().iter().filter(|line| line.contains(text)).count()
     }
 
     /// Waits until the condition is true and returns how long that took; much longer than promised, for machines under load.
