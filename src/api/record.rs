@@ -84,7 +84,7 @@ fn finish(call: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError])
     ApiResponse { body, snapshot, next_link: None }
 }
 
-/// The same with the keys of `data` in alphabetical order.
+/// The same with the keys of `data` in alphabetical order, as in all releases of these endpoints.
 fn sorted_response<M: Model>(
     call: &ApiRequest<'_>,
     data: &impl Serialize,

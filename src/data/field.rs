@@ -314,3 +314,58 @@ pub(crate) const fn name_of(type_name: &'static str, declared: &[&'static str]) 
         [] => type_name,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    model! {
+        /// A part.
+        #[derive(Serialize)]
+        struct Part<'a> {
+            r#type: &'a str [slug],
+        }
+
+        /// A sample
+        /// on two lines.
+        #[derive(Serialize)]
+        struct Sample<'a> as "Example" {
+            /// Some text.
+            text: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            count: Option<u64> [range(1, 5), optional],
+            parts: Vec<Part<'a>> [detail],
+            joined: Vec<u8> [joined],
+        }
+    }
+
+    #[derive(Default)]
+    struct Names(Vec<(&'static str, String)>);
+
+    impl FieldVisitor for Names {
+        fn field(&mut self, field: &'static Field, value: &impl Serialize) {
+            self.0.push((field.name, serde_json::to_string(value).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_definition_describes_the_fields_of_its_struct_in_order() {
+        let definition = Sample::DEFINITION;
+        assert_eq!((definition.name, definition.doc), ("Example", &[" A sample", " on two lines."][..]));
+        assert_eq!((definition.listed, definition.stored, definition.fields.len()), (2, 3, 4));
+        let [text, count, parts, joined] = definition.fields else { panic!("there are four fields") };
+        assert_eq!((text.name, text.doc, text.is_nullable), ("text", &[" Some text."][..], true));
+        assert_eq!((count.min, count.max, count.is_optional, count.is_nullable), (Some(1), Some(5), true, false));
+        assert_eq!((parts.nested()[0].name, parts.nested()[0].pattern), ("type", Some(SLUG)));
+        assert!(joined.is_joined && joined.nested().is_empty());
+    }
+
+    #[test]
+    fn a_visitor_gets_every_field_with_its_value() {
+        let sample = Sample { text: None, count: Some(2), parts: vec![Part { r#type: "a" }], joined: vec![1] };
+        let mut names = Names::default();
+        sample.visit(&mut names);
+        let expected = [("text", "null"), ("count", "2"), ("parts", r#"[{"type":"a"}]"#), ("joined", "[1]")];
+        assert_eq!(names.0, expected.map(|(name, json)| (name, json.to_owned())));
+    }
+}
