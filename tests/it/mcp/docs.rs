@@ -74,7 +74,7 @@ fn the_conversations_are_what_the_tools_say() {
             if let Some(call) = turn.get("call") {
                 calls += 1;
                 let tool = Tool::named(call["tool"].as_str().unwrap()).unwrap();
-                match (called(&desk, tool, &call["arguments"]), turn["told"].as_str()) {
+                match (called(&desk, tool, &call["arguments"]), turn["error"].as_str()) {
                     (Ok(answer), None) => {
                         let shown = turn["answer"].as_object().unwrap();
                         assert!(!shown.is_empty());
@@ -85,11 +85,11 @@ fn the_conversations_are_what_the_tools_say() {
                             known.insert((count("never_answered") + count("answered")).to_string());
                         }
                     }
-                    (Err(mistakes), Some(told)) => {
+                    (Err(mistakes), Some(error)) => {
                         let mend = format!("{}; did you mean `{}`?", mistakes[0].detail, mistakes[0].did_you_mean[0]);
-                        assert!(mend.ends_with(told), "{mend}");
+                        assert!(mend.ends_with(error), "{mend}");
                     }
-                    (answer, told) => panic!("{call}: {answer:?} but {told:?}"),
+                    (answer, error) => panic!("{call}: {answer:?} but {error:?}"),
                 }
             }
             if let Some(said) = turn["assistant"].as_str() {
