@@ -135,7 +135,7 @@ fn named(component: &str) -> (&'static str, &'static str) {
         "rating" => ("Overall rating", "how founders rate the firm as a whole"),
         "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
         "fairness" => ("Fairness", "how fair terms and negotiations are"),
-        "value_add" => ("Value added", "what it contributes besides money"),
+        "value_add" => ("Value added", "what it contributes beyond money"),
         _ => ("Not ghosting", "whether founders get a response"),
     }
 }

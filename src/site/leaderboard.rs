@@ -80,7 +80,7 @@ fn named(metric: Metric) -> (&'static str, &'static str, &'static str) {
         Metric::ValueAdd => (
             "Value added",
             "Rating of 5",
-            "What firms contribute besides money, smoothed. Firms with at least 5 reviews.",
+            "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
         ),
         Metric::GhostingRate => (
             "Lowest ghosting rate",

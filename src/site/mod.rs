@@ -131,6 +131,9 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
 
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let (status, html) = error.page(catalog, request.path);
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        eprintln!("{}: {error}", request.path);
+    }
     let mut response = respond(request, status, html);
     if let Some(wait) = error.retry_after() {
         set(response.headers_mut(), "retry-after", &wait.seconds.to_string());
