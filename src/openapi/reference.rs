@@ -206,9 +206,12 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
     let example = |parameter: &&Parameter| example(catalog, route, &parameter.name);
     let slug = parameters.iter().filter(is_path).find_map(example);
     let path = slug.map_or_else(|| route.path.to_owned(), |slug| route.path.replace("{slug}", &slug));
-    let has_stage = parameters.iter().any(|parameter| parameter.name == "stage");
+    let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     // A name together with other filters would find nothing.
-    let shown = [if has_stage { "stage" } else { "q" }, "country", "metric", "since", "raise_usd", "limit"];
+    let shown: &[&str] = match has("q") && !has("stage") && !has("slug") {
+        true => &["q", "limit"],
+        false => &["stage", "country", "metric", "since", "raise_usd", "limit"],
+    };
     let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && shown.contains(&parameter.name.as_str()));
     let pairs = pairs.filter_map(|parameter| Some((&parameter.name, example(parameter)?))).take(3);
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish().replace("%2C", ",");
