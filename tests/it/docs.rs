@@ -135,7 +135,10 @@ fn send_requests_of_docs(server: &Server) {
             let request = url.strip_prefix(&client.base).unwrap_or_else(|| panic!("{path}: {url}"));
             let reply = client.get(request);
             assert_eq!(reply.status, 200, "{path}: {request}: {}", reply.text);
-            assert!(reply.json()["meta"].get("warnings").is_none(), "{path}: {request}: {}", reply.text);
+            // A common word may match more names than a search returns; any other warning is a fault of the example.
+            let meta = &reply.json()["meta"];
+            let mut warnings = meta["warnings"].as_array().into_iter().flatten();
+            assert!(warnings.all(|warning| warning["code"] == "total_capped"), "{path}: {request}: {meta}");
             let searches = request.contains("?q=") && reply.json()["data"].as_array().is_some_and(Vec::is_empty);
             assert!(!searches, "{path}: {request} finds nothing");
             sent += 1;
