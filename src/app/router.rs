@@ -118,7 +118,7 @@ impl Router {
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
             mcp: McpEndpoint::new(settings, tools, quota)?,
-            static_pages: StaticPages::new(&state.public_url),
+            static_pages: StaticPages::new(&state.public_url, &state.live.current()),
         });
         let shared = Arc::clone(&front_ends);
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -231,8 +231,7 @@ impl FrontEnds {
             Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n".to_owned())),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::Static { position, .. } => {
-                let invented = state.live.current().snapshot().is_invented();
-                let response = self.static_pages.answer(position, request.method, request.headers, invented);
+                let response = self.static_pages.answer(position, request.method, page);
                 Ok(response.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))))
             }
             _ => Ok(match route.methods() {
@@ -294,7 +293,7 @@ async fn read_form<B: Buf>(
             true => (StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time. Send it again."),
             false => (StatusCode::BAD_REQUEST, "The form is incomplete. Send it again."),
         })?;
-        if bytes.len() + part.remaining() > account::form::MOST_BYTES {
+        if bytes.len() + part.remaining() > account::form::MAX_BYTES {
             return Err((StatusCode::PAYLOAD_TOO_LARGE, "The form is larger than any form of this site."));
         }
         bytes.extend_from_slice(&part.copy_to_bytes(part.remaining()));

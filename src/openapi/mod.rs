@@ -7,12 +7,15 @@ pub mod definition;
 pub mod example;
 pub mod model;
 pub mod parameter;
+pub(crate) mod reference;
 pub mod response;
 pub mod schema;
 pub mod vocabulary;
 
 pub use example::{BASE, Examples};
 pub use parameter::example_of;
+
+pub use crate::api::Version;
 
 use utoipa::openapi::info::{ContactBuilder, InfoBuilder, LicenseBuilder};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder};
@@ -21,7 +24,7 @@ use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 
-use crate::api::{EndpointKind, Route, Version};
+use crate::api::{EndpointKind, Route};
 use crate::data::Table;
 
 /// Groups of endpoints with their descriptions.

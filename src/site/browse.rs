@@ -1,4 +1,5 @@
-//! Browsing a table: conditions with how many rows each would leave, an order, pages, and the same query for the API.
+//! Browsing a table: filters with the number of rows each would leave, a sort order, pages, and the same query as an API
+//! URL.
 
 use crate::catalog::{
     Catalog, Filter, ListPosition, ParameterError, ParseOptions, Query, Request, Resource, ValueCount,
@@ -7,181 +8,155 @@ use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::http::State;
-
 use crate::site::error_page::{PageError, named};
 use crate::site::format;
 use crate::site::link::Link;
 
 /// Rows on a page.
 pub(crate) const PER_PAGE: u64 = 25;
-/// Values of a condition that are offered at once; further ones wait behind a click.
-const OFFERED: usize = 8;
-/// Values of a condition that are offered at all.
-const MOST_OFFERED: usize = 60;
+/// Options of a filter that are shown at once; the others are shown on click.
+const VISIBLE_OPTIONS: usize = 8;
+const MAX_OPTIONS: usize = 60;
 
 /// How a table is browsed.
 pub(crate) struct BrowseConfig {
-    /// What is listed.
     pub resource: Resource,
-    /// The page's path.
     pub path: &'static str,
-    /// Conditions that are offered with their counts: parameter, heading, facet.
+    /// Filters whose values are offered with their counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],
-    /// Conditions that are typed in: parameter, label, hint.
+    /// Filters with a text field: parameter, label, placeholder.
     pub bounds: &'static [(&'static str, &'static str, &'static str)],
-    /// Orders that are offered: the value of `sort`, label.
-    pub orders: &'static [(&'static str, &'static str)],
+    /// The value of `sort` and its label; the first is the default.
+    pub sort_options: &'static [(&'static str, &'static str)],
 }
 
-/// A condition's values.
-pub(crate) struct Group {
-    /// What they are.
+pub(crate) struct FacetGroup {
     pub title: &'static str,
-    /// The most frequent ones.
-    pub values: Vec<FacetOption>,
-    /// Further ones.
-    pub more: Vec<FacetOption>,
+    /// The most frequent values, selected ones first.
+    pub options: Vec<FacetOption>,
+    pub more_options: Vec<FacetOption>,
 }
 
-/// A value of a condition.
 pub(crate) struct FacetOption {
-    /// What it is.
     pub label: String,
-    /// The address that puts it in, or takes it out.
+    /// The link that adds or removes the value.
     pub href: String,
-    /// How many rows have it.
+    /// The number of rows with the value.
     pub count: String,
-    /// Whether it is chosen.
-    pub is_on: bool,
+    pub is_selected: bool,
 }
 
-/// A condition that is typed in.
+/// A filter with a text field.
 pub(crate) struct Bound {
-    /// The parameter.
     pub name: &'static str,
-    /// What it is.
     pub label: &'static str,
-    /// What is written there.
     pub hint: &'static str,
-    /// What stands there.
     pub value: String,
 }
 
-/// Something that was not understood and left out.
+/// A part of the query that was ignored.
 pub(crate) struct Warning {
-    /// What it is.
     pub text: String,
-    /// What may have been meant, with its address.
-    pub meant: Option<(String, String)>,
+    /// The closest valid value and the link that uses it.
+    pub suggestion: Option<(String, String)>,
 }
 
-/// A table as it is browsed.
+/// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
-    /// The page's path.
     pub path: &'static str,
-    /// The name that is searched for.
     pub q: String,
-    /// How many rows there are.
     pub total: u64,
     /// Whether more rows match the name than are counted.
     pub capped: bool,
-    /// Conditions with their counts.
-    pub groups: Vec<Group>,
-    /// Conditions that are typed in.
+    pub groups: Vec<FacetGroup>,
     pub bounds: Vec<Bound>,
-    /// Orders: value, label, whether it holds.
-    pub orders: Vec<(String, &'static str, bool)>,
-    /// What the search form carries along.
-    pub kept_by_search: Vec<(String, String)>,
-    /// What the choice of an order carries along.
-    pub kept_by_order: Vec<(String, String)>,
-    /// The conditions that hold, each with the address that takes it out.
-    pub chosen: Vec<(String, String)>,
-    /// What was not understood.
+    /// The value of `sort`, its label, and whether it is selected.
+    pub sort_options: Vec<(String, &'static str, bool)>,
+    /// Hidden fields of the search form.
+    pub search_fields: Vec<(String, String)>,
+    /// Hidden fields of the sort form.
+    pub sort_fields: Vec<(String, String)>,
+    /// The label of each filter and the link that removes it.
+    pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
-    /// Names that may have been meant, with their paths.
-    pub near: Vec<(String, String)>,
-    /// The pages.
+    /// The name and path of records with a similar name.
+    pub suggestions: Vec<(String, String)>,
     pub pager: Pager,
-    /// The same query for the API.
+    /// The URL of the same query in the API.
     pub api: String,
 }
 
-/// Where a page stands among the others.
 pub(crate) struct Pager {
-    /// The page, from 1.
+    /// From 1.
     pub page: u64,
-    /// How many there are.
     pub pages: u64,
-    /// The address of the one before.
-    pub before: Option<String>,
-    /// The address of the next one.
+    pub previous: Option<String>,
     pub next: Option<String>,
 }
 
 impl Pager {
-    /// The pages of a list of `total` rows whose addresses are those of `link`.
+    /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
         let pages = total.div_ceil(PER_PAGE);
         let at = |page: u64| link.with("page", &if page > 1 { page.to_string() } else { String::new() }).href();
-        // From beyond the end the way back leads to the last page.
-        let before = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-        Self { page, pages, before, next: (page < pages).then(|| at(page + 1)) }
+        // From past the end, the previous page is the last one.
+        let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
+        Self { page, pages, previous, next: (page < pages).then(|| at(page + 1)) }
     }
 }
 
-/// The named values of a query, with the page that they ask for.
+/// The parameters of a query, and its page.
 pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
-    let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let page = values.iter().find(|(name, _)| name == "page").and_then(|(_, page)| page.trim().parse().ok());
-    (values, page.unwrap_or(1).max(1))
+    let params: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    let page = params.iter().find(|(name, _)| name == "page").and_then(|(_, page)| page.trim().parse().ok());
+    (params, page.unwrap_or(1).max(1))
 }
 
-/// The rules by which pages read a query: what is not known is told and left out.
-pub(crate) const RULES: ParseOptions<'static> =
+/// Pages ignore unknown parameters and values, with a warning.
+pub(crate) const PARSE_OPTIONS: ParseOptions<'static> =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], others: &["page"] };
 
-/// The place where a page of a list begins.
-pub(crate) fn place_of(page: u64) -> ListPosition {
+/// The position of the first row of a page.
+pub(crate) fn position_of(page: u64) -> ListPosition {
     ListPosition::after((page - 1).saturating_mul(PER_PAGE))
 }
 
 impl Browse {
-    /// The table under a request's query, with the rows of its page.
+    /// The table filtered by the query of a request, and the rows of its page.
     pub(crate) fn read(
         state: &State,
         catalog: &Catalog,
-        spec: &BrowseConfig,
+        config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let (values, page) = read_page(query);
-        let asked = catalog.ask(spec.resource, &values, RULES).map_err(PageError::Wrong)?;
-        let Request::List(query) = asked.request else { return Err(PageError::Broken) };
-        let pairs = asked.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let link = Link::new(spec.path, pairs);
-        let found = catalog.list(&query, place_of(page), PER_PAGE as usize);
-        let bound_names: Vec<&str> = spec.bounds.iter().map(|(name, ..)| *name).collect();
-        let sort = link.text("sort");
-        let api = link.at(&format!("{}/api/v3/{}", state.public_url, spec.resource.path())).href();
+        let (params, page) = read_page(query);
+        let parsed = catalog.ask(config.resource, &params, PARSE_OPTIONS).map_err(PageError::InvalidQuery)?;
+        let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
+        let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let link = Link::new(config.path, pairs);
+        let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
+        let bound_names: Vec<&str> = config.bounds.iter().map(|(name, ..)| *name).collect();
+        let bound = |(name, label, hint): &(&'static str, &'static str, &'static str)| Bound {
+            name,
+            label,
+            hint,
+            value: link.text(name).to_owned(),
+        };
         let browse = Self {
-            path: spec.path,
+            path: config.path,
             q: link.text("q").to_owned(),
             total: found.total,
             capped: found.capped,
-            groups: groups(catalog, spec, &query, &link),
-            bounds: spec
-                .bounds
-                .iter()
-                .map(|(name, label, hint)| Bound { name, label, hint, value: link.text(name).to_owned() })
-                .collect(),
-            orders: orders(spec, &query, sort),
-            kept_by_search: link.others(&[&["q"], bound_names.as_slice()].concat()),
-            kept_by_order: link.others(&["sort"]),
-            chosen: chosen(catalog, &link),
-            warnings: asked.warnings.iter().map(|warning| told(warning, &link)).collect(),
-            near: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
+            groups: groups(catalog, config, &query, &link),
+            bounds: config.bounds.iter().map(bound).collect(),
+            sort_options: sort_options(config, &query, link.text("sort")),
+            search_fields: link.others(&[&["q"], bound_names.as_slice()].concat()),
+            sort_fields: link.others(&["sort"]),
+            active_filters: active_filters(catalog, &link),
+            warnings: parsed.warnings.iter().map(|warning| warning_of(warning, &link)).collect(),
+            suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
-            api,
+            api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
         };
         Ok((browse, found.rows))
     }
@@ -189,68 +164,66 @@ impl Browse {
     /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         let counted = format::counted(self.total, one, many);
-        if self.capped { format!("the best {counted}") } else { counted }
+        if self.capped { format!("best {counted}") } else { counted }
     }
 }
 
-/// Something that was left out, with what may have been meant.
-pub(crate) fn told(warning: &ParameterError, link: &Link) -> Warning {
-    let meant = warning.did_you_mean.as_ref().map(|meant| {
-        let href = match warning.code {
-            "unknown_value" => link.toggled(&warning.parameter, meant).href(),
+pub(crate) fn warning_of(error: &ParameterError, link: &Link) -> Warning {
+    let suggestion = error.did_you_mean.as_ref().map(|suggestion| {
+        let href = match error.code {
+            "unknown_value" => link.toggled(&error.parameter, suggestion).href(),
             _ => link.href(),
         };
-        (meant.clone(), href)
+        (suggestion.clone(), href)
     });
-    Warning { text: warning.detail.clone(), meant }
+    Warning { text: error.detail.clone(), suggestion }
 }
 
-fn orders(spec: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
-    let mut orders = Vec::new();
-    if query.text.is_some() {
-        orders.push((String::new(), "Best match", sort.is_empty()));
+fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
+    let is_search = query.text.is_some();
+    let mut options = Vec::new();
+    if is_search {
+        options.push((String::new(), "Best match", sort.is_empty()));
     }
-    let searching = query.text.is_some();
-    for (place, (value, label)) in spec.orders.iter().enumerate() {
-        // The first one is the order that holds where none is asked for.
-        let is_on = sort == *value || (sort.is_empty() && !searching && place == 0);
-        orders.push(((*value).to_owned(), *label, is_on));
+    for (index, (value, label)) in config.sort_options.iter().enumerate() {
+        let is_selected = sort == *value || (sort.is_empty() && !is_search && index == 0);
+        options.push(((*value).to_owned(), *label, is_selected));
     }
-    if !orders.iter().any(|(.., is_on)| *is_on) {
-        orders.push((sort.to_owned(), "As in the address", true));
+    if !options.iter().any(|(.., is_selected)| *is_selected) {
+        options.push((sort.to_owned(), "Custom order", true));
     }
-    orders
+    options
 }
 
-/// The values of each facet. Where one is chosen, its alternatives are counted as if it were not.
-fn groups(catalog: &Catalog, spec: &BrowseConfig, query: &Query, link: &Link) -> Vec<Group> {
-    let all: Vec<Facet> = spec.facets.iter().map(|(.., facet)| *facet).collect();
-    let under_all = catalog.counts_by(query, &all);
+/// The options of each facet. If an option is selected, its alternatives are counted as if it were not.
+fn groups(catalog: &Catalog, config: &BrowseConfig, query: &Query, link: &Link) -> Vec<FacetGroup> {
+    let facets: Vec<Facet> = config.facets.iter().map(|(.., facet)| *facet).collect();
+    let counts = catalog.counts_by(query, &facets);
     let group = |((name, title, facet), counts): (&(&'static str, &'static str, Facet), Vec<ValueCount>)| {
-        let is_chosen = |clause: &Filter| matches!(clause, Filter::AnyOf(known, _) if known == facet);
-        let counts = if query.clauses.iter().any(is_chosen) {
-            let clauses = query.clauses.iter().filter(|clause| !is_chosen(clause)).cloned().collect();
-            let without = Query { clauses, ..query.clone() };
-            catalog.counts_by(&without, &[*facet]).into_iter().next().unwrap_or_default()
+        let is_selection = |filter: &Filter| matches!(filter, Filter::AnyOf(known, _) if known == facet);
+        let counts = if query.clauses.iter().any(is_selection) {
+            let clauses = query.clauses.iter().filter(|filter| !is_selection(filter)).cloned().collect();
+            let mut counts = catalog.counts_by(&Query { clauses, ..query.clone() }, &[*facet]);
+            counts.pop().expect("one facet is counted")
         } else {
             counts
         };
-        let mut offers: Vec<FacetOption> = Vec::new();
-        for counted in counts.iter().take(MOST_OFFERED) {
+        let mut options: Vec<FacetOption> = Vec::new();
+        for counted in counts.iter().take(MAX_OPTIONS) {
             let Some((value, label)) = value_of(catalog, query.table, *facet, counted.value) else { continue };
-            let is_on = link.values(name).any(|known| known == value);
+            let is_selected = link.values(name).any(|known| known == value);
             let href = link.toggled(name, &value).href();
-            offers.push(FacetOption { label, href, count: format::number(counted.count), is_on });
+            options.push(FacetOption { label, href, count: format::number(counted.count), is_selected });
         }
-        // What is chosen stands first, so that it can be taken out.
-        offers.sort_by_key(|offer| !offer.is_on);
-        let more = offers.split_off(offers.len().min(OFFERED));
-        Group { title, values: offers, more }
+        // Selected options come first, so that they can be removed.
+        options.sort_by_key(|option| !option.is_selected);
+        let more_options = options.split_off(options.len().min(VISIBLE_OPTIONS));
+        FacetGroup { title, options, more_options }
     };
-    spec.facets.iter().zip(under_all).map(group).filter(|group| !group.values.is_empty()).collect()
+    config.facets.iter().zip(counts).map(group).filter(|group| !group.options.is_empty()).collect()
 }
 
-/// A facet's value as its parameter takes it, and as people call it.
+/// A value of a facet as its parameter takes it, and its label.
 fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
     fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
         let name = V::at(value as usize)?.name();
@@ -274,39 +247,39 @@ fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option
     }
 }
 
-/// The conditions that hold, in words, each with the address that takes it out.
-pub(crate) fn chosen(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
-    let mut chosen = Vec::new();
+/// The label of each filter and the link that removes it.
+pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
+    let mut filters = Vec::new();
     for (name, text) in link.others(&["sort", "metric"]) {
         if name == "q" {
-            chosen.push((format!("“{text}”"), link.with("q", "").href()));
+            filters.push((format!("“{text}”"), link.with("q", "").href()));
             continue;
         }
         for value in link.values(&name) {
-            chosen.push((condition(catalog, &name, value), link.toggled(&name, value).href()));
+            filters.push((label_of(catalog, &name, value), link.toggled(&name, value).href()));
         }
     }
-    chosen
+    filters
 }
 
-fn condition(catalog: &Catalog, name: &str, value: &str) -> String {
+fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
     let snapshot = catalog.snapshot();
-    let called = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
+    let name_of = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
     let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), format::usd);
     match name {
         "stage" | "kind" | "status" => format::word(value),
-        "sector" | "parent" => called(Table::Sectors).to_owned(),
+        "sector" | "parent" => name_of(Table::Sectors).to_owned(),
         "country" => format::country(value).to_owned(),
-        "investor" => format!("backed by {}", called(Table::Firms)),
+        "investor" => format!("backed by {}", name_of(Table::Firms)),
         "organization" => match snapshot.find(Table::Firms, value) {
             Some(firm) => format!("at {}", snapshot.name(Table::Firms, firm)),
-            None => format!("at {}", called(Table::Startups)),
+            None => format!("at {}", name_of(Table::Startups)),
         },
-        "min_health_score" => format!("score from {value}"),
-        "max_ghosting_rate" => format!("ghosting up to {value} %"),
+        "min_health_score" => format!("score {value} or more"),
+        "max_ghosting_rate" => format!("ghosting rate up to {value} %"),
         "min_reviews" => format!("{value} reviews or more"),
-        "check_usd" => format!("writes {}", usd()),
-        "active_since" => format!("invested since {}", format::day(value)),
+        "check_usd" => format!("check size {}", usd()),
+        "active_since" => format!("active since {}", format::day(value)),
         "city" => {
             let city = snapshot.city(&fold(value)).and_then(|city| snapshot.city_name(city));
             format!("in {}", city.unwrap_or_else(|| format::word(value)))

@@ -1,128 +1,135 @@
-//! What a page answers where it cannot show what was asked for, and how to go on from there.
+//! Error pages: what went wrong and how to continue.
+//!
+//! [`PageError`] is the error of every page. What a form can show next to its fields is not one of these: the form is
+//! shown again with a message.
 
 use askama::Template;
 use http::StatusCode;
+use thiserror::Error;
 
 use crate::auth::AccountError;
 use crate::catalog::{Catalog, ParameterError};
 use crate::data::Table;
 use crate::quota::RetryAfter;
+use crate::site::format;
 use crate::site::layout::PageLayout;
 
-use crate::site::format;
-
-/// Why a page is not what was asked for.
-#[derive(Debug)]
+#[derive(Debug, Error)]
 pub(crate) enum PageError {
-    /// No record has this slug.
-    NoRecord(Table, String),
-    /// No page has this path.
-    NoPage,
-    /// The page's conditions are not understood.
-    Wrong(Vec<ParameterError>),
-    /// A form was sent from another site, or from a program that does not say from where.
+    #[error("no record of {0:?} has the slug `{1}`")]
+    UnknownRecord(Table, String),
+    #[error("no page has this path")]
+    UnknownPage,
+    #[error("{} parameters of the query are invalid", .0.len())]
+    InvalidQuery(Vec<ParameterError>),
+    /// A form from another site, or from a client that does not send its origin.
+    #[error("the form was not sent from a page of this site")]
     ForeignForm,
-    /// A form is none that can be read: what is wrong with it.
-    BadForm(StatusCode, &'static str),
-    /// Too many pages were asked for.
-    TooMany(RetryAfter),
-    /// The account could not be served.
-    Refused(AccountError),
-    /// A template failed, or a record is none: nothing that a reader could mend.
-    Broken,
+    #[error("unreadable form: {1}")]
+    UnreadableForm(StatusCode, &'static str),
+    #[error("too many pages were requested: {0}")]
+    RateLimited(RetryAfter),
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    #[error("a template failed: {0}")]
+    Template(#[from] askama::Error),
+    /// Impossible for a verified snapshot.
+    #[error("row {1} of {0:?} is not a record")]
+    Undecodable(Table, u32),
 }
 
 #[derive(Template)]
-#[template(path = "failure.html")]
+#[template(path = "error.html")]
 struct ErrorPage<'a> {
-    frame: PageLayout,
+    layout: PageLayout,
     status: u16,
     heading: String,
     detail: String,
     errors: &'a [ParameterError],
-    /// Records that may have been meant: name and path.
-    near: Vec<(String, String)>,
-    retry: String,
-}
-
-impl From<askama::Error> for PageError {
-    fn from(_: askama::Error) -> Self {
-        Self::Broken
-    }
+    /// The name and path of records with a similar slug.
+    suggestions: Vec<(String, String)>,
+    /// The page without its query.
+    reset: &'a str,
 }
 
 impl PageError {
     fn status(&self) -> StatusCode {
         match self {
-            Self::NoRecord(..) | Self::NoPage => StatusCode::NOT_FOUND,
-            Self::Wrong(_) => StatusCode::BAD_REQUEST,
+            Self::UnknownRecord(..) | Self::UnknownPage => StatusCode::NOT_FOUND,
+            Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::ForeignForm => StatusCode::FORBIDDEN,
-            Self::BadForm(status, _) => *status,
-            Self::TooMany(_) | Self::Refused(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Refused(AccountError::Busy(_)) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Refused(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::UnreadableForm(status, _) => *status,
+            Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Account(AccountError::Busy(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
-    /// When to come again, where waiting helps.
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
-            Self::TooMany(wait) => Some(*wait),
-            Self::Refused(error) => error.retry_after(),
+            Self::RateLimited(wait) => Some(*wait),
+            Self::Account(error) => error.retry_after(),
             _ => None,
         }
     }
 
-    /// The status and the page that tells it, for a request of `path`.
+    /// The status and the page for a request of `path`.
     pub(crate) fn page(&self, catalog: &Catalog, path: &str) -> (StatusCode, String) {
         let status = self.status();
-        let mut near = Vec::new();
-        let (heading, detail) = match self {
-            Self::NoRecord(table, slug) => {
-                let snapshot = catalog.snapshot();
+        let (heading, detail) = self.words(path);
+        let suggestions = match self {
+            Self::UnknownRecord(table, slug) => {
                 let slugs = catalog.nearest_slugs(*table, slug, 5);
-                let rows = slugs.iter().filter_map(|slug| snapshot.find(*table, slug));
-                near = rows.map(|row| named(catalog, *table, row)).collect();
-                let noun = noun(*table);
-                (format!("No {noun} of this name"), format!("This release has no {noun} “{slug}”."))
+                let rows = slugs.iter().filter_map(|slug| catalog.snapshot().find(*table, slug));
+                rows.map(|row| named(catalog, *table, row)).collect()
             }
-            Self::NoPage => ("There is no such page".to_owned(), format!("Nothing is at {path}.")),
-            Self::Wrong(_) => {
-                ("This query is not understood".to_owned(), "Mend what is wrong, or begin again.".to_owned())
-            }
-            Self::ForeignForm => {
-                let detail = "A form counts only where it is sent from a page of this site, by a browser that says so. Open                               the page here and send it again.";
-                ("This form was not sent from here".to_owned(), detail.to_owned())
-            }
-            Self::BadForm(_, detail) => ("This form cannot be read".to_owned(), (*detail).to_owned()),
-            Self::TooMany(wait) => {
-                ("Too many pages at once".to_owned(), sentence(&format!("this address asked for too many: {wait}")))
-            }
-            Self::Refused(error) => ("This did not work".to_owned(), sentence(&error.to_string())),
-            Self::Broken => {
-                let detail =
-                    "Something went wrong here, not with your request. Try again; if it stays, tell the operator.";
-                ("This page is broken".to_owned(), detail.to_owned())
-            }
+            _ => Vec::new(),
         };
-        let errors = if let Self::Wrong(errors) = self { errors.as_slice() } else { &[] };
-        let frame = PageLayout::of(catalog.snapshot(), &heading, &detail, path).unlisted();
-        let retry = if matches!(self, Self::Wrong(_)) { path.to_owned() } else { "/".to_owned() };
-        let page = ErrorPage { frame, status: status.as_u16(), heading, detail, errors, near, retry };
-        (status, page.render().unwrap_or_default())
+        let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
+        let layout = PageLayout::of(catalog.snapshot(), &heading, &detail, path).not_indexed();
+        let page = ErrorPage { layout, status: status.as_u16(), heading, detail, errors, suggestions, reset: path };
+        let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
+        (status, page.render().unwrap_or_else(minimal))
+    }
+
+    fn words(&self, path: &str) -> (String, String) {
+        let (heading, detail) = match self {
+            Self::UnknownRecord(table, slug) => {
+                let noun = noun(*table);
+                return (format!("No {noun} of this name"), format!("There is no {noun} “{slug}” in this release."));
+            }
+            Self::UnknownPage => ("Page not found", format!("There is no page at {path}.")),
+            Self::InvalidQuery(_) => ("Invalid filters", "Fix the values listed below, or reset the filters.".to_owned()),
+            Self::ForeignForm => (
+                "Form rejected",
+                "A form is accepted only if it is sent from a page of this site, by a browser that sends its origin. Open \
+                 the page again and send the form from there."
+                    .to_owned(),
+            ),
+            Self::UnreadableForm(_, detail) => ("Unreadable form", (*detail).to_owned()),
+            Self::RateLimited(wait) => ("Too many requests", sentence(&format!("too many requests from this address: {wait}"))),
+            Self::Account(error) => ("Request failed", sentence(&error.to_string())),
+            Self::Template(_) | Self::Undecodable(..) => (
+                "Internal error",
+                "This page could not be shown because of an error of the service. Try again later; if the error persists, \
+                 contact the operator."
+                    .to_owned(),
+            ),
+        };
+        (heading.to_owned(), detail)
     }
 }
 
-/// A message as a sentence of its own: it begins with a capital and ends with a full stop.
+/// A message as a sentence: with a capital at the start and a full stop at the end.
 pub(crate) fn sentence(message: &str) -> String {
-    let message = format::quoted(message);
+    let message = format::with_quotes(message);
     let mut chars = message.chars();
-    let first = chars.next().map(|first| first.to_uppercase().collect::<String>()).unwrap_or_default();
-    if first.is_empty() { first } else { format!("{first}{}.", chars.as_str()) }
+    match chars.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
+        None => message,
+    }
 }
 
-/// What a table's records are called on pages.
 pub(crate) fn noun(table: Table) -> &'static str {
     match table {
         Table::Firms => "firm",
@@ -134,7 +141,7 @@ pub(crate) fn noun(table: Table) -> &'static str {
     }
 }
 
-/// The path of a record's page; of a sector that of its firms.
+/// The path of a record's page; of a sector the list of its firms.
 pub(crate) fn path_of(table: Table, slug: &str) -> String {
     match table {
         Table::Startups => format!("/startups/{slug}"),
@@ -144,7 +151,7 @@ pub(crate) fn path_of(table: Table, slug: &str) -> String {
     }
 }
 
-/// A record's name with its path.
+/// A record's name and path.
 pub(crate) fn named(catalog: &Catalog, table: Table, row: u32) -> (String, String) {
     let snapshot = catalog.snapshot();
     (snapshot.name(table, row).to_owned(), path_of(table, snapshot.slug(table, row)))

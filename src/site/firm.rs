@@ -1,47 +1,44 @@
-//! A firm's profile, and its reviews.
+//! A firm's profile and its reviews.
 
 use askama::Template;
 
 use crate::catalog::{Catalog, Filter, History, ListPosition, Query};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Table};
-use crate::openapi::model;
-use crate::openapi::model::{Firm, Person, Review, Score, Startup};
-use crate::site::layout::PageLayout;
-
-use crate::site::browse::{PER_PAGE, Pager, place_of, read_page};
+use crate::openapi::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
+use crate::site::browse::{PER_PAGE, Pager, position_of, read_page};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
-/// Startups, co-investors, people and reviews that a profile shows.
-const PORTFOLIO: usize = 15;
-const CO_INVESTORS: usize = 10;
-const PEOPLE: u64 = 12;
-const REVIEWS: u64 = 5;
-/// Sectors of the mix.
-const MIX: usize = 10;
-/// Width of a point in the bar of the score.
-const SCALE: u32 = 4;
-/// Years of a chart.
-const YEARS: usize = 20;
+const MAX_PORTFOLIO: usize = 15;
+const MAX_CO_INVESTORS: usize = 10;
+const MAX_PEOPLE: usize = 12;
+const MAX_REVIEWS: u64 = 5;
+const MAX_SECTORS: usize = 10;
+/// The width of a point in the score bar; its view box is 400 wide for 100 points.
+const POINT_WIDTH: u32 = 4;
+const MAX_YEARS: usize = 20;
 
 #[derive(Template)]
 #[template(path = "firm.html")]
 struct FirmPage {
-    frame: PageLayout,
+    layout: PageLayout,
     firm: Firm,
-    /// The parts of the score as one bar; `None` where no score is published.
+    /// `None` if no score is published.
     score: Option<ScoreBar>,
-    ghosted: Ghosted,
-    /// Its own means, those that are known.
+    responses: ResponseCounts,
+    /// The label and mean of each dimension that is rated.
     ratings: Vec<(&'static str, f64)>,
+    /// The name of each sector and the path of its firms.
     sectors: Vec<(String, String)>,
     years: Option<BarChart>,
     stages: Option<BreakdownChart>,
-    sector_mix: Option<BreakdownChart>,
-    portfolio: Vec<Backed>,
+    portfolio_sectors: Option<BreakdownChart>,
+    portfolio: Vec<PortfolioRow>,
     co_investors: Vec<CoInvestor>,
     co_investor_count: u64,
     people: Vec<Person>,
@@ -54,7 +51,7 @@ struct FirmPage {
 #[derive(Template)]
 #[template(path = "firm_reviews.html")]
 struct ReviewsPage {
-    frame: PageLayout,
+    layout: PageLayout,
     slug: String,
     name: String,
     reviews: Vec<Review>,
@@ -63,14 +60,14 @@ struct ReviewsPage {
     api: String,
 }
 
-/// How many reviewers say whether they got an answer.
-struct Ghosted {
-    never_answered: u64,
-    answered: u64,
+/// How many reviewers report that they got a response, and how many that they did not.
+struct ResponseCounts {
+    missing: u64,
+    received: u64,
 }
 
-/// A startup of the portfolio with the round that the firm joined last.
-struct Backed {
+/// A startup of the portfolio with the last round that the firm joined.
+struct PortfolioRow {
     slug: String,
     name: String,
     stage: String,
@@ -87,21 +84,21 @@ struct CoInvestor {
     last_shared_on: Option<String>,
 }
 
-/// The parts of a score side by side, [`SCALE`] for each of 100 points.
+/// The components of a score as one bar.
 struct ScoreBar {
     value: u8,
     low: u8,
     high: u8,
     low_x: u32,
     high_x: u32,
-    parts: Vec<ScorePart>,
+    components: Vec<ComponentBar>,
 }
 
-struct ScorePart {
-    /// 1 to 5.
+struct ComponentBar {
+    /// The index of a color in the style sheet, 1 to 5.
     color: usize,
     label: &'static str,
-    about: &'static str,
+    description: &'static str,
     x: u32,
     length: u32,
     points: u8,
@@ -113,65 +110,63 @@ impl ScoreBar {
     fn new(score: &Score) -> Option<Self> {
         let (value, low, high) = (score.value?, score.low?, score.high?);
         let mut x = 0;
-        let part = |(place, component): (usize, &model::ScoreComponent)| {
-            let (label, about) = named(&component.name);
-            let share = component.name == "ghosting";
-            let value = if share {
+        let bar = |(index, component): (usize, &ScoreComponent)| {
+            let (label, description) = named(&component.name);
+            let value = if component.name == "ghosting" {
                 format!("{:.0} % ghosted", 100.0 * component.value)
             } else {
                 format!("{:.2} of 5", component.value)
             };
-            let length = SCALE * u32::from(component.points);
-            let begins = x;
+            let length = POINT_WIDTH * u32::from(component.points);
+            let start = x;
             x += length;
             let (points, max_points) = (component.points, component.max_points);
-            ScorePart { color: place % 5 + 1, label, about, x: begins, length, points, max_points, value }
+            ComponentBar { color: index % 5 + 1, label, description, x: start, length, points, max_points, value }
         };
-        let parts = score.components.iter().enumerate().map(part).collect();
-        let (low_x, high_x) = (SCALE * u32::from(low), SCALE * u32::from(high));
-        Some(Self { value, low, high, low_x, high_x, parts })
+        let components = score.components.iter().enumerate().map(bar).collect();
+        let (low_x, high_x) = (POINT_WIDTH * u32::from(low), POINT_WIDTH * u32::from(high));
+        Some(Self { value, low, high, low_x, high_x, components })
     }
 }
 
-/// A part of the score as people call it, and what it looks at.
+/// The label and description of a component of the score.
 fn named(component: &str) -> (&'static str, &'static str) {
     match component {
         "rating" => ("Overall rating", "how founders rate the firm as a whole"),
-        "responsiveness" => ("Responsiveness", "how fast and how well it answers"),
-        "fairness" => ("Fairness", "how fair it is in terms and talks"),
-        "value_add" => ("Value added", "what it gives besides money"),
-        _ => ("Not ghosting", "whether founders get an answer at all"),
+        "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
+        "fairness" => ("Fairness", "how fair terms and negotiations are"),
+        "value_add" => ("Value added", "what it contributes beyond money"),
+        _ => ("Not ghosting", "whether founders get a response"),
     }
 }
 
-fn reviews_of(catalog: &Catalog, firm: u32, place: ListPosition, most: u64) -> (Vec<Review>, u64) {
-    let page = catalog.list(&Query::approved_reviews(firm), place, most as usize);
-    (page.rows.iter().filter_map(|row| model::read(catalog, Table::Reviews, *row)).collect(), page.total)
+fn reviews_of(catalog: &Catalog, firm: u32, start: ListPosition, max: u64) -> Result<(Vec<Review>, u64), PageError> {
+    let page = catalog.list(&Query::approved_reviews(firm), start, max as usize);
+    Ok((records(catalog, Table::Reviews, &page.rows)?, page.total))
 }
 
-/// `/vcs/{slug}`: a firm.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+/// `/vcs/{slug}`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
-    let firm: Firm = model::read(catalog, Table::Firms, row).ok_or(PageError::Broken)?;
+    let firm: Firm = record(catalog, Table::Firms, row)?;
     let history = catalog.history(row);
-    let (never_answered, answered) = catalog.ghosted_and_answered(row);
-    let ghosted = Ghosted { never_answered, answered };
+    let (missing, received) = catalog.ghosted_and_answered(row);
     let sector = |slug: &String| {
         let name = snapshot.find(Table::Sectors, slug).map(|row| snapshot.name(Table::Sectors, row).to_owned());
         Some((name?, format!("/vcs?sector={slug}")))
     };
-    let shared = catalog.co_investors(row, ListPosition::default(), CO_INVESTORS);
+    let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
     let members = Filter::MemberOf { firms: vec![row], startups: Vec::new() };
     let members = catalog.list(
         &Query { clauses: vec![members], ..Query::all(Table::People) },
         ListPosition::default(),
-        PEOPLE as usize,
+        MAX_PEOPLE,
     );
-    let (reviews, review_count) = reviews_of(catalog, row, ListPosition::default(), REVIEWS);
-    let frame = PageLayout::of(snapshot, &firm.name, &about(&firm), &format!("/vcs/{}", firm.slug));
+    let (reviews, review_count) = reviews_of(catalog, row, ListPosition::default(), MAX_REVIEWS)?;
+    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &format!("/vcs/{}", firm.slug));
     let page = FirmPage {
         score: ScoreBar::new(&firm.score),
-        ghosted,
+        responses: ResponseCounts { missing, received },
         ratings: ratings(&firm),
         sectors: firm.sectors.iter().filter_map(sector).collect(),
         years: years(&history),
@@ -183,10 +178,10 @@ pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Resul
                 (format::word(stage.name()), href, u64::from(*count))
             }),
         ),
-        sector_mix: BreakdownChart::new(
+        portfolio_sectors: BreakdownChart::new(
             "Portfolio by sector",
             ("Sector", "Startups"),
-            history.sectors.iter().take(MIX).map(|(sector, count)| {
+            history.sectors.iter().take(MAX_SECTORS).map(|(sector, count)| {
                 let href = format!("/vcs?sector={}", snapshot.slug(Table::Sectors, *sector));
                 (snapshot.name(Table::Sectors, *sector).to_owned(), href, u64::from(*count))
             }),
@@ -194,9 +189,9 @@ pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Resul
         portfolio: history
             .portfolio
             .iter()
-            .take(PORTFOLIO)
-            .filter_map(|(startup, round)| backed(catalog, row, *startup, *round))
-            .collect(),
+            .take(MAX_PORTFOLIO)
+            .map(|(startup, round)| portfolio_row(catalog, row, *startup, *round))
+            .collect::<Result<_, _>>()?,
         co_investors: shared
             .firms
             .iter()
@@ -208,25 +203,24 @@ pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Resul
             })
             .collect(),
         co_investor_count: shared.total,
-        people: members.rows.iter().filter_map(|row| model::read(catalog, Table::People, *row)).collect(),
+        people: records(catalog, Table::People, &members.rows)?,
         people_count: members.total,
         reviews,
         review_count,
-        api: format!("{}/api/v3/vcs/{}", visit.state.public_url, firm.slug),
-        frame,
+        api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
+        layout,
         firm,
     };
     Ok(page.render()?)
 }
 
-/// What a search engine is told of a firm.
-fn about(firm: &Firm) -> String {
-    let kind = firm.kind.as_deref().map(format::word).unwrap_or_else(|| "Investor".to_owned());
+fn description(firm: &Firm) -> String {
+    let kind = firm.kind.as_deref().map_or_else(|| "Investor".to_owned(), format::word);
     let place = format::place(&firm.city, &firm.country);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let score = match firm.health_score {
         Some(score) => format!("health score {score} of 100"),
-        None => "too few reviews for a score".to_owned(),
+        None => "not enough reviews for a score".to_owned(),
     };
     let startups = format::counted(firm.portfolio_count, "startup", "startups");
     format!("{kind}{place}: {score}, {startups} in its portfolio.")
@@ -245,7 +239,7 @@ fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
 
 fn years(history: &History) -> Option<BarChart> {
     let (first, last) = (history.years.first()?, history.years.last()?);
-    let skipped = history.years.len().saturating_sub(YEARS);
+    let skipped = history.years.len().saturating_sub(MAX_YEARS);
     let shown = history.years.get(skipped..)?;
     let values: Vec<(String, u64)> = shown.iter().map(|(year, count)| (year.to_string(), u64::from(*count))).collect();
     let sum: u64 = values.iter().map(|(_, count)| count).sum();
@@ -256,12 +250,12 @@ fn years(history: &History) -> Option<BarChart> {
     Some(BarChart::new("Rounds joined per year", summary, ("Year", "Rounds"), &values))
 }
 
-fn backed(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Option<Backed> {
+fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<PortfolioRow, PageError> {
     let snapshot = catalog.snapshot();
-    let record: Startup = model::read(catalog, Table::Startups, startup)?;
+    let record: Startup = record(catalog, Table::Startups, startup)?;
     let day = snapshot.round_dates().get(round as usize).filter(|day| **day != crate::data::NONE_I32);
     let amount = snapshot.round_amounts().get(round as usize).copied().filter(|usd| *usd != u64::MAX);
-    Some(Backed {
+    Ok(PortfolioRow {
         slug: record.slug,
         name: record.name,
         stage: format::word(snapshot.round_stage(round).name()),
@@ -272,22 +266,23 @@ fn backed(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Option<Back
     })
 }
 
-/// `/vcs/{slug}/reviews`: all reviews of a firm.
-pub(crate) fn reviews(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+/// `/vcs/{slug}/reviews`.
+pub(crate) fn reviews(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
-    let (_, page) = read_page(visit.query);
-    let (reviews, review_count) = reviews_of(catalog, row, place_of(page), PER_PAGE);
+    let (_, page) = read_page(request.query);
+    let (reviews, review_count) = reviews_of(catalog, row, position_of(page), PER_PAGE)?;
     let path = format!("/vcs/{slug}/reviews");
-    let about = format!("What founders say of {name}: {}.", format::counted(review_count, "review", "reviews"));
+    let description =
+        format!("What founders say about {name}: {}.", format::counted(review_count, "review", "reviews"));
     let page = ReviewsPage {
-        frame: PageLayout::of(snapshot, &format!("Reviews of {name}"), &about, &path),
+        layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path),
         slug: slug.to_owned(),
         name: name.to_owned(),
         reviews,
         review_count,
         pager: Pager::new(&Link::new(&path, Vec::new()), page, review_count),
-        api: format!("{}/api/v3/vcs/{slug}/reviews", visit.state.public_url),
+        api: format!("{}/api/v3/vcs/{slug}/reviews", request.state.public_url),
     };
     Ok(page.render()?)
 }

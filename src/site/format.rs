@@ -1,39 +1,38 @@
-//! How values are put on a page: amounts, days, places, the words of vocabularies.
+//! How values are shown on pages: amounts, dates, places, words of vocabularies.
 
 use crate::data::{Country, Date};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// A whole number, or a reference to one: templates hand over fields by reference.
-pub(crate) trait Whole: Copy {
-    /// The number.
-    fn whole(self) -> u64;
+/// An unsigned integer, or a reference to one: templates pass fields by reference.
+pub(crate) trait Integer: Copy {
+    fn value(self) -> u64;
 }
 
-macro_rules! whole {
+macro_rules! integer {
     ($($type:ty),+) => {$(
-        impl Whole for $type {
-            fn whole(self) -> u64 {
+        impl Integer for $type {
+            fn value(self) -> u64 {
                 self as u64
             }
         }
     )+};
 }
 
-whole!(u8, u16, u32, u64, usize);
+integer!(u8, u16, u32, u64, usize);
 
-impl<W: Whole> Whole for &W {
-    fn whole(self) -> u64 {
-        (*self).whole()
+impl<I: Integer> Integer for &I {
+    fn value(self) -> u64 {
+        (*self).value()
     }
 }
 
-/// A whole number with commas: `12,345`.
-pub(crate) fn number(number: impl Whole) -> String {
-    let digits = number.whole().to_string();
+/// `12,345`.
+pub(crate) fn number(number: impl Integer) -> String {
+    let digits = number.value().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -41,17 +40,17 @@ pub(crate) fn number(number: impl Whole) -> String {
     text
 }
 
-/// So many of something: `1 review`, `3 reviews`.
-pub(crate) fn counted(count: impl Whole, one: &str, many: &str) -> String {
-    let count = count.whole();
+/// `1 review`, `3 reviews`.
+pub(crate) fn counted(count: impl Integer, one: &str, many: &str) -> String {
+    let count = count.value();
     format!("{} {}", number(count), if count == 1 { one } else { many })
 }
 
-/// An amount of US dollars in three digits: `$1.2M`, `$350K`.
-pub(crate) fn usd(amount: impl Whole) -> String {
-    let amount = amount.whole();
+/// US dollars in at most three digits: `$1.2M`, `$350K`.
+pub(crate) fn usd(amount: impl Integer) -> String {
+    let amount = amount.value();
     const SCALES: [(u64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
-    // A number that would be rounded up to a thousand belongs to the next scale.
+    // An amount that rounds up to a thousand units belongs to the next scale.
     let scale = SCALES.into_iter().find(|(unit, _)| amount >= unit - unit / 2_000);
     let Some((unit, letter)) = scale else { return format!("${amount}") };
     let scaled = amount as f64 / unit as f64;
@@ -59,7 +58,7 @@ pub(crate) fn usd(amount: impl Whole) -> String {
     format!("${}{letter}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A range of US dollars, either end of which may be open.
+/// A range of US dollars; either end may be open.
 pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
     match (min, max) {
         (Some(min), Some(max)) if min == max => usd(min),
@@ -70,7 +69,7 @@ pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
     }
 }
 
-/// A date, `2026-11-03`, as `3 Nov 2026`.
+/// `2026-11-03` as `3 Nov 2026`; any other text unchanged.
 pub(crate) fn day(date: impl std::fmt::Display) -> String {
     let date = date.to_string();
     let mut parts = date.splitn(3, '-');
@@ -82,39 +81,40 @@ pub(crate) fn day(date: impl std::fmt::Display) -> String {
     }
 }
 
-/// The day of Unix seconds.
+/// The UTC date of Unix seconds: `3 Nov 2026`.
 pub(crate) fn day_of(unix: i64) -> String {
     day(&Date::from_unix(unix).to_string())
 }
 
-/// The minute of Unix seconds: `22 Nov 2026, 13:05 UTC`.
+/// The UTC time of Unix seconds: `22 Nov 2026, 13:05 UTC`.
 pub(crate) fn instant(unix: i64) -> String {
     let second = unix.rem_euclid(86_400);
     format!("{}, {:02}:{:02} UTC", day_of(unix), second / 3_600, second / 60 % 60)
 }
 
-/// A date without its year, for charts: `22 Nov`.
+/// A date without its year: `22 Nov`.
 pub(crate) fn short_day(date: &str) -> String {
-    let whole = day(date);
-    whole.rsplit_once(' ').map_or(whole.clone(), |(short, _)| short.to_owned())
+    let full = day(date);
+    full.rsplit_once(' ').map_or(full.clone(), |(short, _)| short.to_owned())
 }
 
-/// The name of a country's code.
+/// The name of a country; a code that is unknown is shown as it is.
 pub(crate) fn country(code: &str) -> &str {
     Country::from_alpha2(code).map_or(code, |country| country.name())
 }
 
-/// City and country, as far as they are known.
+/// City and country, as far as they are known; empty if neither is.
 pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     let country = code.as_deref().map(country);
     match (city.as_deref(), country) {
         (Some(city), Some(country)) if city == country => country.to_owned(),
         (Some(city), Some(country)) => format!("{city}, {country}"),
-        (city, country) => city.or(country).unwrap_or_default().to_owned(),
+        (Some(name), None) | (None, Some(name)) => name.to_owned(),
+        (None, None) => String::new(),
     }
 }
 
-/// A word of a vocabulary as people write it.
+/// A word of a vocabulary as it is shown: `Series A` for `series-a`.
 pub(crate) fn word(name: &str) -> String {
     match name {
         "vc" => "Venture capital".to_owned(),
@@ -130,55 +130,54 @@ pub(crate) fn word(name: &str) -> String {
 
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// A website without what every address has: `alder.example`.
-pub(crate) fn bare(website: &str) -> &str {
-    let bare = website.split_once("://").map_or(website, |(_, rest)| rest);
-    bare.strip_prefix("www.").unwrap_or(bare).trim_end_matches('/')
+/// A website without scheme and `www.`: `alder.example`.
+pub(crate) fn short_url(website: &str) -> &str {
+    let short = website.split_once("://").map_or(website, |(_, rest)| rest);
+    short.strip_prefix("www.").unwrap_or(short).trim_end_matches('/')
 }
 
-/// The address of a website that may be linked to: one of the web, whatever the data says.
-pub(crate) fn web_address(website: &str) -> Option<String> {
+/// The `http` or `https` URL of a website; `None` for anything else, such as `javascript:`, which must not be a link.
+pub(crate) fn web_url(website: &str) -> Option<String> {
     let lower = website.to_ascii_lowercase();
     if lower.starts_with("https://") || lower.starts_with("http://") {
         return Some(website.to_owned());
     }
-    let host = website.split('/').next().unwrap_or_default();
+    let host = website.split_once('/').map_or(website, |(host, _)| host);
     let is_host = host.contains('.') && host.chars().all(|char| char.is_alphanumeric() || matches!(char, '.' | '-'));
     is_host.then(|| format!("https://{website}"))
 }
 
-/// Stars for a rating, of five.
-pub(crate) fn stars(rating: impl Whole) -> String {
-    let full = rating.whole().min(5) as usize;
+/// A rating of 1 to 5 as stars.
+pub(crate) fn stars(rating: impl Integer) -> String {
+    let full = rating.value().min(5) as usize;
     "★".repeat(full) + &"☆".repeat(5 - full)
 }
 
-/// A message whose values stand in backquotes, with the quotes that people read.
-pub(crate) fn quoted(message: &str) -> String {
-    let mut opened = false;
+/// A message with “…” in place of backquotes.
+pub(crate) fn with_quotes(message: &str) -> String {
+    let mut is_open = false;
     let quote = |char| match char {
         '`' => {
-            opened = !opened;
-            if opened { '“' } else { '”' }
+            is_open = !is_open;
+            if is_open { '“' } else { '”' }
         }
         char => char,
     };
     message.chars().map(quote).collect()
 }
 
-/// Whether people were ghosted, in words.
-pub(crate) fn ghosted(ghosted: &Option<bool>) -> &'static str {
+/// Whether a reviewer was ghosted, in words.
+pub(crate) fn response(ghosted: &Option<bool>) -> &'static str {
     match ghosted {
-        Some(true) => "never got an answer",
-        Some(false) => "got an answer",
+        Some(true) => "never got a response",
+        Some(false) => "got a response",
         None => "",
     }
 }
 
-/// A rate or a mean with one decimal.
 pub(crate) fn tenths(value: &f64) -> String {
     format!("{value:.1}")
 }
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_days_read_well() {
+    fn numbers_and_dates_are_formatted() {
         assert_eq!(number(1_234_567_u64), "1,234,567");
         assert_eq!(number(123_u32), "123");
         assert_eq!(counted(1_u32, "review", "reviews"), "1 review");
@@ -219,19 +218,19 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_once() {
+    fn a_city_that_is_its_country_is_shown_once() {
         assert_eq!((country("US"), country("XX")), ("United States", "XX"));
         assert_eq!(place(&Some("Lyon".into()), &Some("FR".into())), "Lyon, France");
         assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
     }
 
     #[test]
-    fn messages_are_quoted_as_people_quote() {
-        assert_eq!(quoted("`a` is not `b`"), "“a” is not “b”");
+    fn backquotes_become_typographic_quotes() {
+        assert_eq!(with_quotes("`a` is not `b`"), "“a” is not “b”");
     }
 
     #[test]
-    fn words_are_written_as_people_write_them() {
+    fn words_of_vocabularies_are_capitalized() {
         for (name, text) in [
             ("series-a", "Series A"),
             ("series-d-plus", "Series D+"),
@@ -244,12 +243,12 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_of_the_web_are_linked() {
-        assert_eq!(web_address("https://a.example/x").as_deref(), Some("https://a.example/x"));
-        assert_eq!(web_address("www.a.example").as_deref(), Some("https://www.a.example"));
+    fn only_web_urls_are_linked() {
+        assert_eq!(web_url("https://a.example/x").as_deref(), Some("https://a.example/x"));
+        assert_eq!(web_url("www.a.example").as_deref(), Some("https://www.a.example"));
         for text in ["javascript:alert(1)", "data:text/html,x", "//a.example", "mailto:a@b.example", "n/a"] {
-            assert_eq!(web_address(text), None, "{text}");
+            assert_eq!(web_url(text), None, "{text}");
         }
-        assert_eq!(bare("https://www.a.example/"), "a.example");
+        assert_eq!(short_url("https://www.a.example/"), "a.example");
     }
 }

@@ -1,33 +1,31 @@
-//! The first page: search over everything, what there is, and three ways to begin.
+//! The home page: search over all names, totals, and links to get started.
 
 use askama::Template;
 use http::Response;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
 use crate::data::{Metric, Table};
 use crate::http::headers::set;
-use crate::openapi::model;
 use crate::openapi::model::{Firm, Person, Startup};
-use crate::site::layout::PageLayout;
-
 use crate::site::error_page::{PageError, named, noun, path_of};
+use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
-/// Results of each kind.
-const RESULTS: usize = 8;
-/// Names suggested while one types.
-const SUGGESTIONS: usize = 8;
-/// Firms of the leaderboard shown.
-const LEADERS: usize = 5;
-/// Characters of a name that is searched for.
-const LONGEST: usize = crate::catalog::param_schema::LONGEST_TEXT;
+/// Search results per table.
+const MAX_RESULTS: usize = 8;
+const MAX_SUGGESTIONS: usize = 8;
+const MAX_LEADERS: usize = 5;
+/// Characters of a search text.
+const MAX_TEXT: usize = crate::catalog::param_schema::LONGEST_TEXT;
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage<'a> {
-    frame: PageLayout,
+    layout: PageLayout,
     totals: &'a Totals,
     released_on: String,
     leaders: Vec<(u64, Firm)>,
@@ -37,70 +35,71 @@ struct HomePage<'a> {
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    frame: PageLayout,
+    layout: PageLayout,
     q: String,
     firms: Found<Firm>,
     startups: Found<Startup>,
     people: Found<Person>,
-    near: Vec<(String, String)>,
+    suggestions: Vec<(String, String)>,
 }
 
-/// Results of one kind.
+/// The results in one table.
 struct Found<R> {
     records: Vec<R>,
     total: u64,
     capped: bool,
-    /// The address of all of them.
+    /// The link to all results.
     all: String,
-    /// Names that may have been meant, where none is found, with their paths.
-    near: Vec<(String, String)>,
+    /// The name and path of records with a similar name, if there are no results.
+    suggestions: Vec<(String, String)>,
 }
 
-fn found<R: serde::de::DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Found<R> {
+fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text: &str) -> Result<Found<R>, PageError> {
     let query = Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) };
-    let page = catalog.list(&query, ListPosition::default(), RESULTS);
-    let records = page.rows.iter().filter_map(|row| model::read(catalog, table, *row)).collect();
+    let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
+    let records = records(catalog, table, &page.rows)?;
     let all = Link::new(path, Vec::new()).with("q", text).href();
-    let near = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
-    Found { records, total: page.total, capped: page.capped, all, near }
+    let suggestions = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
+    Ok(Found { records, total: page.total, capped: page.capped, all, suggestions })
 }
 
-fn text_of(query: &str) -> String {
-    let text =
-        form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q").map(|(_, text)| text.into_owned());
-    text.unwrap_or_default().trim().chars().take(LONGEST).collect()
+fn search_text(query: &str) -> String {
+    let text = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q");
+    text.map_or_else(String::new, |(_, text)| text.trim().chars().take(MAX_TEXT).collect())
 }
 
-/// `/`: the first page, or what a search finds.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
-    let text = text_of(visit.query);
+/// `/`: the home page, or the results of a search.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let text = search_text(request.query);
     if !text.is_empty() {
-        return search(catalog, visit, text);
+        return search(catalog, request, text);
     }
     let query = LeaderboardQuery { metric: Metric::HealthScore, clauses: Vec::new() };
-    let board = catalog.leaderboard(&query, ListPosition::default(), LEADERS);
-    let leaders =
-        board.ranked.iter().filter_map(|ranked| Some((ranked.rank, model::read(catalog, Table::Firms, ranked.row)?)));
-    let about = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, rounds \
-                 and people.";
+    let board = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS);
+    let leaders = board.ranked.iter().map(|ranked| Ok((ranked.rank, record(catalog, Table::Firms, ranked.row)?)));
+    let leaders: Result<Vec<(u64, Firm)>, PageError> = leaders.collect();
+    let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
+                       funding rounds and people.";
     let page = HomePage {
-        frame: PageLayout::of(catalog.snapshot(), "VentureDex", about, visit.path),
+        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path),
         totals: catalog.totals(),
         released_on: format::day(&catalog.totals().released_on),
-        leaders: leaders.collect(),
-        base: &visit.state.public_url,
+        leaders: leaders?,
+        base: &request.state.public_url,
     };
     Ok(page.render()?)
 }
 
-fn search(catalog: &Catalog, visit: PageRequest<'_>, q: String) -> Result<String, PageError> {
-    let firms = found(catalog, Table::Firms, "/vcs", &q);
-    let startups = found(catalog, Table::Startups, "/startups", &q);
-    let people = found(catalog, Table::People, "/people", &q);
-    let near = [&firms.near, &startups.near, &people.near].into_iter().flatten().cloned().collect();
-    let frame =
-        PageLayout::of(catalog.snapshot(), &format!("{q}: search"), "What is found by name.", visit.path).unlisted();
-    Ok(SearchPage { frame, q, firms, startups, people, near }.render()?)
+fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
+    let firms = found(catalog, Table::Firms, "/vcs", &q)?;
+    let startups = found(catalog, Table::Startups, "/startups", &q)?;
+    let people = found(catalog, Table::People, "/people", &q)?;
+    let suggestions =
+        [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
+    let title = format!("Search: {q}");
+    let layout =
+        PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path).not_indexed();
+    Ok(SearchPage { layout, q, firms, startups, people, suggestions }.render()?)
 }
 
 #[derive(Serialize)]
@@ -115,22 +114,21 @@ struct Suggestion {
     href: String,
 }
 
-/// `/suggest?q=`: what the first page's search field offers while one types.
-pub(crate) fn suggest(catalog: &Catalog, visit: PageRequest<'_>) -> Response<Vec<u8>> {
-    let text = text_of(visit.query);
+/// `/suggest?q=`: the names that the search field offers while a visitor types.
+pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
+    let text = search_text(request.query);
     let snapshot = catalog.snapshot();
-    let names = if text.is_empty() { Vec::new() } else { catalog.suggest(&text, SUGGESTIONS) };
+    let names = if text.is_empty() { Vec::new() } else { catalog.suggest(&text, MAX_SUGGESTIONS) };
     let names = names.into_iter().map(|(table, row, _)| Suggestion {
         name: snapshot.name(table, row).to_owned(),
         kind: noun(table),
         href: path_of(table, snapshot.slug(table, row)),
     });
-    // Texts always have a JSON form.
-    let body = serde_json::to_vec(&Suggestions { names: names.collect() }).unwrap_or_default();
+    let body = serde_json::to_vec(&Suggestions { names: names.collect() }).expect("strings have a JSON form");
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     set(headers, "content-type", "application/json");
     set(headers, "cache-control", "private, max-age=60");
-    crate::site::write_policy(headers);
+    crate::site::write_security_headers(headers);
     response
 }

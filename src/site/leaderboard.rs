@@ -1,33 +1,35 @@
-//! The leaderboard: firms by a metric, under conditions.
+//! The leaderboard: firms ranked by a metric, with filters.
 
 use askama::Template;
 
 use crate::catalog::{Catalog, Query, Request, Resource};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Metric, Stage, Table};
-use crate::openapi::model;
 use crate::openapi::model::Firm;
-use crate::site::layout::PageLayout;
-
-use crate::site::browse::{PER_PAGE, Pager, RULES, Warning, chosen, place_of, read_page, told};
+use crate::site::browse::{
+    PARSE_OPTIONS, PER_PAGE, Pager, Warning, active_filters, position_of, read_page, warning_of,
+};
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::records::record;
 use crate::site::{PageRequest, format};
 
-/// Sectors that are offered: those with most firms.
-const SECTORS: u32 = 150;
+/// Sectors to choose from: those with most firms.
+const MAX_SECTORS: u32 = 150;
 
 #[derive(Template)]
-#[template(path = "board.html")]
+#[template(path = "leaderboard.html")]
 struct LeaderboardPage {
-    frame: PageLayout,
-    browse: Notes,
+    layout: PageLayout,
+    /// Named as in `browse.html`, for the template that both include.
+    browse: Warnings,
     metrics: Vec<MetricTab>,
     metric: String,
-    head: &'static str,
-    about: &'static str,
+    column: &'static str,
+    description: &'static str,
     choices: Vec<Choice>,
-    chosen: Vec<(String, String)>,
+    active_filters: Vec<(String, String)>,
     clear: String,
     rows: Vec<RankedFirm>,
     total: u64,
@@ -35,15 +37,14 @@ struct LeaderboardPage {
     api: String,
 }
 
-/// What was not understood.
-struct Notes {
+struct Warnings {
     warnings: Vec<Warning>,
 }
 
 struct MetricTab {
     label: &'static str,
     href: String,
-    is_on: bool,
+    is_selected: bool,
 }
 
 struct Choice {
@@ -59,38 +60,40 @@ struct RankedFirm {
     firm: Firm,
 }
 
-/// A metric as people call it, the head of its column, and what it ranks.
+/// The label of a metric, the heading of its column, and what it ranks by.
 fn named(metric: Metric) -> (&'static str, &'static str, &'static str) {
     match metric {
         Metric::HealthScore => (
             "Health score",
             "Cautious score",
-            "By the score less its standard error, so that a firm with few reviews does not lead by chance. Firms with 5 \
-             reviews or more.",
+            "Ranked by the score minus its standard error, so that a firm with few reviews does not lead by chance. Firms \
+             with at least 5 reviews.",
         ),
         Metric::Responsiveness => (
             "Responsiveness",
-            "Mean of 5",
-            "How fast and how well firms answer, smoothed. Firms with 5 reviews or more.",
+            "Rating of 5",
+            "How fast and how well firms respond, smoothed. Firms with at least 5 reviews.",
         ),
         Metric::Fairness => {
-            ("Fairness", "Mean of 5", "How fair firms are in terms and talks, smoothed. Firms with 5 reviews or more.")
+            ("Fairness", "Rating of 5", "How fair terms and negotiations are, smoothed. Firms with at least 5 reviews.")
         }
-        Metric::ValueAdd => {
-            ("Value added", "Mean of 5", "What firms give besides money, smoothed. Firms with 5 reviews or more.")
-        }
+        Metric::ValueAdd => (
+            "Value added",
+            "Rating of 5",
+            "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
+        ),
         Metric::GhostingRate => (
-            "Least ghosting",
-            "Ghosted",
-            "The share of founders who never got an answer, smoothed, the smallest first. Firms with 5 reviews or more.",
+            "Lowest ghosting rate",
+            "Ghosting rate",
+            "The share of founders who never got a response, smoothed, lowest first. Firms with at least 5 reviews.",
         ),
         Metric::Activity => {
-            ("Most active", "Rounds", "Rounds joined in the year before the release; no reviews are needed.")
+            ("Most active", "Rounds", "Rounds joined in the year before the release. No reviews are required.")
         }
     }
 }
 
-fn shown(metric: Metric, value: f64) -> String {
+fn value_text(metric: Metric, value: f64) -> String {
     match metric {
         Metric::HealthScore => format!("{value:.1}"),
         Metric::Responsiveness | Metric::Fairness | Metric::ValueAdd => format!("{value:.2}"),
@@ -99,38 +102,43 @@ fn shown(metric: Metric, value: f64) -> String {
     }
 }
 
-/// `/leaderboard`: firms in order of a metric.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
-    let (values, page) = read_page(visit.query);
-    let asked = catalog.ask(Resource::Leaderboard, &values, RULES).map_err(PageError::Wrong)?;
-    let Request::Board(query) = asked.request else { return Err(PageError::Broken) };
-    let pairs = asked.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+/// `/leaderboard`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let (params, page) = read_page(request.query);
+    let parsed = catalog.ask(Resource::Leaderboard, &params, PARSE_OPTIONS).map_err(PageError::InvalidQuery)?;
+    let Request::Board(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let link = Link::new("/leaderboard", pairs);
-    let board = catalog.leaderboard(&query, place_of(page), PER_PAGE as usize);
+    let board = catalog.leaderboard(&query, position_of(page), PER_PAGE as usize);
     let metrics = Metric::ALL.iter().map(|metric| {
         let value = if *metric == Metric::HealthScore { "" } else { metric.name() };
-        MetricTab { label: named(*metric).0, href: link.with("metric", value).href(), is_on: *metric == query.metric }
+        MetricTab {
+            label: named(*metric).0,
+            href: link.with("metric", value).href(),
+            is_selected: *metric == query.metric,
+        }
     });
-    let rows = board.ranked.iter().filter_map(|ranked| {
-        let firm = model::read(catalog, Table::Firms, ranked.row)?;
-        Some(RankedFirm { rank: ranked.rank, value: shown(query.metric, ranked.value), firm })
+    let rows = board.ranked.iter().map(|ranked| {
+        let firm = record(catalog, Table::Firms, ranked.row)?;
+        Ok(RankedFirm { rank: ranked.rank, value: value_text(query.metric, ranked.value), firm })
     });
-    let (title, head, about) = named(query.metric);
-    let description = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
+    let rows: Result<Vec<RankedFirm>, PageError> = rows.collect();
+    let (title, column, about) = named(query.metric);
+    let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
-        frame: PageLayout::of(catalog.snapshot(), "Leaderboard", &description, visit.path),
-        browse: Notes { warnings: asked.warnings.iter().map(|warning| told(warning, &link)).collect() },
+        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path),
+        browse: Warnings { warnings: parsed.warnings.iter().map(|warning| warning_of(warning, &link)).collect() },
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
-        head,
-        about,
+        column,
+        description: about,
         choices: choices(catalog, &link),
-        chosen: chosen(catalog, &link),
+        active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
-        rows: rows.collect(),
+        rows: rows?,
         total: board.total,
         pager: Pager::new(&link, page, board.total),
-        api: link.at(&format!("{}/api/v3/leaderboard", visit.state.public_url)).href(),
+        api: link.at(&format!("{}/api/v3/leaderboard", request.state.public_url)).href(),
     };
     Ok(page.render()?)
 }
@@ -140,7 +148,7 @@ fn choices(catalog: &Catalog, link: &Link) -> Vec<Choice> {
         V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
     }
     let snapshot = catalog.snapshot();
-    let mut sectors: Vec<(String, String)> = (0..snapshot.rows(Table::Sectors).min(SECTORS))
+    let mut sectors: Vec<(String, String)> = (0..snapshot.rows(Table::Sectors).min(MAX_SECTORS))
         .map(|row| (snapshot.slug(Table::Sectors, row).to_owned(), snapshot.name(Table::Sectors, row).to_owned()))
         .collect();
     sectors.sort_by(|a, b| a.1.cmp(&b.1));
@@ -155,19 +163,19 @@ fn choices(catalog: &Catalog, link: &Link) -> Vec<Choice> {
     let choice = |name, label, any, values: Vec<(String, String)>| {
         let text = link.text(name).to_owned();
         let option = |(value, label): (String, String)| {
-            let is_on = value == text;
-            (value, label, is_on)
+            let is_selected = value == text;
+            (value, label, is_selected)
         };
         let mut options: Vec<(String, String, bool)> = values.into_iter().map(option).collect();
-        if !text.is_empty() && !options.iter().any(|(.., is_on)| *is_on) {
+        if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
             options.push((text.clone(), text, true));
         }
         Choice { name, label, any, options }
     };
     vec![
-        choice("stage", "Stage", "any stage", words_of::<Stage>()),
-        choice("sector", "Sector", "any sector", sectors),
-        choice("country", "Country", "any country", countries),
-        choice("kind", "Kind", "any kind", words_of::<FirmKind>()),
+        choice("stage", "Stage", "Any stage", words_of::<Stage>()),
+        choice("sector", "Sector", "Any sector", sectors),
+        choice("country", "Country", "Any country", countries),
+        choice("kind", "Kind", "Any kind", words_of::<FirmKind>()),
     ]
 }

@@ -1,8 +1,8 @@
-//! Addresses of pages and of the API for the same query.
+//! URLs of pages, and of the API for the same query.
 
 use form_urlencoded::Serializer;
 
-/// A path with named values; each change gives another address.
+/// A path with query parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     path: String,
@@ -10,29 +10,27 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The address of a path under named values.
     pub(crate) fn new(path: &str, pairs: Vec<(String, String)>) -> Self {
         Self { path: path.to_owned(), pairs }
     }
 
-    /// The values of a name, which lists separate by commas.
+    /// The values of a parameter, which are separated by commas.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
         let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
         value.split(',').filter(|value| !value.is_empty())
     }
 
-    /// The whole text of a name.
+    /// The full text of a parameter; empty if it is absent.
     pub(crate) fn text(&self, name: &str) -> &str {
         self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
     }
 
-    /// All pairs but those of some names: what a form must carry along.
-    pub(crate) fn others(&self, but: &[&str]) -> Vec<(String, String)> {
-        self.pairs.iter().filter(|(name, _)| !but.contains(&name.as_str())).cloned().collect()
+    /// All parameters except some: the hidden fields of a form.
+    pub(crate) fn others(&self, except: &[&str]) -> Vec<(String, String)> {
+        self.pairs.iter().filter(|(name, _)| !except.contains(&name.as_str())).cloned().collect()
     }
 
-    /// The same query with another text for a name; an empty one takes it out.
-    #[must_use]
+    /// The same link with another text for a parameter; an empty text removes it.
     pub(crate) fn with(&self, name: &str, text: &str) -> Self {
         let mut changed = self.clone();
         changed.pairs.retain(|(known, _)| known != name);
@@ -42,8 +40,7 @@ impl Link {
         changed
     }
 
-    /// The same query with a value put into a name's list, or taken out of it where it is there.
-    #[must_use]
+    /// The same link with a value added to a parameter's list, or removed if it is there.
     pub(crate) fn toggled(&self, name: &str, value: &str) -> Self {
         let mut values: Vec<&str> = self.values(name).filter(|known| *known != value).collect();
         if values.len() == self.values(name).count() {
@@ -53,12 +50,11 @@ impl Link {
     }
 
     /// The same query on another path.
-    #[must_use]
     pub(crate) fn at(&self, path: &str) -> Self {
         Self { path: path.to_owned(), pairs: self.pairs.clone() }
     }
 
-    /// The address: path and query.
+    /// Path and query.
     pub(crate) fn href(&self) -> String {
         if self.pairs.is_empty() {
             return self.path.clone();
@@ -67,7 +63,7 @@ impl Link {
         self.pairs.iter().for_each(|(name, value)| {
             query.append_pair(name, value);
         });
-        // Commas are plain in a query, and read better.
+        // A comma needs no escape in a query.
         format!("{}?{}", self.path, query.finish().replace("%2C", ","))
     }
 }
@@ -77,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_put_in_and_taken_out() {
+    fn a_value_is_added_and_removed() {
         let link = Link::new("/vcs", vec![("q".into(), "a b".into()), ("stage".into(), "seed,series-a".into())]);
         assert_eq!(link.href(), "/vcs?q=a+b&stage=seed,series-a");
         assert_eq!(link.toggled("stage", "seed").href(), "/vcs?q=a+b&stage=series-a");

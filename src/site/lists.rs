@@ -1,15 +1,14 @@
-//! The lists: firms, startups, people.
+//! The lists of firms, startups and people.
 
 use askama::Template;
 
 use crate::catalog::{Catalog, Resource};
 use crate::data::{Facet, Table};
-use crate::openapi::model;
 use crate::openapi::model::{Firm, Person, Startup};
-use crate::site::layout::PageLayout;
-
 use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
+use crate::site::records::records;
 use crate::site::{PageRequest, format};
 
 const STAGE: (&str, &str, Facet) = ("stage", "Stage", Facet::Stage);
@@ -21,18 +20,18 @@ const FIRMS: BrowseConfig = BrowseConfig {
     path: "/vcs",
     facets: &[STAGE, SECTOR, COUNTRY, ("kind", "Kind", Facet::Kind)],
     bounds: &[
-        ("min_health_score", "Health score from", "0 to 100"),
-        ("max_ghosting_rate", "Ghosting rate up to", "per cent"),
-        ("check_usd", "Writes a cheque of", "US dollars, 500000"),
-        ("active_since", "Invested since", "2026-01-31"),
+        ("min_health_score", "Minimum health score", "0 to 100"),
+        ("max_ghosting_rate", "Maximum ghosting rate", "percent"),
+        ("check_usd", "Check size", "US dollars, 500000"),
+        ("active_since", "Active since", "2026-01-31"),
     ],
-    orders: &[
+    sort_options: &[
         ("-health_score,-investment_count", "Health score"),
-        ("ghosting_rate", "Least ghosting"),
+        ("ghosting_rate", "Lowest ghosting rate"),
         ("-review_count", "Most reviews"),
         ("-investment_count", "Most investments"),
         ("-last_investment_on", "Latest investment"),
-        ("check_min_usd", "Smallest cheque"),
+        ("check_min_usd", "Smallest check size"),
         ("name", "Name"),
     ],
 };
@@ -42,11 +41,11 @@ const STARTUPS: BrowseConfig = BrowseConfig {
     path: "/startups",
     facets: &[STAGE, SECTOR, COUNTRY, ("status", "Status", Facet::Status)],
     bounds: &[],
-    orders: &[
+    sort_options: &[
         ("-total_raised_usd,-round_count", "Most raised"),
         ("-last_round_on", "Latest round"),
         ("-round_count", "Most rounds"),
-        ("-founded_year", "Youngest"),
+        ("-founded_year", "Newest company"),
         ("name", "Name"),
     ],
 };
@@ -56,13 +55,13 @@ const PEOPLE: BrowseConfig = BrowseConfig {
     path: "/people",
     facets: &[("kind", "Works at a", Facet::Kind), COUNTRY],
     bounds: &[],
-    orders: &[("name", "Name"), ("-name", "Name, from Z")],
+    sort_options: &[("name", "Name"), ("-name", "Name, Z to A")],
 };
 
 #[derive(Template)]
 #[template(path = "firms.html")]
 struct FirmsPage {
-    frame: PageLayout,
+    layout: PageLayout,
     browse: Browse,
     firms: Vec<Firm>,
 }
@@ -70,7 +69,7 @@ struct FirmsPage {
 #[derive(Template)]
 #[template(path = "startups.html")]
 struct StartupsPage {
-    frame: PageLayout,
+    layout: PageLayout,
     browse: Browse,
     startups: Vec<Startup>,
 }
@@ -78,36 +77,32 @@ struct StartupsPage {
 #[derive(Template)]
 #[template(path = "people.html")]
 struct PeoplePage {
-    frame: PageLayout,
+    layout: PageLayout,
     browse: Browse,
     people: Vec<Person>,
 }
 
-fn records<R: serde::de::DeserializeOwned>(catalog: &Catalog, table: Table, rows: &[u32]) -> Vec<R> {
-    rows.iter().filter_map(|row| model::read(catalog, table, *row)).collect()
+/// `/vcs`.
+pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let (browse, rows) = Browse::read(request.state, catalog, &FIRMS, request.query)?;
+    let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
+                       kind.";
+    let layout = PageLayout::of(catalog.snapshot(), "Firms", description, request.path);
+    Ok(FirmsPage { layout, browse, firms: records(catalog, Table::Firms, &rows)? }.render()?)
 }
 
-/// `/vcs`: firms.
-pub(crate) fn firms(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(visit.state, catalog, &FIRMS, visit.query)?;
-    let about = "Venture capital firms with their peer scores, ghosting rates and investments; filter by stage, sector, \
-                 country and kind.";
-    let frame = PageLayout::of(catalog.snapshot(), "Firms", about, visit.path);
-    Ok(FirmsPage { frame, browse, firms: records(catalog, Table::Firms, &rows) }.render()?)
+/// `/startups`.
+pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let (browse, rows) = Browse::read(request.state, catalog, &STARTUPS, request.query)?;
+    let description = "Startups with their funding, investors and latest rounds.";
+    let layout = PageLayout::of(catalog.snapshot(), "Startups", description, request.path);
+    Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
-/// `/startups`: startups.
-pub(crate) fn startups(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(visit.state, catalog, &STARTUPS, visit.query)?;
-    let about = "Startups with what they have raised, from whom and when.";
-    let frame = PageLayout::of(catalog.snapshot(), "Startups", about, visit.path);
-    Ok(StartupsPage { frame, browse, startups: records(catalog, Table::Startups, &rows) }.render()?)
-}
-
-/// `/people`: people of firms and startups.
-pub(crate) fn people(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::read(visit.state, catalog, &PEOPLE, visit.query)?;
-    let about = "People of venture capital firms and startups, with what they do there.";
-    let frame = PageLayout::of(catalog.snapshot(), "People", about, visit.path);
-    Ok(PeoplePage { frame, browse, people: records(catalog, Table::People, &rows) }.render()?)
+/// `/people`.
+pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let (browse, rows) = Browse::read(request.state, catalog, &PEOPLE, request.query)?;
+    let description = "People at venture capital firms and startups, with their titles.";
+    let layout = PageLayout::of(catalog.snapshot(), "People", description, request.path);
+    Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

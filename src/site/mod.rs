@@ -1,56 +1,52 @@
-//! The pages that people see, rendered on the server. They ask the same catalog as REST and MCP.
+//! The web pages, rendered on the server from the same catalog as REST and MCP.
 //!
-//! No page needs its script. What a visitor asks for stands in the address, in the words of the API, so that every page
-//! can show the same query as JSON.
+//! Every page works without its script. The state of a page is its URL, whose parameters are those of the API, so that
+//! every page can show the API URL of the same query.
 
-pub mod account;
-pub mod assets;
-pub mod browse;
-pub mod charts;
-pub mod docs;
-pub mod error_page;
-pub mod firm;
-pub mod format;
-pub mod home;
-pub mod layout;
-pub mod leaderboard;
-pub mod link;
-pub mod lists;
-pub mod person;
-pub mod sectors;
-pub mod startup;
+pub(crate) mod account;
+mod assets;
+mod browse;
+mod charts;
+mod docs;
+mod error_page;
+mod firm;
+mod format;
+mod home;
+mod layout;
+mod leaderboard;
+mod link;
+mod lists;
+mod person;
+mod records;
+mod sectors;
+mod startup;
 pub mod static_pages;
 
-pub use docs::clients::CLIENTS;
+pub use docs::clients::{CLIENTS, Client};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::quota::RetryAfter;
-
 use crate::http::State;
 use crate::http::headers::set;
 use crate::http::negotiation::packed;
 use crate::http::url::decoded;
+use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML};
 
-/// A request for a page.
 #[derive(Clone, Copy)]
 pub struct PageRequest<'a> {
-    /// What the pages are made from.
     pub state: &'a State,
-    /// The path, without a slash at its end.
+    /// Without a trailing slash.
     pub path: &'a str,
-    /// The query, without the question mark.
+    /// Without the question mark.
     pub query: &'a str,
-    /// The request's headers.
     pub headers: &'a HeaderMap,
 }
 
-/// A page of the site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page<'a> {
     Home,
@@ -67,7 +63,7 @@ pub enum Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// The page at a path without a slash at its end.
+    /// The page at a path without a trailing slash.
     pub fn of(path: &'a str) -> Option<Self> {
         let mut segments = path.split('/').skip(1);
         let page = match (segments.next()?, segments.next(), segments.next()) {
@@ -88,69 +84,68 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Responds to a request for a page.
-pub fn answer(page: Page<'_>, visit: PageRequest<'_>) -> Response<Vec<u8>> {
-    let catalog = visit.state.live.current();
+pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
+    let catalog = request.state.live.current();
     if page == Page::Suggest {
-        return home::suggest(&catalog, visit);
+        return home::suggest(&catalog, request);
     }
-    match render(page, &catalog, visit) {
-        Ok(html) => respond(visit, StatusCode::OK, html),
-        Err(failure) => fail(&failure, &catalog, visit),
+    match render(page, &catalog, request) {
+        Ok(html) => respond(request, StatusCode::OK, html),
+        Err(error) => fail(&error, &catalog, request),
     }
 }
 
-/// The page for a path that nothing has.
-#[must_use]
-pub fn unknown(visit: PageRequest<'_>) -> Response<Vec<u8>> {
-    fail(&PageError::NoPage, &visit.state.live.current(), visit)
+/// The 404 for a path without a page.
+pub(crate) fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
+    fail(&PageError::UnknownPage, &request.state.live.current(), request)
 }
 
-/// The page for those who ask for too many.
-#[must_use]
-pub fn too_many(visit: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
-    fail(&PageError::TooMany(wait), &visit.state.live.current(), visit)
+/// The 429 for a client that requests too many pages.
+pub(crate) fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
+    fail(&PageError::RateLimited(wait), &request.state.live.current(), request)
 }
 
-/// The page for a form that cannot be read.
-#[must_use]
-pub fn bad_form(visit: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
-    fail(&PageError::BadForm(status, detail), &visit.state.live.current(), visit)
+/// The error page for a form that cannot be read.
+pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
+    fail(&PageError::UnreadableForm(status, detail), &request.state.live.current(), request)
 }
 
-fn render(page: Page<'_>, catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
+fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let find = |table: Table, slug: &str| {
         let slug = decoded(slug);
-        catalog.find(table, &slug).ok_or(PageError::NoRecord(table, slug))
+        catalog.find(table, &slug).ok_or(PageError::UnknownRecord(table, slug))
     };
     match page {
-        Page::Home | Page::Suggest => home::page(catalog, visit),
-        Page::Firms => lists::firms(catalog, visit),
-        Page::Firm(slug) => firm::page(catalog, visit, find(Table::Firms, slug)?),
-        Page::FirmReviews(slug) => firm::reviews(catalog, visit, find(Table::Firms, slug)?),
-        Page::Startups => lists::startups(catalog, visit),
-        Page::Startup(slug) => startup::page(catalog, visit, find(Table::Startups, slug)?),
-        Page::People => lists::people(catalog, visit),
-        Page::Person(slug) => person::page(catalog, visit, find(Table::People, slug)?),
-        Page::Sectors => sectors::page(catalog, visit),
-        Page::Leaderboard => leaderboard::page(catalog, visit),
+        Page::Home | Page::Suggest => home::page(catalog, request),
+        Page::Firms => lists::firms(catalog, request),
+        Page::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
+        Page::FirmReviews(slug) => firm::reviews(catalog, request, find(Table::Firms, slug)?),
+        Page::Startups => lists::startups(catalog, request),
+        Page::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
+        Page::People => lists::people(catalog, request),
+        Page::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
+        Page::Sectors => sectors::page(catalog, request),
+        Page::Leaderboard => leaderboard::page(catalog, request),
     }
 }
 
-fn fail(failure: &PageError, catalog: &Catalog, visit: PageRequest<'_>) -> Response<Vec<u8>> {
-    let (status, html) = failure.page(catalog, visit.path);
-    let mut response = respond(visit, status, html);
-    if let Some(wait) = failure.retry_after() {
+fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
+    let (status, html) = error.page(catalog, request.path);
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        eprintln!("{}: {error}", request.path);
+    }
+    let mut response = respond(request, status, html);
+    if let Some(wait) = error.retry_after() {
         set(response.headers_mut(), "retry-after", &wait.seconds.to_string());
     }
     response
 }
 
-/// A page as an answer, compressed where the visitor takes that.
-fn respond(visit: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
+/// A response with a page, compressed if the client accepts it.
+fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
     let mut response = Response::new(html.into_bytes());
     *response.status_mut() = status;
-    if let Some(packed) = packed(response.body(), visit.headers) {
+    if let Some(packed) = packed(response.body(), request.headers) {
         *response.body_mut() = packed;
         set(response.headers_mut(), "content-encoding", "gzip");
     }
@@ -158,12 +153,11 @@ fn respond(visit: PageRequest<'_>, status: StatusCode, html: String) -> Response
     set(headers, "content-type", HTML);
     set(headers, "vary", "Accept-Encoding");
     set(headers, "cache-control", if status.is_success() { "private, max-age=60" } else { "no-store" });
-    write_policy(headers);
+    write_security_headers(headers);
     response
 }
 
-/// The headers that keep a page to itself.
-fn write_policy(headers: &mut HeaderMap) {
+fn write_security_headers(headers: &mut HeaderMap) {
     set(headers, "content-security-policy", CSP);
     set(headers, "referrer-policy", "same-origin");
     set(headers, "x-content-type-options", "nosniff");

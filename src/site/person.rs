@@ -4,46 +4,44 @@ use askama::Template;
 
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
 use crate::data::Table;
-use crate::openapi::model;
 use crate::openapi::model::Person;
-use crate::site::layout::PageLayout;
-
 use crate::site::error_page::{PageError, path_of};
+use crate::site::layout::PageLayout;
+use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
-/// Colleagues that a profile shows.
-const COLLEAGUES: usize = 12;
+const MAX_COLLEAGUES: usize = 12;
 
 #[derive(Template)]
 #[template(path = "person.html")]
 struct PersonPage {
-    frame: PageLayout,
+    layout: PageLayout,
     person: Person,
     organization: String,
     colleagues: Vec<Person>,
     api: String,
 }
 
-/// `/people/{slug}`: a person.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+/// `/people/{slug}`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
-    let person: Person = model::read(catalog, Table::People, row).ok_or(PageError::Broken)?;
+    let person: Person = record(catalog, Table::People, row)?;
     let table = if person.organization.kind == "firm" { Table::Firms } else { Table::Startups };
-    let at = snapshot.find(table, &person.organization.slug).map(|row| vec![row]).unwrap_or_default();
-    let clause = match table {
-        Table::Firms => Filter::MemberOf { firms: at, startups: Vec::new() },
-        _ => Filter::MemberOf { firms: Vec::new(), startups: at },
+    let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
+    let filter = match table {
+        Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
+        _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
     };
-    let query = Query { clauses: vec![clause], ..Query::all(Table::People) };
-    let others = catalog.list(&query, ListPosition::default(), COLLEAGUES + 1).rows;
-    let others = others.iter().filter(|other| **other != row).take(COLLEAGUES);
+    let query = Query { clauses: vec![filter], ..Query::all(Table::People) };
+    let members = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1).rows;
+    let colleagues = members.iter().filter(|other| **other != row).take(MAX_COLLEAGUES);
     let title = person.title.as_deref().unwrap_or("Person");
-    let about = format!("{}: {title} at {}.", person.name, person.organization.name);
+    let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let page = PersonPage {
-        frame: PageLayout::of(snapshot, &person.name, &about, &format!("/people/{}", person.slug)),
+        layout: PageLayout::of(snapshot, &person.name, &description, &format!("/people/{}", person.slug)),
         organization: path_of(table, &person.organization.slug),
-        colleagues: others.filter_map(|row| model::read(catalog, Table::People, *row)).collect(),
-        api: format!("{}/api/v3/people/{}", visit.state.public_url, person.slug),
+        colleagues: records(catalog, Table::People, colleagues)?,
+        api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
         person,
     };
     Ok(page.render()?)

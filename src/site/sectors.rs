@@ -1,71 +1,67 @@
-//! All sectors, each below the one that it is part of.
+//! All sectors as a tree.
 
 use askama::Template;
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::openapi::model;
 use crate::openapi::model::Sector;
-use crate::site::layout::PageLayout;
-
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
+use crate::site::records::record;
 use crate::site::{PageRequest, format};
 
-/// Sectors on one page, so that a dataset with thousands stays readable; the others are a search away.
-const MOST: usize = 250;
+/// Sectors on the page, so that it stays readable for a dataset with thousands.
+const MAX_SECTORS: usize = 250;
 
 #[derive(Template)]
 #[template(path = "sectors.html")]
 struct SectorsPage {
-    frame: PageLayout,
-    /// Top sectors with all below them: how deep each stands, and the sector.
+    layout: PageLayout,
+    /// Each top-level sector with its subsectors and their depth, from 0.
     trees: Vec<(Sector, Vec<(usize, Sector)>)>,
-    /// Sectors that are not shown.
-    left_out: usize,
+    hidden_count: usize,
     api: String,
 }
 
-/// `/sectors`: the sectors, the ones with most firms first.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>) -> Result<String, PageError> {
+/// `/sectors`: the sectors with most firms first.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
-    // Rows stand in the order of their firms, the most first.
+    // Rows are sorted by the number of firms, descending.
     let rows = snapshot.rows(Table::Sectors);
-    let mut below: Vec<Vec<u32>> = vec![Vec::new(); rows as usize];
-    let mut tops = Vec::new();
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); rows as usize];
+    let mut roots = Vec::new();
     for row in 0..rows {
-        match snapshot.sector_parent(row).and_then(|parent| below.get_mut(parent as usize)) {
-            Some(children) => children.push(row),
-            None => tops.push(row),
+        match snapshot.sector_parent(row) {
+            Some(parent) => children[parent as usize].push(row),
+            None => roots.push(row),
         }
     }
     let mut shown = 0;
     let mut trees = Vec::new();
-    for top in tops {
-        if shown >= MOST {
+    for root in roots {
+        if shown >= MAX_SECTORS {
             break;
         }
-        let Some(sector) = model::read(catalog, Table::Sectors, top) else { continue };
         shown += 1;
-        let mut tree = Vec::new();
-        let children = |row: u32| below.get(row as usize).into_iter().flatten().rev().copied();
-        let mut waiting: Vec<(usize, u32)> = children(top).map(|row| (0, row)).collect();
-        while let Some((depth, row)) = waiting.pop() {
-            if shown >= MOST {
+        let mut subsectors = Vec::new();
+        let below = |row: u32| children[row as usize].iter().rev().copied();
+        let mut stack: Vec<(usize, u32)> = below(root).map(|row| (0, row)).collect();
+        while let Some((depth, row)) = stack.pop() {
+            if shown >= MAX_SECTORS {
                 break;
             }
-            waiting.extend(children(row).map(|row| (depth + 1, row)));
-            tree.extend(model::read(catalog, Table::Sectors, row).map(|sector| (depth, sector)));
+            stack.extend(below(row).map(|row| (depth + 1, row)));
+            subsectors.push((depth, record(catalog, Table::Sectors, row)?));
             shown += 1;
         }
-        trees.push((sector, tree));
+        trees.push((record(catalog, Table::Sectors, root)?, subsectors));
     }
-    let about =
-        "All sectors, with how many firms invest there, how many startups there are, and the mean health score.";
+    let description = "All sectors, with the number of firms and startups and the average health score.";
     let page = SectorsPage {
-        frame: PageLayout::of(snapshot, "Sectors", about, visit.path),
+        layout: PageLayout::of(snapshot, "Sectors", description, request.path),
         trees,
-        left_out: (rows as usize).saturating_sub(shown),
-        api: format!("{}/api/v3/sectors", visit.state.public_url),
+        hidden_count: rows as usize - shown,
+        api: format!("{}/api/v3/sectors", request.state.public_url),
     };
     Ok(page.render()?)
 }

@@ -4,22 +4,21 @@ use askama::Template;
 
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
 use crate::data::{Facet, Table};
-use crate::openapi::model;
 use crate::openapi::model::{FundingRound, Person, Startup};
-use crate::site::layout::PageLayout;
-
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
+use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
-/// Rounds and people that a profile shows.
-const ROUNDS: usize = 40;
-const PEOPLE: usize = 25;
+const MAX_ROUNDS: usize = 40;
+const MAX_PEOPLE: usize = 25;
 
 #[derive(Template)]
 #[template(path = "startup.html")]
 struct StartupPage {
-    frame: PageLayout,
+    layout: PageLayout,
     startup: Startup,
+    /// The name of each sector and the path of its startups.
     sectors: Vec<(String, String)>,
     rounds: Vec<FundingRound>,
     people: Vec<Person>,
@@ -27,33 +26,32 @@ struct StartupPage {
     api: String,
 }
 
-/// `/startups/{slug}`: a startup.
-pub(crate) fn page(catalog: &Catalog, visit: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+/// `/startups/{slug}`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
-    let startup: Startup = model::read(catalog, Table::Startups, row).ok_or(PageError::Broken)?;
-    let list = |table: Table, clause: Filter, most: usize| {
-        catalog.list(&Query { clauses: vec![clause], ..Query::all(table) }, ListPosition::default(), most)
+    let startup: Startup = record(catalog, Table::Startups, row)?;
+    let list = |table: Table, filter: Filter, max: usize| {
+        catalog.list(&Query { clauses: vec![filter], ..Query::all(table) }, ListPosition::default(), max)
     };
-    let rounds = list(Table::Rounds, Filter::AnyOf(Facet::Startup, vec![row]), ROUNDS);
-    let people = list(Table::People, Filter::MemberOf { firms: Vec::new(), startups: vec![row] }, PEOPLE);
+    let rounds = list(Table::Rounds, Filter::AnyOf(Facet::Startup, vec![row]), MAX_ROUNDS);
+    let people = list(Table::People, Filter::MemberOf { firms: Vec::new(), startups: vec![row] }, MAX_PEOPLE);
     let sector = |slug: &String| {
         let row = snapshot.find(Table::Sectors, slug)?;
         Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
     };
     let page = StartupPage {
-        frame: PageLayout::of(snapshot, &startup.name, &about(&startup), &format!("/startups/{}", startup.slug)),
+        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &format!("/startups/{}", startup.slug)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
-        rounds: rounds.rows.iter().filter_map(|row| model::read(catalog, Table::Rounds, *row)).collect(),
-        people: people.rows.iter().filter_map(|row| model::read(catalog, Table::People, *row)).collect(),
+        rounds: records(catalog, Table::Rounds, &rounds.rows)?,
+        people: records(catalog, Table::People, &people.rows)?,
         people_count: people.total,
-        api: format!("{}/api/v3/startups/{}", visit.state.public_url, startup.slug),
+        api: format!("{}/api/v3/startups/{}", request.state.public_url, startup.slug),
         startup,
     };
     Ok(page.render()?)
 }
 
-/// What a search engine is told of a startup.
-fn about(startup: &Startup) -> String {
+fn description(startup: &Startup) -> String {
     let place = format::place(&startup.city, &startup.country);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let raised = startup.total_raised_usd.map_or_else(String::new, |usd| format!("{} raised in ", format::usd(usd)));

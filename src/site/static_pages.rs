@@ -1,102 +1,181 @@
-//! Everything that is the same for all callers: the docs, the documents of the API, the files beside the pages.
+//! Bodies that are the same for every caller: the docs, the OpenAPI documents, the assets.
 //!
-//! Each is made when it is first asked for, and once; the docs twice at most, with and without the word that the data
-//! served is made up.
+//! Each is rendered on first request and cached until another release is served, because the docs show names of the
+//! release and whether its data is invented. A page that cannot be rendered is an error and is not cached.
+
+use std::sync::{Arc, PoisonError, RwLock};
 
 use askama::Template;
-use http::{HeaderMap, Method, Response};
+use http::{Method, Response};
 use once_cell::sync::OnceCell;
 
+use crate::catalog::Catalog;
+use crate::data::SnapshotVersion;
 use crate::http::headers::{set, write_cors};
 use crate::http::static_asset::StaticAsset;
-use crate::site::assets;
-use crate::site::docs;
+use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
+use crate::site::{PageRequest, assets, docs};
 
-/// How something on the shelf is made for a service at an address, such as `https://example.org`.
+/// What a static body is rendered from.
+pub(crate) struct DocsContext<'a> {
+    /// The address of the service, such as `https://example.org`.
+    pub base: &'a str,
+    pub catalog: &'a Catalog,
+}
+
 pub(crate) enum StaticEntry {
-    /// A whole body.
-    File(fn(&str) -> StaticAsset),
-    /// A page of the docs.
+    File(fn(&DocsContext<'_>) -> StaticAsset),
+    /// A page of the docs; `body` is the HTML inside the layout.
     Page {
-        /// Its name.
         title: &'static str,
-        /// What it tells, in a sentence.
         description: &'static str,
-        /// What stands in it, as HTML.
-        body: fn(&str) -> String,
+        body: fn(&DocsContext<'_>) -> askama::Result<String>,
     },
 }
 
-/// A page of the docs in its frame.
 #[derive(Template)]
 #[template(path = "docs.html")]
 struct DocsPage<'a> {
-    frame: PageLayout,
-    ways: &'a [(&'static str, &'static str)],
+    layout: PageLayout,
+    nav_items: &'a [(&'static str, &'static str)],
     body: &'a str,
 }
 
-/// Everything that is the same for all callers, each made when it is first asked for.
 pub struct StaticPages {
     base: String,
-    made: Vec<[OnceCell<StaticAsset>; 2]>,
+    entries: Vec<&'static (&'static str, StaticEntry)>,
+    cache: RwLock<Arc<ReleaseCache>>,
 }
 
-fn shelf() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
-    docs::PAGES.iter().chain(assets::FILES)
+/// The bodies rendered for one release, in the order of the entries.
+struct ReleaseCache {
+    version: SnapshotVersion,
+    bodies: Vec<OnceCell<Arc<StaticAsset>>>,
+}
+
+impl ReleaseCache {
+    fn new(version: SnapshotVersion, len: usize) -> Arc<Self> {
+        Arc::new(Self { version, bodies: (0..len).map(|_| OnceCell::new()).collect() })
+    }
 }
 
 impl StaticPages {
-    /// The library of a service at an address, such as `https://example.org`.
-    #[must_use]
-    pub fn new(base: &str) -> Self {
-        Self { base: base.to_owned(), made: shelf().map(|_| Default::default()).collect() }
+    /// The static pages of the service at `base`, which serves `catalog` first.
+    pub fn new(base: &str, catalog: &Catalog) -> Self {
+        Self::with_entries(base, catalog, entries())
     }
 
-    /// The paths that it answers.
+    fn with_entries(
+        base: &str,
+        catalog: &Catalog,
+        entries: impl Iterator<Item = &'static (&'static str, StaticEntry)>,
+    ) -> Self {
+        let entries: Vec<_> = entries.collect();
+        let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
+        Self { base: base.to_owned(), entries, cache }
+    }
+
     pub fn paths() -> impl Iterator<Item = &'static str> {
-        shelf().map(|(path, _)| *path)
+        entries().map(|(path, _)| *path)
     }
 
-    /// The number of the entry at a path.
+    /// The index of the entry at a path.
     pub(crate) fn position(path: &str) -> Option<usize> {
         Self::paths().position(|known| known == path)
     }
 
-    fn make(&self, path: &str, shelved: &StaticEntry, invented: bool) -> StaticAsset {
-        match shelved {
-            StaticEntry::File(make) => make(&self.base),
-            StaticEntry::Page { title, description, body } => {
-                let frame = PageLayout::plain(title, description, path, invented);
-                // What can be scrolled must be within reach of the keyboard.
-                let body = body(&self.base).replace("<pre", "<pre tabindex=\"0\"");
-                let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
-                let page = DocsPage { frame, ways: docs::NAV_ITEMS, body: &body };
-                // Writing to a string does not fail.
-                StaticAsset::new(HTML, page.render().unwrap_or_default())
-            }
-        }
-    }
-
-    /// Responds with the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or OPTIONS.
-    /// `invented` is true if the data served is invented.
+    /// The response to a request for the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or
+    /// OPTIONS.
     pub(crate) fn answer(
         &self,
         position: usize,
         method: &Method,
-        asked: &HeaderMap,
-        invented: bool,
+        request: PageRequest<'_>,
     ) -> Option<Response<Vec<u8>>> {
-        let (path, entry) = shelf().nth(position)?;
-        let made = self.made.get(position)?.get(usize::from(invented))?;
-        let mut response = made.get_or_init(|| self.make(path, entry, invented)).answer(method, asked)?;
+        let catalog = request.state.live.current();
+        let mut response = match self.asset(position, &catalog) {
+            Ok(asset) => asset.answer(method, request.headers)?,
+            Err(error) => return Some(crate::site::fail(&error, &catalog, request)),
+        };
         let headers = response.headers_mut();
         set(headers, "content-security-policy", CSP);
         set(headers, "referrer-policy", "same-origin");
-        if path.starts_with("/openapi/") {
+        if request.path.starts_with("/openapi/") {
             write_cors(headers);
         }
         Some(response)
+    }
+
+    fn asset(&self, position: usize, catalog: &Catalog) -> Result<Arc<StaticAsset>, PageError> {
+        let (path, entry) = self.entries[position];
+        let context = DocsContext { base: &self.base, catalog };
+        let cache = self.cache_of(catalog.version());
+        cache.bodies[position].get_or_try_init(|| Ok(Arc::new(entry.render(path, &context)?))).cloned()
+    }
+
+    fn cache_of(&self, version: SnapshotVersion) -> Arc<ReleaseCache> {
+        let cache = Arc::clone(&self.cache.read().unwrap_or_else(PoisonError::into_inner));
+        if cache.version == version {
+            return cache;
+        }
+        let cache = ReleaseCache::new(version, self.entries.len());
+        *self.cache.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&cache);
+        cache
+    }
+}
+
+fn entries() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+    docs::PAGES.iter().chain(assets::FILES)
+}
+
+impl StaticEntry {
+    fn render(&self, path: &str, context: &DocsContext<'_>) -> Result<StaticAsset, PageError> {
+        match self {
+            Self::File(file) => Ok(file(context)),
+            Self::Page { title, description, body } => {
+                let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented());
+                // Elements that scroll must be reachable by keyboard.
+                let body = body(context)?.replace("<pre", "<pre tabindex=\"0\"");
+                let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
+                let page = DocsPage { layout, nav_items: docs::NAV_ITEMS, body: &body };
+                Ok(StaticAsset::new(HTML, page.render()?))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use http::StatusCode;
+
+    use super::*;
+
+    static IS_BROKEN: AtomicBool = AtomicBool::new(true);
+
+    static ENTRIES: [(&str, StaticEntry); 1] = [(
+        "/docs/broken",
+        StaticEntry::Page {
+            title: "Broken",
+            description: "A page whose template fails once.",
+            body: |_| match IS_BROKEN.swap(false, Ordering::Relaxed) {
+                true => Err(askama::Error::Fmt),
+                false => Ok("<h1>Works</h1>".to_owned()),
+            },
+        },
+    )];
+
+    #[test]
+    fn a_page_whose_template_fails_is_a_500_and_is_rendered_again_on_the_next_request() {
+        let catalog = crate::catalog::bundled().unwrap();
+        let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
+        let error = pages.asset(0, &catalog).err().unwrap();
+        let (status, page) = error.page(&catalog, "/docs/broken");
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(page.contains("<h1>"), "{page}");
+        let asset = pages.asset(0, &catalog).ok().unwrap();
+        assert!(asset.text().contains("<h1>Works</h1>"));
     }
 }

@@ -1,67 +1,67 @@
 // From sign-up to usage in a browser, with script and without: BROWSER_PACKAGES=DIR node account.mjs BASE
 import { appendFileSync } from "node:fs";
-import { base, expect, finish, inspect, picture, visitor } from "./stage.mjs";
+import { base, expect, finish, inspect, screenshot, visitor } from "./harness.mjs";
 
 const PASSWORD = "seven quiet herons";
-// What must be found nowhere afterwards, where a file for it is named.
+// Texts that must not appear in any file afterwards, if SECRETS names a file for them.
 const secret = (text) => process.env.SECRETS && appendFileSync(process.env.SECRETS, text + "\n");
-const ask = (key) => fetch(base + "/api/v3/vcs?limit=1", { headers: { Authorization: "Bearer " + key } });
+const request = (key) => fetch(base + "/api/v3/vcs?limit=1", { headers: { Authorization: "Bearer " + key } });
 
 async function flow(name, options) {
   const page = await visitor({ ...options, expected: ["422"] });
-  const looked = async (where) => {
-    if (options.script !== false) await inspect(page, where);
-    await picture(page, where.replace(/\W+/g, "-"));
+  const check = async (name) => {
+    if (options.script !== false) await inspect(page, name);
+    await screenshot(page, name.replace(/\W+/g, "-"));
   };
   const email = `${name}-${process.pid}@example.com`;
 
   await page.goto("/account");
-  expect(page.url() === base + "/signin", "who is not signed in is not led to the sign-in");
-  await looked(`${name} sign in`);
+  expect(page.url() === base + "/signin", "a visitor who is not signed in is not redirected to the sign-in page");
+  await check(`${name} sign in`);
   await page.getByRole("link", { name: "Sign up" }).click();
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill("passwordpassword");
-  await page.getByRole("button", { name: "Make my account" }).click();
-  expect(/tried first|easily tried/.test(await page.getByRole("alert").textContent()), "a weak password is taken");
-  expect(await page.getByLabel("E-mail address").inputValue() === email, "the address must be written again");
-  await looked(`${name} sign up refused`);
+  await page.getByRole("button", { name: "Create account" }).click();
+  expect(/tried first|easily tried/.test(await page.getByRole("alert").textContent()), "a weak password is accepted");
+  expect(await page.getByLabel("E-mail address").inputValue() === email, "the e-mail address is lost");
+  await check(`${name} sign up rejected`);
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Make my account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.waitForURL(base + "/account");
-  await looked(`${name} account without keys`);
+  await check(`${name} account without keys`);
 
   await page.getByLabel("Name of a new key").fill("laptop");
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = (await page.locator("#key").textContent()).trim();
   const line = await page.locator("#try").textContent();
-  expect(/^vdx_[0-9A-Za-z]{36}$/.test(key) && line.includes(key), "the key is not shown with its curl line");
+  expect(/^vdx_[0-9A-Za-z]{36}$/.test(key) && line.includes(key), "the key is not shown with its curl command");
   secret(key);
   secret(PASSWORD);
   for (const { value } of await page.context().cookies()) secret(value);
-  await looked(`${name} new key`);
+  await check(`${name} new key`);
   if (options.script !== false) {
     await page.getByRole("button", { name: "Copy" }).first().click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText()) === key, "the copied key is another one");
+    expect(await page.evaluate(() => navigator.clipboard.readText()) === key, "another key was copied");
   }
-  const answer = await ask(key);
-  expect(answer.status === 200, `the new key answers ${answer.status}`);
+  const response = await request(key);
+  expect(response.status === 200, `the new key returns ${response.status}`);
 
   await page.getByRole("link", { name: "I have copied it" }).click();
   const row = page.locator("tr", { hasText: "laptop" }).first();
   expect((await row.locator("[data-name=Today]").textContent()).trim().startsWith("1"), "usage is not 1");
   expect(!(await page.content()).includes(key), "the key is shown again");
-  await looked(`${name} account with a key`);
+  await check(`${name} account with a key`);
 
   await row.getByRole("link", { name: /Revoke/ }).click();
-  await looked(`${name} revoke`);
-  await page.getByRole("button", { name: "Revoke it" }).click();
+  await check(`${name} revoke`);
+  await page.getByRole("button", { name: "Revoke key" }).click();
   await page.waitForURL(base + "/account");
-  expect((await ask(key)).status === 401, "a revoked key is still good");
+  expect((await request(key)).status === 401, "a revoked key is still valid");
 
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByLabel("New password").fill("nine loud herons");
-  await page.getByRole("button", { name: "Change it" }).click();
+  await page.getByRole("button", { name: "Change password" }).click();
   expect((await page.getByRole("status").textContent()).includes("changed"), "the password is not changed");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL(base + "/");
@@ -69,21 +69,21 @@ async function flow(name, options) {
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
-  expect((await page.getByRole("alert").textContent()).includes("do not match"), "the old password is still good");
+  expect((await page.getByRole("alert").textContent()).includes("do not match"), "the old password is still valid");
   await page.getByLabel("Password").fill("nine loud herons");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(base + "/account");
 
   await page.getByRole("link", { name: "Delete my account" }).click();
-  await looked(`${name} delete`);
+  await check(`${name} delete`);
   await page.getByLabel("Password").fill("nine loud herons");
-  await page.getByRole("button", { name: "Delete it" }).click();
+  await page.getByRole("button", { name: "Delete account" }).click();
   await page.waitForURL(base + "/");
   await page.goto("/account");
   expect(page.url() === base + "/signin", "a deleted account is still signed in");
 
   const cookies = await page.context().cookies();
-  expect(cookies.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Lax"), "a cookie that scripts can read");
+  expect(cookies.every(({ httpOnly, sameSite }) => httpOnly && sameSite === "Lax"), "scripts can read a cookie");
 }
 
 await flow("wide-light", { width: 1280, scheme: "light" });

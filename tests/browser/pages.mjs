@@ -1,5 +1,5 @@
 // Every kind of page, wide and narrow, light and dark, with and without script: BROWSER_PACKAGES=DIR node pages.mjs BASE
-import { base, expect, finish, inspect, picture, visitor } from "./stage.mjs";
+import { base, expect, finish, inspect, screenshot, visitor } from "./harness.mjs";
 
 const PAGES = [
   "/", "/?q=aldr+captial", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE&stge=1&sector=fintec",
@@ -18,15 +18,15 @@ const person = await first.locator("tbody th a").first().getAttribute("href");
 for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [390, "light"], [390, "dark"]]) {
   const page = await visitor({ width, scheme });
   for (const path of [...PAGES, startup, person]) {
-    const answer = await page.goto(path);
-    expect(answer.status() === 200, `${path} answers ${answer.status()}`);
+    const response = await page.goto(path);
+    expect(response.status() === 200, `${path} returns ${response.status()}`);
     await inspect(page, `${path} (${width}, ${scheme})`);
-    await picture(page, `${path.replace(/\W+/g, "-")}-${width}-${scheme}`);
+    await screenshot(page, `${path.replace(/\W+/g, "-")}-${width}-${scheme}`);
   }
   await page.context().close();
 }
 
-// As one types: the field is a combobox that the keyboard drives, and a name with a typo leads to its profile.
+// Suggestions: the field is a combobox for the keyboard, and a name with a typo leads to its profile.
 const typing = await visitor();
 await typing.goto("/");
 const field = typing.getByRole("combobox");
@@ -34,12 +34,12 @@ await field.fill("aldr cap");
 const option = typing.getByRole("option", { name: "Alder Capital firm" });
 await option.waitFor();
 await inspect(typing, "/ while typing");
-await picture(typing, "typing");
+await screenshot(typing, "typing");
 await field.press("ArrowDown");
-expect(await field.getAttribute("aria-activedescendant") !== null, "the chosen name is not told");
+expect(await field.getAttribute("aria-activedescendant") !== null, "the selected name is not announced");
 await field.press("Enter");
 await typing.waitForURL("**/vcs/alder-capital");
-expect((await typing.locator("h1").textContent()) === "Alder Capital", "the profile is not the one that was chosen");
+expect((await typing.locator("h1").textContent()) === "Alder Capital", "another profile was opened");
 await typing.goto("/");
 await typing.getByRole("combobox").fill("aldr cap");
 await option.click();
@@ -50,24 +50,24 @@ await option.waitFor();
 await typing.keyboard.press("Escape");
 expect(await typing.getByRole("listbox", { includeHidden: true }).isHidden(), "Escape does not close the names");
 
-// An order and a filter take effect when they are chosen, and the copied line is the one that is shown.
+// A sort order and a filter take effect when they are selected, and the copy button copies the text that is shown.
 await typing.goto("/vcs");
-await typing.getByLabel("Order").selectOption({ label: "Name" });
+await typing.getByLabel("Sort by").selectOption({ label: "Name" });
 await typing.waitForURL("**sort=name**");
 await typing.goto("/leaderboard");
 await typing.getByLabel("Country").selectOption("DE");
 await typing.waitForURL("**country=DE**");
-expect(await typing.locator("tbody tr").count() > 0, "nobody is ranked in Germany");
+expect(await typing.locator("tbody tr").count() > 0, "no firm is ranked in Germany");
 await typing.goto("/docs");
 await typing.getByRole("button", { name: "Copy" }).first().click();
 await typing.getByRole("button", { name: "Copied" }).waitFor();
 const copied = await typing.evaluate(() => navigator.clipboard.readText());
 expect(copied === await typing.locator("pre.copy").first().textContent(), `copied: ${copied}`);
 
-// The keyboard alone: the first stop skips to the content.
+// The first element for the keyboard skips to the content.
 await typing.goto("/vcs");
 await typing.keyboard.press("Tab");
-expect(await typing.evaluate(() => document.activeElement.textContent) === "Skip to the content", "nothing to skip by");
+expect(await typing.evaluate(() => document.activeElement.textContent) === "Skip to content", "there is no skip link");
 
 // Without script: search with a typo, profile, filter, order, leaderboard.
 const plain = await visitor({ script: false });
@@ -78,7 +78,7 @@ await plain.getByRole("link", { name: "Alder Capital" }).first().click();
 expect((await plain.locator("h1").textContent()) === "Alder Capital", "no profile without script");
 await plain.goto("/vcs");
 await plain.locator(".filters a", { hasText: "Germany" }).click();
-await plain.getByLabel("Order").selectOption({ label: "Name" });
+await plain.getByLabel("Sort by").selectOption({ label: "Name" });
 await plain.getByRole("button", { name: "Sort" }).click();
 expect(plain.url().includes("country=DE") && plain.url().includes("sort=name"), `without script: ${plain.url()}`);
 await plain.goto("/leaderboard");
@@ -89,10 +89,10 @@ expect(plain.url().includes("stage=seed") && await plain.locator("tbody tr").cou
 // Errors that help.
 const lost = await visitor({ expected: ["404"] });
 const missing = await lost.goto("/vcs/aldr-capitol");
-expect(missing.status() === 404 && await lost.getByRole("link", { name: "Alder Capital" }).count() > 0, "404 names nobody");
+expect(missing.status() === 404 && await lost.getByRole("link", { name: "Alder Capital" }).count() > 0, "the 404 page suggests no firm");
 await inspect(lost, "404");
 await lost.goto("/no-such-page");
 await inspect(lost, "no such page");
-await picture(lost, "no-such-page");
+await screenshot(lost, "no-such-page");
 
 await finish(`pages at ${base}`);

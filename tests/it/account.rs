@@ -393,7 +393,7 @@ fn a_tier_set_by_the_operator_is_shown_at_once() {
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     server.state.access.store().set_tier(&"ada@example.com".parse().unwrap(), Tier::Pro).unwrap();
     let page = browser.get("/account").text;
-    assert!(page.contains("Pro tier: 5,000 requests a day and key, 10 keys"), "{page}");
+    assert!(page.contains("Pro tier: 5,000 requests per key per day, 10 keys"), "{page}");
     let keys = server.state.access.store().keys(Some(AccountId(1)), server.state.today()).unwrap();
     assert!(keys.iter().all(|key| key.id != KeyId(0)));
 }
@@ -417,7 +417,7 @@ fn pages_and_sign_ups_are_limited_by_address() {
     let refused = visitor.get("/people");
     assert_eq!((refused.status, refused.header("content-type")), (429, "text/html; charset=utf-8"));
     assert!((1..=60).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
-    assert!(refused.text.contains("Too many pages at once"), "{}", refused.text);
+    assert!(refused.text.contains("Too many requests"), "{}", refused.text);
     // Another address has its own limit, and only pages are limited.
     assert_eq!(visitor.send("GET", "/people", &[("x-forwarded-for", "198.51.100.7")]).status, 200);
     for path in ["/assets/style.css", "/healthz", "/openapi/v3.json", "/robots.txt"] {

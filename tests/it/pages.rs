@@ -1,4 +1,4 @@
-//! The pages: sound HTML that loads nothing from elsewhere, links that lead somewhere, numbers that are those of the API.
+//! The pages: valid HTML without foreign resources, links that work, numbers equal to those of the API.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -21,17 +21,17 @@ fn attributes(page: &str, name: &str) -> Vec<String> {
     values.map(|value| value.replace("&#38;", "&").replace("&amp;", "&").replace("&#39;", "'")).collect()
 }
 
-/// What stands between two marks, the first time.
+/// The first text between two marks.
 fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
     let rest = page.split_once(start).unwrap_or_else(|| panic!("no {start} in {page}")).1;
     rest.split_once(end).unwrap().0
 }
 
-/// What is wrong with a page, whatever it shows.
+/// Checks what every page must fulfil.
 fn check(path: &str, page: &str) {
     assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"), "{path}");
-    assert_eq!(page.matches("<h1").count(), 1, "{path} has one heading");
-    assert_eq!(page.matches(" id=\"main\"").count(), 1, "{path} has one main part");
+    assert_eq!(page.matches("<h1").count(), 1, "{path}: h1");
+    assert_eq!(page.matches(" id=\"main\"").count(), 1, "{path}: main");
     for forbidden in ["<script>", " style=\"", "<style", " onclick=\"", " onload=\"", "href=\"javascript:", "@import"] {
         assert!(!page.contains(forbidden), "{path} has {forbidden}");
     }
@@ -49,12 +49,12 @@ fn check(path: &str, page: &str) {
 }
 
 #[test]
-fn every_link_of_every_page_leads_somewhere() {
+fn every_link_of_every_page_works() {
     let server = Server::bundled();
     let client = server.anonymous();
     let mut waiting: VecDeque<String> = VecDeque::from(["/".to_owned()]);
     let mut seen: BTreeSet<String> = BTreeSet::from(["/".to_owned()]);
-    // Of pages of one kind so many are enough; links that only differ in their query are a kind of their own.
+    // A few pages of each kind are enough; links that differ only in values of their query are one kind.
     let mut by_kind: BTreeMap<String, u32> = BTreeMap::new();
     let mut pages = 0;
     while let Some(path) = waiting.pop_front() {
@@ -67,7 +67,7 @@ fn every_link_of_every_page_leads_somewhere() {
         check(&path, &reply.text);
         assert!(reply.header("content-security-policy").starts_with("default-src 'none'; style-src 'self'"), "{path}");
         assert_eq!(reply.header("x-content-type-options"), "nosniff", "{path}");
-        assert!(reply.text.contains("Invented data."), "{path} does not say that its data is invented");
+        assert!(reply.text.contains("Invented data."), "{path} does not say that the data is invented");
         for link in attributes(&reply.text, "href") {
             let link = link.split('#').next().unwrap().to_owned();
             if link.is_empty() || !link.starts_with('/') {
@@ -96,7 +96,7 @@ fn every_link_of_every_page_leads_somewhere() {
 }
 
 #[test]
-fn every_profile_is_sound_and_small() {
+fn every_profile_is_valid_and_small() {
     let server = Server::bundled();
     let catalog = server.state.live.current();
     let snapshot = catalog.snapshot();
@@ -104,7 +104,7 @@ fn every_profile_is_sound_and_small() {
     for (table, path) in [(Table::Firms, "vcs"), (Table::Startups, "startups"), (Table::People, "people")] {
         for row in 0..snapshot.rows(table) {
             let path = format!("/{path}/{}", snapshot.slug(table, row));
-            let page = asked(&server, &path);
+            let page = rendered(&server, &path);
             check(&path, &page);
             assert!(page.len() < 60_000, "{path} has {} bytes", page.len());
             titles.insert(between(&page, "<link rel=\"icon\"", "</h1>").len());
@@ -121,12 +121,12 @@ fn the_largest_profiles_of_real_firms_are_small() {
     let mut longest = 0;
     for row in 0..catalog.snapshot().rows(Table::Firms) {
         let path = format!("/vcs/{}", catalog.snapshot().slug(Table::Firms, row));
-        let page = asked(&server, &path);
+        let page = rendered(&server, &path);
         longest = longest.max(page.len());
         assert!(page.len() < 60_000, "{path} has {} bytes", page.len());
-        // There are no reviews, and no page invents any.
+        // There are no reviews.
         assert!(page.contains("Not enough reviews for a score.") && !page.contains("of 100</small>"), "{path}");
-        assert!(!page.contains("Invented data."), "{path} is said to be invented");
+        assert!(!page.contains("Invented data."), "{path} says that the data is invented");
         if row % 50 == 0 {
             check(&path, &page);
         }
@@ -134,15 +134,15 @@ fn the_largest_profiles_of_real_firms_are_small() {
     assert!(longest > 10_000, "{longest}");
 }
 
-/// A page as it is made, without the way over the network.
-fn asked(server: &Server, path: &str) -> String {
+/// A page as it is rendered, without the network.
+fn rendered(server: &Server, path: &str) -> String {
     let headers = HeaderMap::new();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let visit = PageRequest { state: &server.state, path, query, headers: &headers };
+    let request = PageRequest { state: &server.state, path, query, headers: &headers };
     let page = Page::of(path).unwrap_or_else(|| panic!("no page is at {path}"));
-    let answer = site::answer(page, visit);
-    assert_eq!(answer.status(), 200, "{path}");
-    String::from_utf8(answer.into_body()).unwrap()
+    let response = site::answer(page, request);
+    assert_eq!(response.status(), 200, "{path}");
+    String::from_utf8(response.into_body()).unwrap()
 }
 
 /// The slugs that a list links to, in order.
@@ -152,7 +152,7 @@ fn listed(page: &str, path: &str) -> Vec<String> {
     slugs.map(str::to_owned).collect()
 }
 
-/// The number that a list begins with.
+/// The total above a list.
 fn total(page: &str) -> u64 {
     let text = between(page, "<strong class=\"number\">", "</strong>");
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -160,7 +160,7 @@ fn total(page: &str) -> u64 {
 }
 
 #[test]
-fn lists_are_those_of_the_api() {
+fn lists_equal_those_of_the_api() {
     let server = Server::bundled();
     let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
     for (path, queries) in [
@@ -178,7 +178,7 @@ fn lists_are_those_of_the_api() {
             assert_eq!(page.status, 200, "{path}?{query}");
             let below = if below.is_empty() { format!("/{path}") } else { below.to_owned() };
             let shown = listed(&page.text, &below);
-            // v3 has no pages: the rows before are walked.
+            // v3 has no pages, so the previous rows are read too.
             let number: usize = query.split("page=").nth(1).map_or(1, |number| number.parse().unwrap());
             let filters = query.split("&page=").next().unwrap();
             let filters = if filters.starts_with("page=") { "" } else { filters };
@@ -200,20 +200,20 @@ fn lists_are_those_of_the_api() {
 }
 
 #[test]
-fn the_number_beside_a_condition_is_that_of_its_list() {
+fn the_count_of_a_filter_is_the_total_of_its_list() {
     let server = Server::bundled();
     let visitor = server.anonymous();
-    let mut followed = 0;
+    let mut compared = 0;
     for start in
         ["/vcs", "/vcs?country=US", "/vcs?stage=seed&q=capital", "/startups?sector=fintech", "/people?country=DE"]
     {
         let page = visitor.get(start).text;
-        let offers = page.split("<li><a href=\"").skip(1).filter(|offer| offer.contains("class=\"count\""));
-        for offer in offers.step_by(7) {
-            let href = offer.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
-            let is_on = offer.split('>').next().unwrap().contains("aria-current");
-            let chosen = ["stage", "sector", "country", "kind", "status"].iter().any(|name| {
-                // Beside an alternative to what is chosen stands its own number, not that of both.
+        let options = page.split("<li><a href=\"").skip(1).filter(|option| option.contains("class=\"count\""));
+        for option in options.step_by(7) {
+            let href = option.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+            let is_selected = option.split('>').next().unwrap().contains("aria-current");
+            let has_alternative = ["stage", "sector", "country", "kind", "status"].iter().any(|name| {
+                // The count of an alternative to a selected option is its own, not that of both.
                 let list = |href: &str| {
                     href.split(&format!("{name}="))
                         .nth(1)
@@ -221,14 +221,14 @@ fn the_number_beside_a_condition_is_that_of_its_list() {
                 };
                 list(&href) > 1
             });
-            let count: u64 = between(offer, "class=\"count\">", "<").replace(',', "").parse().unwrap();
-            if !is_on && !chosen {
+            let count: u64 = between(option, "class=\"count\">", "<").replace(',', "").parse().unwrap();
+            if !is_selected && !has_alternative {
                 assert_eq!(total(&visitor.get(&href).text), count, "{start} → {href}");
-                followed += 1;
+                compared += 1;
             }
         }
     }
-    assert!(followed > 30, "{followed}");
+    assert!(compared > 30, "{compared}");
 }
 
 #[test]
@@ -252,39 +252,39 @@ fn a_name_with_typos_leads_to_its_profile() {
 }
 
 #[test]
-fn what_is_not_understood_is_told_with_its_mend() {
+fn unknown_filters_are_reported_with_a_suggestion() {
     let server = Server::bundled();
     let visitor = server.anonymous();
     let page = visitor.get("/vcs?stage=sede,series-a&contry=DE&utm_source=x").text;
     assert!(page.contains("“sede” is not a stage"), "{page}");
     assert!(page.contains("<a href=\"/vcs?stage=series-a,seed\">seed</a>"), "{page}");
     assert!(page.contains("no parameter “contry” here") && !page.contains("utm_source"), "{page}");
-    let refused = visitor.get("/vcs?min_health_score=high");
-    assert_eq!(refused.status, 400);
-    assert!(refused.text.contains("“high” is not a whole number"), "{}", refused.text);
-    check("/vcs?min_health_score=high", &refused.text);
+    let rejected = visitor.get("/vcs?min_health_score=high");
+    assert_eq!(rejected.status, 400);
+    assert!(rejected.text.contains("“high” is not a whole number"), "{}", rejected.text);
+    check("/vcs?min_health_score=high", &rejected.text);
     let beyond = visitor.get("/vcs?page=999999999999999999999");
     assert_eq!(beyond.status, 200);
     assert_eq!(visitor.get("/vcs?page=5000").status, 200);
 }
 
 #[test]
-fn a_firm_of_few_reviews_has_no_number_and_says_so() {
+fn a_firm_with_few_reviews_has_no_score_and_says_so() {
     let server = Server::bundled();
     let catalog = server.state.live.current();
     let snapshot = catalog.snapshot();
     let (mut scored, mut few, mut none) = (0, 0, 0);
     for row in 0..snapshot.rows(Table::Firms) {
-        let page = asked(&server, &format!("/vcs/{}", snapshot.slug(Table::Firms, row)));
+        let page = rendered(&server, &format!("/vcs/{}", snapshot.slug(Table::Firms, row)));
         let count = snapshot.review_counts()[row as usize];
         match count {
             0 => {
                 none += 1;
-                assert!(page.contains("neither good nor bad") && page.contains("No reviews yet."));
+                assert!(page.contains("No founder has reviewed") && page.contains("No reviews yet."));
             }
             1 | 2 => {
                 few += 1;
-                assert!(page.contains("a score is shown from 3 on"));
+                assert!(page.contains("a score requires at least 3"));
             }
             _ => {
                 scored += 1;
@@ -300,13 +300,13 @@ fn a_firm_of_few_reviews_has_no_number_and_says_so() {
 }
 
 #[test]
-fn names_that_are_markup_stay_text() {
+fn markup_in_names_is_escaped() {
     let folder = copy_as(&bundled_folder(), "2026-11-20.9");
-    let place = folder.path().join("firms.csv");
-    let text = fs::read_to_string(&place).unwrap();
+    let path = folder.path().join("firms.csv");
+    let text = fs::read_to_string(&path).unwrap();
     let hostile = "<script>alert(1)</script>\"' onload=\"x";
     let text = text.replacen("Alder Capital", &format!("\"{}\"", hostile.replace('"', "\"\"")), 1);
-    fs::write(&place, text.replacen("https://alder-capital.example", "javascript:alert(1)", 1)).unwrap();
+    fs::write(&path, text.replacen("https://alder-capital.example", "javascript:alert(1)", 1)).unwrap();
     let server = Server::of(catalog_of(folder.path()));
     let visitor = server.anonymous();
     for path in
@@ -321,7 +321,7 @@ fn names_that_are_markup_stay_text() {
 }
 
 #[test]
-fn browsers_get_pages_and_programs_get_problems() {
+fn browsers_get_error_pages_and_programs_get_problem_documents() {
     let server = Server::bundled();
     let visitor = server.anonymous();
     let browser = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
@@ -330,10 +330,10 @@ fn browsers_get_pages_and_programs_get_problems() {
     check("/no-such-page", &page.text);
     let problem = visitor.get("/no-such-page");
     assert_eq!((problem.status, problem.header("content-type")), (404, "application/problem+json"));
-    // The API answers programs alike, whoever asks.
+    // The API returns problem documents to browsers too.
     assert_eq!(visitor.send("GET", "/api/v3/nope", &browser).header("content-type"), "application/problem+json");
-    let refused = visitor.send("POST", "/vcs", &browser);
-    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    let rejected = visitor.send("POST", "/vcs", &browser);
+    assert_eq!((rejected.status, rejected.header("allow")), (405, "GET, HEAD, OPTIONS"));
     let head = visitor.send("HEAD", "/vcs/alder-capital", &[]);
     assert_eq!((head.status, head.text.as_str()), (200, ""));
     let packed = visitor.send("GET", "/vcs", &[("accept-encoding", "gzip")]);
@@ -342,7 +342,7 @@ fn browsers_get_pages_and_programs_get_problems() {
 }
 
 #[test]
-fn the_same_query_as_json_is_one_that_the_api_answers() {
+fn the_api_url_of_a_page_works() {
     let server = Server::bundled();
     let (visitor, client): (Client, Client) = (server.anonymous(), server.client(Tier::Enterprise));
     for path in [

@@ -1,17 +1,14 @@
-//! The session's cookie.
-//!
-//! Over https it is `Secure` and bears the prefix `__Host-`, so that no other host and no plain connection can set it.
+//! The session cookie. Over https it is `Secure` and has the prefix `__Host-`, so that neither another host nor an http
+//! connection can set it.
 
 use http::header::COOKIE;
 
 use crate::auth::NewSession;
 use crate::auth::session::{SESSION_SECONDS, SessionToken};
 use crate::http::State;
+use crate::site::PageRequest;
 
-use crate::site::account::PageRequest;
-
-/// The cookie's name, and what makes it safe, for a service at an address.
-fn manner(state: &State) -> (&'static str, &'static str) {
+fn name_and_attributes(state: &State) -> (&'static str, &'static str) {
     if state.public_url.starts_with("https://") {
         ("__Host-session", "; Path=/; HttpOnly; SameSite=Lax; Secure")
     } else {
@@ -19,22 +16,22 @@ fn manner(state: &State) -> (&'static str, &'static str) {
     }
 }
 
-/// The token that a request shows.
-pub(crate) fn token(visit: PageRequest<'_>) -> Option<SessionToken> {
-    let (name, _) = manner(visit.state);
-    let sent = visit.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = sent.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+/// The session token of a request.
+pub(crate) fn token(request: PageRequest<'_>) -> Option<SessionToken> {
+    let (name, _) = name_and_attributes(request.state);
+    let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(known, _)| *known == name).and_then(|(_, token)| token.parse().ok())
 }
 
-/// The cookie of a session that was just begun.
-pub(crate) fn begun(state: &State, session: &NewSession) -> String {
-    let (name, safety) = manner(state);
-    format!("{name}={}{safety}; Max-Age={SESSION_SECONDS}", session.token.reveal())
+/// The `Set-Cookie` of a new session.
+pub(crate) fn set(state: &State, session: &NewSession) -> String {
+    let (name, attributes) = name_and_attributes(state);
+    format!("{name}={}{attributes}; Max-Age={SESSION_SECONDS}", session.token.reveal())
 }
 
-/// The cookie that takes away the one of a session.
-pub(crate) fn ended(state: &State) -> String {
-    let (name, safety) = manner(state);
-    format!("{name}={safety}; Max-Age=0")
+/// The `Set-Cookie` that removes the session cookie.
+pub(crate) fn remove(state: &State) -> String {
+    let (name, attributes) = name_and_attributes(state);
+    format!("{name}={attributes}; Max-Age=0")
 }

@@ -1,14 +1,14 @@
-//! Accounts: sign-up, sign-in, keys and usage, as forms that need no script.
+//! Account pages: sign-up, sign-in, keys and usage, as forms that work without a script.
 //!
-//! Whatever changes something is a POST that was sent from a page of this site ([`origin`]) by whom the session's cookie
-//! names. A record of another account is as unknown as one that never was. Nothing here may be kept by a cache.
+//! A change is a POST from a page of this site ([`origin`]) with the cookie of a session. A key of another account is
+//! reported as unknown, like one that does not exist. No response may be cached.
 
-pub mod cookie;
-pub mod form;
-pub mod keys;
-pub mod origin;
-pub mod overview;
-pub mod sign;
+mod cookie;
+pub(crate) mod form;
+mod keys;
+mod origin;
+mod overview;
+mod sign;
 
 use std::net::IpAddr;
 
@@ -18,13 +18,11 @@ use crate::auth::account::KeyId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
 use crate::http::headers::set;
-use crate::site::layout::PageLayout;
-
 use crate::site::account::form::FormData;
 use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
 use crate::site::{PageRequest, respond};
 
-/// A page of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountRoute {
     SignUp,
@@ -54,12 +52,12 @@ impl AccountRoute {
         })
     }
 
-    /// Whether a form can be sent here.
+    /// Whether a form can be sent to this page.
     pub(crate) fn takes_forms(self) -> bool {
         self != Self::Account
     }
 
-    /// Whether there is something to be read here.
+    /// Whether this page can be read with GET.
     pub(crate) fn is_read(self) -> bool {
         !matches!(self, Self::SignOut | Self::Keys | Self::Password)
     }
@@ -74,121 +72,116 @@ impl AccountRoute {
     }
 }
 
-/// What a page of an account answers.
 pub(crate) enum Reply {
-    /// A page with its status.
     Page(StatusCode, String),
-    /// Another page, with a cookie where one is set or taken away.
-    To(&'static str, Option<String>),
-    /// The same, after what did not work.
+    /// To another page, with the value of `Set-Cookie` if a cookie is set or removed.
+    Redirect(&'static str, Option<String>),
     Failed(PageError),
 }
 
 impl From<PageError> for Reply {
-    fn from(failure: PageError) -> Self {
-        Self::Failed(failure)
+    fn from(error: PageError) -> Self {
+        Self::Failed(error)
     }
 }
 
 impl From<askama::Error> for Reply {
-    fn from(_: askama::Error) -> Self {
-        Self::Failed(PageError::Broken)
+    fn from(error: askama::Error) -> Self {
+        Self::Failed(error.into())
     }
 }
 
 impl From<AccountError> for Reply {
     fn from(error: AccountError) -> Self {
         match error {
-            AccountError::SignedOut => Self::To("/signin", None),
-            AccountError::NoSuchKey => Self::Failed(PageError::NoPage),
-            error => Self::Failed(PageError::Refused(error)),
+            AccountError::SignedOut => Self::Redirect("/signin", None),
+            AccountError::NoSuchKey => Self::Failed(PageError::UnknownPage),
+            error => Self::Failed(PageError::Account(error)),
         }
     }
 }
 
-/// A request for a page of an account.
 #[derive(Clone, Copy)]
 pub(crate) struct AccountRequest<'a> {
-    visit: PageRequest<'a>,
-    /// Who asks.
+    page: PageRequest<'a>,
     address: IpAddr,
     now: i64,
 }
 
 impl AccountRequest<'_> {
-    fn frame(&self, snapshot: &Snapshot, title: &str, about: &str) -> PageLayout {
-        // The data's licence does not cover what stands on these pages.
-        PageLayout { release: None, ..PageLayout::of(snapshot, title, about, self.visit.path).unlisted() }
+    fn layout(&self, snapshot: &Snapshot, title: &str, description: &str) -> PageLayout {
+        // The license of the data does not cover account pages, so they do not show the release.
+        PageLayout { release: None, ..PageLayout::of(snapshot, title, description, self.page.path).not_indexed() }
     }
 
-    /// Who is signed in, if somebody is.
+    /// The account that is signed in.
     async fn visitor(&self) -> Result<Option<Visitor>, Reply> {
-        match cookie::token(self.visit) {
+        match cookie::token(self.page) {
             None => Ok(None),
-            Some(token) => Ok(self.visit.state.access.visitor(&token, self.now).await?),
+            Some(token) => Ok(self.page.state.access.visitor(&token, self.now).await?),
         }
     }
 
-    /// Who is signed in; others are led to the sign-in.
+    /// The account that is signed in, else a redirect to the sign-in page.
     async fn signed_in(&self) -> Result<Visitor, Reply> {
-        self.visitor().await?.ok_or(Reply::To("/signin", None))
+        self.visitor().await?.ok_or(Reply::Redirect("/signin", None))
     }
 }
 
-/// Responds to a request for a page of an account; `form` is the body of a POST.
+/// The response to a request for an account page; `form` is the body of a POST.
 pub(crate) async fn answer(
-    place: AccountRoute,
-    visit: PageRequest<'_>,
+    route: AccountRoute,
+    request: PageRequest<'_>,
     form: Option<FormData>,
     address: IpAddr,
 ) -> Response<Vec<u8>> {
-    let asked = AccountRequest { visit, address, now: visit.state.now() };
+    let account_request = AccountRequest { page: request, address, now: request.state.now() };
     let reply = match form {
-        None => read(place, asked).await,
-        Some(_) if !origin::is_own(visit) => Err(PageError::ForeignForm.into()),
-        Some(form) => change(place, asked, &form).await,
+        None => read(route, account_request).await,
+        Some(_) if !origin::is_same(request) => Err(PageError::ForeignForm.into()),
+        Some(form) => change(route, account_request, &form).await,
     };
-    replied(visit, reply.unwrap_or_else(|reply| reply))
+    respond_with(request, reply.unwrap_or_else(|reply| reply))
 }
 
-async fn read(place: AccountRoute, asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    match place {
-        AccountRoute::SignUp => sign::up_page(asked).await,
-        AccountRoute::SignIn => sign::in_page(asked).await,
-        AccountRoute::Account => overview::page(asked).await,
-        AccountRoute::Revoke(key) => keys::revoke_page(asked, key).await,
-        AccountRoute::Delete => overview::delete_page(asked).await,
-        AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password => Err(PageError::NoPage.into()),
+async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    match route {
+        AccountRoute::SignUp => sign::sign_up_page(request).await,
+        AccountRoute::SignIn => sign::sign_in_page(request).await,
+        AccountRoute::Account => overview::page(request).await,
+        AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
+        AccountRoute::Delete => overview::delete_page(request).await,
+        AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password => Err(PageError::UnknownPage.into()),
     }
 }
 
-async fn change(place: AccountRoute, asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    match place {
-        AccountRoute::SignUp => sign::up(asked, form).await,
-        AccountRoute::SignIn => sign::r#in(asked, form).await,
-        AccountRoute::SignOut => sign::out(asked).await,
-        AccountRoute::Keys => keys::create(asked, form).await,
-        AccountRoute::Revoke(key) => keys::revoke(asked, key).await,
-        AccountRoute::Password => overview::change_password(asked, form).await,
-        AccountRoute::Delete => overview::delete(asked, form).await,
-        AccountRoute::Account => Err(PageError::NoPage.into()),
+async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    match route {
+        AccountRoute::SignUp => sign::sign_up(request, form).await,
+        AccountRoute::SignIn => sign::sign_in(request, form).await,
+        AccountRoute::SignOut => sign::sign_out(request).await,
+        AccountRoute::Keys => keys::create(request, form).await,
+        AccountRoute::Revoke(key) => keys::revoke(request, key).await,
+        AccountRoute::Password => overview::change_password(request, form).await,
+        AccountRoute::Delete => overview::delete(request, form).await,
+        AccountRoute::Account => Err(PageError::UnknownPage.into()),
     }
 }
 
-fn replied(visit: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
+fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
     let mut response = match reply {
-        Reply::Page(status, html) => respond(visit, status, html),
-        Reply::To(path, cookie) => {
+        Reply::Page(status, html) => respond(request, status, html),
+        Reply::Redirect(path, cookie) => {
             let mut response = Response::new(Vec::new());
             *response.status_mut() = StatusCode::SEE_OTHER;
             set(response.headers_mut(), "location", path);
             if let Some(cookie) = cookie {
                 set(response.headers_mut(), "set-cookie", &cookie);
             }
-            crate::site::write_policy(response.headers_mut());
+            crate::site::write_security_headers(response.headers_mut());
             response
         }
-        Reply::Failed(failure) => crate::site::fail(&failure, &visit.state.live.current(), visit),
+        Reply::Failed(error) => crate::site::fail(&error, &request.state.live.current(), request),
     };
     let headers: &mut HeaderMap = response.headers_mut();
     set(headers, "cache-control", "no-store");

@@ -1,4 +1,4 @@
-//! The account's page: its keys, their usage, its password, its end.
+//! The account page: keys, usage, password, deletion.
 
 use askama::Template;
 use http::StatusCode;
@@ -7,70 +7,77 @@ use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::{AccountUsage, KeyUsage, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
+use crate::site::account::form::FormData;
+use crate::site::account::sign::form_error;
+use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::charts::{BarChart, Sparkline};
 use crate::site::error_page::sentence;
 use crate::site::format;
 use crate::site::layout::PageLayout;
 
-use crate::site::account::form::FormData;
-use crate::site::account::sign::mendable;
-use crate::site::account::{AccountRequest, Reply, cookie};
-
-/// Days of the chart, today included.
+/// Days in the chart, including today.
 const DAYS: u16 = 30;
 
-/// What the forms of the page answer: what is wrong, or that it is done.
+/// Messages on the page after a form was sent.
 #[derive(Default)]
-pub(crate) struct AccountNotes {
-    /// Beside the form for a new key.
-    pub key: String,
-    /// Beside the form for a new password.
-    pub password: String,
-    /// At the top.
-    pub done: &'static str,
+pub(crate) struct AccountMessages {
+    key_error: String,
+    password_error: String,
+    success: &'static str,
+}
+
+impl AccountMessages {
+    pub(crate) fn key_error(message: &str) -> Self {
+        Self { key_error: sentence(message), ..Self::default() }
+    }
+
+    fn password_error(message: &str) -> Self {
+        Self { password_error: sentence(message), ..Self::default() }
+    }
 }
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
-    frame: PageLayout,
+    layout: PageLayout,
     email: String,
     tier: &'static str,
     limit: String,
-    allowed: String,
-    active: u32,
+    max_keys: String,
+    /// Such as `1 of 3`.
+    key_count: String,
     may_add: bool,
     keys: Vec<KeyRow>,
     revoked: Vec<KeyRow>,
     resets_at: String,
     resets_in: String,
     chart: BarChart,
-    /// The days with the requests of each key, for those who want the numbers.
+    /// The requests of each key on each day.
     days: Vec<(String, Vec<u32>)>,
-    notes: AccountNotes,
-    shortest: usize,
-    longest: usize,
+    messages: AccountMessages,
+    min_length: usize,
+    max_length: usize,
 }
 
 struct KeyRow {
     id: i64,
     name: String,
-    shown: String,
+    masked: String,
     created: String,
     last_used: String,
     used: String,
-    /// What is left today, in words.
+    /// The requests that are left today, in words; empty if unlimited.
     left: String,
-    sum: u64,
-    spark: Sparkline,
+    total: u64,
+    sparkline: Sparkline,
 }
 
 #[derive(Template)]
 #[template(path = "delete_account.html")]
 struct DeletePage {
-    frame: PageLayout,
+    layout: PageLayout,
     email: String,
-    wrong: String,
+    error: String,
 }
 
 impl KeyRow {
@@ -80,60 +87,60 @@ impl KeyRow {
         Self {
             id: key.id.0,
             name: key.name.clone(),
-            shown: key.masked.to_string(),
+            masked: key.masked.to_string(),
             created: format::day_of(key.created_at),
             last_used: key.last_used_at.map_or_else(|| "never".to_owned(), format::instant),
             used: format::number(usage.today.used),
             left: usage.today.remaining.map_or_else(String::new, |left| format!("{} left", format::number(left))),
-            sum: counts.iter().sum(),
-            spark: Sparkline::new(&counts),
+            total: counts.iter().sum(),
+            sparkline: Sparkline::new(&counts),
         }
     }
 }
 
 /// `GET /account`.
-pub(crate) async fn page(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    let visitor = asked.signed_in().await?;
-    show(asked, &visitor, StatusCode::OK, AccountNotes::default()).await
+pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    show(request, &visitor, StatusCode::OK, AccountMessages::default()).await
 }
 
-/// The page with what a form of it answers.
+/// The account page with messages.
 pub(crate) async fn show(
-    asked: AccountRequest<'_>,
+    request: AccountRequest<'_>,
     visitor: &Visitor,
     status: StatusCode,
-    notes: AccountNotes,
+    messages: AccountMessages,
 ) -> Result<Reply, Reply> {
-    let state = asked.visit.state;
-    let usage = state.access.usage(visitor.account.id, DAYS, asked.now).await?;
+    let state = request.page.state;
+    let usage = state.access.usage(visitor.account.id, DAYS, request.now).await?;
     let catalog = state.live.current();
     let tier = visitor.account.tier;
     let is_active = |usage: &&KeyUsage| usage.key.revoked_at.is_none();
     let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
-    let active = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+    let active = u32::try_from(keys.len()).expect("an account has fewer than 2^32 keys");
     let unlimited = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), format::number);
-    let today = Quota::zero(Date::from_unix(asked.now));
-    let left = today.seconds_left(asked.now);
+    let today = Quota::zero(Date::from_unix(request.now));
+    let left = today.seconds_left(request.now);
     let page = AccountPage {
-        frame: PageLayout {
+        layout: PageLayout {
             path: "/account".to_owned(),
-            ..asked.frame(catalog.snapshot(), "Account", "Your keys and their usage.")
+            ..request.layout(catalog.snapshot(), "Account", "Your keys and their usage.")
         },
         email: visitor.account.email.to_string(),
         tier: tier.name(),
         limit: unlimited(tier.daily_limit()),
-        allowed: unlimited(tier.keys()),
-        active,
-        may_add: tier.keys().is_none_or(|most| active < most),
+        max_keys: unlimited(tier.keys()),
+        key_count: tier.keys().map_or_else(|| active.to_string(), |max| format!("{active} of {max}")),
+        may_add: tier.keys().is_none_or(|max| active < max),
         keys,
         revoked: usage.keys.iter().filter(|usage| !is_active(usage)).map(KeyRow::new).collect(),
         resets_at: format::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
         days: days(&usage),
-        notes,
-        shortest: MIN_LENGTH,
-        longest: MAX_LENGTH,
+        messages,
+        min_length: MIN_LENGTH,
+        max_length: MAX_LENGTH,
     };
     Ok(Reply::Page(status, page.render()?))
 }
@@ -148,62 +155,69 @@ fn chart(usage: &AccountUsage) -> BarChart {
 }
 
 fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
-    let of_day = |(place, day): (usize, &Date)| {
+    let of_day = |(index, day): (usize, &Date)| {
         let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
         let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
-        let counts = active.chain(revoked).map(|key| key.requests.get(place).copied().unwrap_or(0));
+        let counts = active.chain(revoked).map(|key| key.requests[index]);
         (format::day(&day.to_string()), counts.collect())
     };
     usage.days.iter().enumerate().rev().map(of_day).collect()
 }
 
-/// `POST /account/password`: another password; all other sessions end.
-pub(crate) async fn change_password(asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let visitor = asked.signed_in().await?;
-    let wrong = |wrong: &str| AccountNotes { password: sentence(wrong), ..AccountNotes::default() };
+/// `POST /account/password`: changes the password and ends all other sessions.
+pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
     let new = match Password::new(&form.text("new"), &visitor.account.email) {
         Ok(new) => new,
-        Err(weak) => return show(asked, &visitor, StatusCode::UNPROCESSABLE_ENTITY, wrong(&weak.to_string())).await,
+        Err(weak) => {
+            let messages = AccountMessages::password_error(&weak.to_string());
+            return show(request, &visitor, StatusCode::UNPROCESSABLE_ENTITY, messages).await;
+        }
     };
     let current = Secret::new(&form.text("current"));
-    let access = &asked.visit.state.access;
-    match access.change_password(&visitor, current, new, asked.address, asked.now).await {
+    let auth = &request.page.state.access;
+    match auth.change_password(&visitor, current, new, request.address, request.now).await {
         Ok(()) => {
-            let done = "Your password is changed, and all other sessions are ended.";
-            show(asked, &visitor, StatusCode::OK, AccountNotes { done, ..AccountNotes::default() }).await
+            let success = "Your password is changed, and all other sessions are ended.";
+            show(request, &visitor, StatusCode::OK, AccountMessages { success, ..AccountMessages::default() }).await
         }
         Err(error) => {
-            let (status, text) = mendable(error)?;
-            show(asked, &visitor, status, wrong(&text)).await
+            let (status, message) = form_error(error)?;
+            show(request, &visitor, status, AccountMessages::password_error(&message)).await
         }
     }
 }
 
-/// `GET /account/delete`: asks whether it is meant.
-pub(crate) async fn delete_page(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    let visitor = asked.signed_in().await?;
-    ask_again(asked, &visitor, StatusCode::OK, String::new())
+/// `GET /account/delete`: asks for confirmation.
+pub(crate) async fn delete_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    confirm_deletion(request, &visitor, StatusCode::OK, String::new())
 }
 
-fn ask_again(asked: AccountRequest<'_>, visitor: &Visitor, status: StatusCode, wrong: String) -> Result<Reply, Reply> {
-    let catalog = asked.visit.state.live.current();
+fn confirm_deletion(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    status: StatusCode,
+    error: String,
+) -> Result<Reply, Reply> {
+    let catalog = request.page.state.live.current();
     let page = DeletePage {
-        frame: asked.frame(catalog.snapshot(), "Delete your account", "Deletes the account and revokes its keys."),
+        layout: request.layout(catalog.snapshot(), "Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
-        wrong,
+        error,
     };
     Ok(Reply::Page(status, page.render()?))
 }
 
-/// `POST /account/delete`: the account is gone, its keys are refused.
-pub(crate) async fn delete(asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let visitor = asked.signed_in().await?;
+/// `POST /account/delete`: deletes the account and revokes its keys.
+pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
     let password = Secret::new(&form.text("password"));
-    match asked.visit.state.access.delete_account(&visitor, password, asked.address, asked.now).await {
-        Ok(()) => Ok(Reply::To("/", Some(cookie::ended(asked.visit.state)))),
+    match request.page.state.access.delete_account(&visitor, password, request.address, request.now).await {
+        Ok(()) => Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state)))),
         Err(error) => {
-            let (status, text) = mendable(error)?;
-            ask_again(asked, &visitor, status, sentence(&text))
+            let (status, message) = form_error(error)?;
+            confirm_deletion(request, &visitor, status, sentence(&message))
         }
     }
 }

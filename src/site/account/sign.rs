@@ -1,4 +1,4 @@
-//! Sign-up, sign-in, sign-out.
+//! Sign-up, sign-in and sign-out.
 
 use askama::Template;
 use http::StatusCode;
@@ -6,67 +6,66 @@ use http::StatusCode;
 use crate::auth::account::Email;
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::{AccountError, NewSession};
-use crate::site::error_page::sentence;
-use crate::site::layout::PageLayout;
-
 use crate::site::account::form::FormData;
 use crate::site::account::{AccountRequest, Reply, cookie};
+use crate::site::error_page::sentence;
+use crate::site::layout::PageLayout;
 
 #[derive(Template)]
 #[template(path = "signup.html")]
 struct SignUpPage {
-    frame: PageLayout,
+    layout: PageLayout,
     email: String,
-    wrong: String,
-    shortest: usize,
-    longest: usize,
+    error: String,
+    min_length: usize,
+    max_length: usize,
 }
 
 #[derive(Template)]
 #[template(path = "signin.html")]
 struct SignInPage {
-    frame: PageLayout,
+    layout: PageLayout,
     email: String,
-    wrong: String,
+    error: String,
 }
 
 /// `GET /signup`.
-pub(crate) async fn up_page(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    match asked.visitor().await? {
-        Some(_) => Ok(Reply::To("/account", None)),
-        None => up_again(asked, StatusCode::OK, "", String::new()),
+pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    match request.visitor().await? {
+        Some(_) => Ok(Reply::Redirect("/account", None)),
+        None => show_sign_up(request, StatusCode::OK, "", String::new()),
     }
 }
 
-fn up_again(asked: AccountRequest<'_>, status: StatusCode, email: &str, wrong: String) -> Result<Reply, Reply> {
-    let catalog = asked.visit.state.live.current();
-    let frame = asked.frame(catalog.snapshot(), "Sign up", "Make an account, for keys to the REST API.");
+fn show_sign_up(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
+    let catalog = request.page.state.live.current();
+    let layout = request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys.");
     let page = SignUpPage {
-        frame,
+        layout,
         email: email.to_owned(),
-        wrong: sentence(&wrong),
-        shortest: MIN_LENGTH,
-        longest: MAX_LENGTH,
+        error: sentence(&error),
+        min_length: MIN_LENGTH,
+        max_length: MAX_LENGTH,
     };
     Ok(Reply::Page(status, page.render()?))
 }
 
 /// `GET /signin`.
-pub(crate) async fn in_page(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    match asked.visitor().await? {
-        Some(_) => Ok(Reply::To("/account", None)),
-        None => in_again(asked, StatusCode::OK, "", String::new()),
+pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    match request.visitor().await? {
+        Some(_) => Ok(Reply::Redirect("/account", None)),
+        None => show_sign_in(request, StatusCode::OK, "", String::new()),
     }
 }
 
-fn in_again(asked: AccountRequest<'_>, status: StatusCode, email: &str, wrong: String) -> Result<Reply, Reply> {
-    let catalog = asked.visit.state.live.current();
-    let frame = asked.frame(catalog.snapshot(), "Sign in", "Sign in to your account.");
-    Ok(Reply::Page(status, SignInPage { frame, email: email.to_owned(), wrong: sentence(&wrong) }.render()?))
+fn show_sign_in(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
+    let catalog = request.page.state.live.current();
+    let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
+    Ok(Reply::Page(status, SignInPage { layout, email: email.to_owned(), error: sentence(&error) }.render()?))
 }
 
-/// What is wrong with a form that a person can mend there; anything else is a page of its own.
-pub(crate) fn mendable(error: AccountError) -> Result<(StatusCode, String), Reply> {
+/// The status and message of an error that the form can show; any other error is an error page.
+pub(crate) fn form_error(error: AccountError) -> Result<(StatusCode, String), Reply> {
     match error {
         AccountError::NotCreated
         | AccountError::WrongCredentials
@@ -77,52 +76,52 @@ pub(crate) fn mendable(error: AccountError) -> Result<(StatusCode, String), Repl
     }
 }
 
-fn entered(asked: AccountRequest<'_>, session: &NewSession) -> Reply {
-    Reply::To("/account", Some(cookie::begun(asked.visit.state, session)))
+fn signed_in(request: AccountRequest<'_>, session: &NewSession) -> Reply {
+    Reply::Redirect("/account", Some(cookie::set(request.page.state, session)))
 }
 
 /// `POST /signup`.
-pub(crate) async fn up(asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let (given, unfit) = (form.text("email"), StatusCode::UNPROCESSABLE_ENTITY);
-    let email: Email = match given.parse() {
+pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let (address, invalid) = (form.text("email"), StatusCode::UNPROCESSABLE_ENTITY);
+    let email: Email = match address.parse() {
         Ok(email) => email,
-        Err(error) => return up_again(asked, unfit, &given, format!("this is {error}")),
+        Err(error) => return show_sign_up(request, invalid, &address, error.to_string()),
     };
     let password = match Password::new(&form.text("password"), &email) {
         Ok(password) => password,
-        Err(weak) => return up_again(asked, unfit, &given, weak.to_string()),
+        Err(weak) => return show_sign_up(request, invalid, &address, weak.to_string()),
     };
-    match asked.visit.state.access.sign_up(email, password, asked.address, asked.now).await {
-        Ok(session) => Ok(entered(asked, &session)),
+    match request.page.state.access.sign_up(email, password, request.address, request.now).await {
+        Ok(session) => Ok(signed_in(request, &session)),
         Err(error) => {
-            let (status, wrong) = mendable(error)?;
-            up_again(asked, status, &given, wrong)
+            let (status, message) = form_error(error)?;
+            show_sign_up(request, status, &address, message)
         }
     }
 }
 
 /// `POST /signin`.
-pub(crate) async fn r#in(asked: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let given = form.text("email");
-    let access = &asked.visit.state.access;
-    // What is no address has no account.
-    let Ok(email) = given.parse::<Email>() else {
-        let wrong = AccountError::WrongCredentials.to_string();
-        return in_again(asked, StatusCode::UNPROCESSABLE_ENTITY, &given, wrong);
+pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let address = form.text("email");
+    let access = &request.page.state.access;
+    // Reported like an unknown account.
+    let Ok(email) = address.parse::<Email>() else {
+        let message = AccountError::WrongCredentials.to_string();
+        return show_sign_in(request, StatusCode::UNPROCESSABLE_ENTITY, &address, message);
     };
-    match access.sign_in(email, Secret::new(&form.text("password")), asked.address, asked.now).await {
-        Ok(session) => Ok(entered(asked, &session)),
+    match access.sign_in(email, Secret::new(&form.text("password")), request.address, request.now).await {
+        Ok(session) => Ok(signed_in(request, &session)),
         Err(error) => {
-            let (status, wrong) = mendable(error)?;
-            in_again(asked, status, &given, wrong)
+            let (status, message) = form_error(error)?;
+            show_sign_in(request, status, &address, message)
         }
     }
 }
 
 /// `POST /signout`.
-pub(crate) async fn out(asked: AccountRequest<'_>) -> Result<Reply, Reply> {
-    if let Some(token) = cookie::token(asked.visit) {
-        asked.visit.state.access.sign_out(&token).await?;
+pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    if let Some(token) = cookie::token(request.page) {
+        request.page.state.access.sign_out(&token).await?;
     }
-    Ok(Reply::To("/", Some(cookie::ended(asked.visit.state))))
+    Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state))))
 }

@@ -1,7 +1,7 @@
-// Makes pages nicer; every page works without it.
+// Optional: every page works without this script.
 "use strict";
 
-// A button that copies, beside each text that is meant to be copied.
+// Adds a copy button to each block of code.
 for (const pre of document.querySelectorAll("pre.copy")) {
   const button = document.createElement("button");
   button.type = "button";
@@ -16,77 +16,77 @@ for (const pre of document.querySelectorAll("pre.copy")) {
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2500);
   });
-  const around = document.createElement("div");
-  around.className = "copyable";
-  pre.replaceWith(around);
-  around.append(pre, button);
+  const wrapper = document.createElement("div");
+  wrapper.className = "copyable";
+  pre.replaceWith(wrapper);
+  wrapper.append(pre, button);
 }
 
-// A choice that takes effect when it is made.
+// Submits a form when a choice changes.
 for (const select of document.querySelectorAll("select[data-submit]")) {
   select.addEventListener("change", () => select.form.requestSubmit());
-  for (const button of select.form.querySelectorAll("button[data-needless]")) button.hidden = true;
+  for (const button of select.form.querySelectorAll("button[data-without-script]")) button.hidden = true;
 }
 
-// Names that what is being typed may become: a combobox as the ARIA Authoring Practices describe it.
+// Suggests names while a visitor types: a combobox according to the ARIA Authoring Practices.
 for (const input of document.querySelectorAll("input[data-suggest]")) {
   const list = document.createElement("ul");
   list.className = "suggestions";
   list.id = input.id + "-names";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Names");
+  list.setAttribute("aria-label", "Suggestions");
   list.hidden = true;
   input.after(list);
   for (const [name, value] of [["role", "combobox"], ["aria-autocomplete", "list"], ["aria-expanded", "false"],
     ["aria-controls", list.id], ["autocomplete", "off"]]) input.setAttribute(name, value);
-  let chosen = -1, asked = 0, timer = 0;
+  let selected = -1, requests = 0, timer = 0;
   const close = () => {
     list.hidden = true;
-    chosen = -1;
+    selected = -1;
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
   };
-  const choose = (place) => {
-    chosen = place;
-    [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === place)));
-    if (place < 0) input.removeAttribute("aria-activedescendant");
-    else input.setAttribute("aria-activedescendant", list.children[place].id);
+  const select = (index) => {
+    selected = index;
+    [...list.children].forEach((item, at) => item.setAttribute("aria-selected", String(at === index)));
+    if (index < 0) input.removeAttribute("aria-activedescendant");
+    else input.setAttribute("aria-activedescendant", list.children[index].id);
   };
   const show = (names) => {
     list.replaceChildren(...names.map(({ name, kind, href }, at) => {
-      const item = document.createElement("li"), about = document.createElement("span");
+      const item = document.createElement("li"), label = document.createElement("span");
       item.id = list.id + "-" + at;
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
       item.dataset.href = href;
-      about.className = "quiet";
-      about.textContent = kind;
-      item.append(name, about);
+      label.className = "quiet";
+      label.textContent = kind;
+      item.append(name, label);
       return item;
     }));
-    chosen = -1;
+    selected = -1;
     list.hidden = names.length === 0;
     input.setAttribute("aria-expanded", String(names.length > 0));
   };
-  const ask = async () => {
-    const text = input.value.trim(), turn = ++asked;
+  const suggest = async () => {
+    const text = input.value.trim(), request = ++requests;
     if (!text) return close();
     try {
-      const answer = await fetch("/suggest?q=" + encodeURIComponent(text), { headers: { Accept: "application/json" } });
-      const names = answer.ok ? (await answer.json()).names : [];
-      if (turn === asked && document.activeElement === input) show(names);
+      const response = await fetch("/suggest?q=" + encodeURIComponent(text), { headers: { Accept: "application/json" } });
+      const names = response.ok ? (await response.json()).names : [];
+      if (request === requests && document.activeElement === input) show(names);
     } catch {
       close();
     }
   };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 160); });
+  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(suggest, 160); });
   input.addEventListener("blur", () => setTimeout(close, 150));
   input.addEventListener("keydown", (event) => {
     const count = list.hidden ? 0 : list.children.length;
     if (event.key === "Escape") close();
-    else if (event.key === "ArrowDown" && count) { choose((chosen + 1) % count); event.preventDefault(); }
-    else if (event.key === "ArrowUp" && count) { choose(chosen <= 0 ? count - 1 : chosen - 1); event.preventDefault(); }
-    else if (event.key === "Enter" && chosen >= 0 && count) { location.assign(list.children[chosen].dataset.href); event.preventDefault(); }
+    else if (event.key === "ArrowDown" && count) { select((selected + 1) % count); event.preventDefault(); }
+    else if (event.key === "ArrowUp" && count) { select(selected <= 0 ? count - 1 : selected - 1); event.preventDefault(); }
+    else if (event.key === "Enter" && selected >= 0 && count) { location.assign(list.children[selected].dataset.href); event.preventDefault(); }
   });
   list.addEventListener("mousedown", (event) => {
     const item = event.target.closest("li");

@@ -1,33 +1,29 @@
-//! The page that explains every error code; each has an anchor of its name, where the `type` of an error leads.
+//! The page that explains every error code. Each code is an anchor, to which the `type` of an error links.
 
-use std::fmt::Write;
+use askama::Template;
 
 use crate::http::problem::Code;
+use crate::site::docs::html;
 
-use crate::site::docs::html::marked;
+#[derive(Template)]
+#[template(path = "docs/errors.html")]
+struct ErrorsPage {
+    errors: Vec<ErrorEntry>,
+}
 
-/// `GET /docs/errors`: every error code, its status and its mend; each has an anchor of its name.
-pub(crate) fn page() -> String {
-    let mut page = String::from(
-        "<h1>Errors</h1><p>Errors are <code>application/problem+json</code> (RFC \
-         9457): <code>type</code>, <code>title</code>, <code>status</code>, <code>detail</code>, <code>instance</code>, a \
-         stable <code>code</code>, the <code>request_id</code>, and <code>errors</code> where parameters are at fault.\
-         </p><dl>",
-    );
-    let mut told = 0;
-    for code in Code::ALL {
+struct ErrorEntry {
+    code: Code,
+    status: u16,
+    /// The reference links a status to the first of its codes.
+    is_first_of_status: bool,
+}
+
+/// `/docs/errors`.
+pub(crate) fn page() -> askama::Result<String> {
+    let mut last = 0;
+    let errors = Code::ALL.into_iter().map(|code| {
         let status = code.status().as_u16();
-        // The reference links to the first code of a status.
-        let anchor = if status == told { String::new() } else { format!("<span id=\"{status}\"></span>") };
-        told = status;
-        // Writing to a string does not fail.
-        let _ = write!(
-            page,
-            "<dt id=\"{name}\">{anchor}<code>{name}</code> <span class=\"status\">{status}</span></dt><dd>{text}</dd>",
-            name = code.name(),
-            text = marked(code.explanation()),
-        );
-    }
-    page.push_str("</dl>");
-    page
+        ErrorEntry { code, status, is_first_of_status: std::mem::replace(&mut last, status) != status }
+    });
+    ErrorsPage { errors: errors.collect() }.render()
 }

@@ -1,21 +1,104 @@
 //! Text as HTML.
 
-use std::fmt::Write;
-
-/// Text as HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Text with `code` in backquotes as HTML.
 pub(crate) fn marked(text: &str) -> String {
-    let mut html = String::new();
+    let mut html = String::with_capacity(text.len());
     for (index, part) in text.split('`').enumerate() {
-        if index % 2 == 1 {
-            let _ = write!(html, "<code>{}</code>", escaped(part));
-        } else {
-            html.push_str(&escaped(part));
+        match index % 2 {
+            0 => html.push_str(&escaped(part)),
+            _ => html.extend(["<code>", &escaped(part), "</code>"]),
         }
     }
     html
+}
+
+/// Text with `code` and [links](/to) as HTML; links to the service at `base` become relative.
+pub(crate) fn linked(text: &str, base: &str) -> String {
+    let marked = marked(text);
+    let mut html = String::with_capacity(marked.len());
+    let mut rest = marked.as_str();
+    while let Some((head, after)) = rest.split_once("](") {
+        let Some((before, label)) = head.rsplit_once('[') else { break };
+        let Some((target, tail)) = after.split_once(')') else { break };
+        let target = target.strip_prefix(base).unwrap_or(target);
+        html.extend([before, "<a href=\"", target, "\">", label, "</a>"]);
+        rest = tail;
+    }
+    html + rest
+}
+
+/// The anchor of a heading.
+pub(crate) fn anchor(name: &str) -> String {
+    name.to_lowercase().replace(' ', "-")
+}
+
+/// JSON text with line breaks and indentation, fields in their original order.
+pub(crate) fn indented(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() * 2);
+    let mut depth = 0_usize;
+    let (mut quoted, mut escaped) = (false, false);
+    let mut chars = json.chars().peekable();
+    while let Some(char) = chars.next() {
+        if quoted {
+            text.push(char);
+            quoted = escaped || char != '"';
+            escaped = !escaped && char == '\\';
+            continue;
+        }
+        match char {
+            '"' => {
+                quoted = true;
+                text.push(char);
+            }
+            '{' | '[' if matches!(chars.peek(), Some('}' | ']')) => text.push(char),
+            '{' | '[' => {
+                depth += 1;
+                text.push(char);
+                new_line(&mut text, depth);
+            }
+            '}' | ']' if text.ends_with(['{', '[']) => text.push(char),
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut text, depth);
+                text.push(char);
+            }
+            ',' => {
+                text.push(char);
+                new_line(&mut text, depth);
+            }
+            ':' => text.push_str(": "),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+fn new_line(text: &mut String, depth: usize) {
+    text.push('\n');
+    text.extend(std::iter::repeat_n("  ", depth));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indented_json_keeps_the_order_of_its_fields() {
+        let text = indented(r#"{"b":[1,{"a":"x\",:{"}],"c":{},"d":[]}"#);
+        assert_eq!(
+            text,
+            "{\n  \"b\": [\n    1,\n    {\n      \"a\": \"x\\\",:{\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}"
+        );
+    }
+
+    #[test]
+    fn links_to_the_service_become_relative() {
+        let html = linked("a `[0]` [b](https://here/docs) c", "https://here");
+        assert_eq!(html, "a <code>[0]</code> <a href=\"/docs\">b</a> c");
+        assert_eq!(linked("a[0] b", ""), "a[0] b");
+    }
 }

@@ -1,25 +1,28 @@
-//! The docs: where to begin, the reference, ready clients, and what each error means.
-//!
-//! Each page is HTML made once, when it is first asked for; the library puts it into its frame.
+//! The docs and the OpenAPI documents.
 
 pub mod clients;
-pub mod errors;
-pub mod html;
-pub mod matching;
+mod errors;
+mod html;
+mod matching;
 pub mod mcp;
-pub mod reference;
+mod reference;
 
-use crate::api::Version;
+use form_urlencoded::byte_serialize;
+
+use crate::data::Table;
 use crate::http::static_asset::StaticAsset;
 use crate::openapi;
-use crate::site::static_pages::StaticEntry;
+use crate::openapi::Version;
+use crate::openapi::reference::first_record;
+use crate::site::docs::clients::CLIENTS;
+use crate::site::static_pages::{DocsContext, StaticEntry};
 
 /// The docs in the order of their navigation.
 pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
-    ("/docs", "Begin"),
-    ("/docs/keys", "Keys"),
+    ("/docs", "Getting started"),
+    ("/docs/keys", "API keys"),
     ("/docs/reference", "REST reference"),
-    ("/docs/clients", "Ready clients"),
+    ("/docs/clients", "Example clients"),
     ("/docs/mcp", "AI assistants"),
     ("/docs/paging", "Paging"),
     ("/docs/search", "Search"),
@@ -30,84 +33,98 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/errors", "Errors"),
 ];
 
-const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with real answers.";
+const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
-/// All pages of the docs, and the documents that the reference is made from, by path.
+/// All pages of the docs, and the documents that the reference is generated from, by path.
 pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
-    ("/openapi/v1.json", StaticEntry::File(|base| document(Version::V1, base))),
-    ("/openapi/v2.json", StaticEntry::File(|base| document(Version::V2, base))),
-    ("/openapi/v3.json", StaticEntry::File(|base| document(Version::V3, base))),
-    ("/docs/reference", page("Reference", REFERENCE, |base| reference::page(Version::V3, base))),
-    ("/docs/reference/v1", page("Reference, v1", REFERENCE, |base| reference::page(Version::V1, base))),
-    ("/docs/reference/v2", page("Reference, v2", REFERENCE, |base| reference::page(Version::V2, base))),
-    ("/docs/reference/v3", page("Reference, v3", REFERENCE, |base| reference::page(Version::V3, base))),
+    ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
+    ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),
+    ("/openapi/v3.json", StaticEntry::File(|context| document(Version::V3, context))),
+    ("/docs/reference", page("REST reference", REFERENCE, |context| reference::page(Version::V3, context))),
+    ("/docs/reference/v1", page("REST reference, v1", REFERENCE, |context| reference::page(Version::V1, context))),
+    ("/docs/reference/v2", page("REST reference, v2", REFERENCE, |context| reference::page(Version::V2, context))),
+    ("/docs/reference/v3", page("REST reference, v3", REFERENCE, |context| reference::page(Version::V3, context))),
     (
         "/docs/clients",
-        page("Ready clients", "Programs in curl, Python, JavaScript and Rust that page through a list.", clients::page),
+        page(
+            "Example clients",
+            "Programs in curl, Python, JavaScript and Rust that page through a list.",
+            clients::page,
+        ),
     ),
-    ("/docs/clients/page_through.sh", StaticEntry::File(|_| clients::file(0))),
-    ("/docs/clients/page_through.py", StaticEntry::File(|_| clients::file(1))),
-    ("/docs/clients/page_through.mjs", StaticEntry::File(|_| clients::file(2))),
-    ("/docs/clients/page_through.rs", StaticEntry::File(|_| clients::file(3))),
+    ("/docs/clients/page_through.sh", StaticEntry::File(|_| clients::file(&CLIENTS[0]))),
+    ("/docs/clients/page_through.py", StaticEntry::File(|_| clients::file(&CLIENTS[1]))),
+    ("/docs/clients/page_through.mjs", StaticEntry::File(|_| clients::file(&CLIENTS[2]))),
+    ("/docs/clients/page_through.rs", StaticEntry::File(|_| clients::file(&CLIENTS[3]))),
     (
         "/docs/mcp",
-        page("AI assistants", "How to connect an AI assistant or editor by MCP; no key is needed.", mcp::page),
+        page(
+            "AI assistants",
+            "How to connect an AI assistant or an editor through MCP. No key is required.",
+            mcp::page,
+        ),
     ),
-    ("/docs/errors", page("Errors", "Every error code, what it means and how to mend it.", |_| errors::page())),
+    ("/docs/errors", page("Errors", "Every error code, what it means and how to fix it.", |_| errors::page())),
     (
         "/docs",
-        page("Docs", "How to ask VentureDex by REST and by MCP.", |base| text(include_str!("text/index.html"), base)),
+        page("Docs", "How to use the VentureDex REST API and MCP endpoint.", |c| {
+            text(include_str!("text/index.html"), c)
+        }),
     ),
     (
         "/docs/keys",
-        page("Keys", "How to get an API key, how to send it, and what to do with a lost one.", |base| {
-            text(include_str!("text/keys.html"), base)
+        page("API keys", "How to get an API key, how to send it, and what to do if you lose it.", |c| {
+            text(include_str!("text/keys.html"), c)
         }),
     ),
     (
         "/docs/paging",
-        page("Paging", "How to read a whole list, in each version.", |base| {
-            text(include_str!("text/paging.html"), base)
+        page("Paging", "How to read a full list in each version of the API.", |c| {
+            text(include_str!("text/paging.html"), c)
         }),
     ),
     (
         "/docs/limits",
-        page("Limits", "Requests a day, rows a page, and what else has a limit.", |base| {
-            text(include_str!("text/limits.html"), base)
-        }),
+        page("Limits", "Daily quotas, page sizes and other limits.", |c| text(include_str!("text/limits.html"), c)),
     ),
     (
         "/docs/versions",
-        page("Versions", "How v1, v2 and v3 differ, and how to move on.", |base| {
-            text(include_str!("text/versions.html"), base)
+        page("Versions", "How v1, v2 and v3 differ, and how to migrate.", |c| {
+            text(include_str!("text/versions.html"), c)
         }),
     ),
     (
         "/docs/search",
-        page("Search", "What a search by name forgives, and how its results are ordered.", |base| {
-            text(include_str!("text/search.html"), base)
+        page("Search", "What a search by name tolerates, and how its results are ordered.", |c| {
+            text(include_str!("text/search.html"), c)
         }),
     ),
-    ("/docs/match", page("Match", "How firms that fit a startup are found and explained.", |_| matching::page())),
+    ("/docs/match", page("Match", "How the firms that fit a startup are found and explained.", |_| matching::page())),
     (
         "/docs/score",
-        page("The peer score", "How the peer score is computed, so that anyone can do it again.", |base| {
-            text(include_str!("text/score.html"), base)
+        page("Peer score", "How the peer score is computed, so that anyone can recompute it.", |c| {
+            text(include_str!("text/score.html"), c)
         }),
     ),
 ];
 
-const fn page(title: &'static str, description: &'static str, body: fn(&str) -> String) -> StaticEntry {
+const fn page(
+    title: &'static str,
+    description: &'static str,
+    body: fn(&DocsContext<'_>) -> askama::Result<String>,
+) -> StaticEntry {
     StaticEntry::Page { title, description, body }
 }
 
-/// A page that is a file; `{base}` in it stands for the address of the service.
-fn text(body: &str, base: &str) -> String {
-    body.replace("{base}", &html::escaped(base))
+/// A page that is a file: `{base}` is the address of the service, `{firm_query}` a firm's name to search for.
+fn text(body: &str, context: &DocsContext<'_>) -> askama::Result<String> {
+    let firm = first_record(context.catalog, Table::Firms)
+        .map_or_else(|| "capital".to_owned(), |(_, name)| name.to_lowercase());
+    let query: String = byte_serialize(firm.as_bytes()).collect();
+    Ok(body.replace("{base}", &html::escaped(context.base)).replace("{firm_query}", &query))
 }
 
-fn document(version: Version, base: &str) -> StaticAsset {
-    // Texts, numbers and lists of them always have a JSON form.
-    let text = serde_json::to_vec(&openapi::document(version, base)).unwrap_or_default();
-    StaticAsset::new("application/json", text)
+fn document(version: Version, context: &DocsContext<'_>) -> StaticAsset {
+    let document = openapi::document(version, context.base);
+    StaticAsset::new("application/json", serde_json::to_vec(&document).expect("an OpenAPI document has a JSON form"))
 }

@@ -2,21 +2,21 @@
 
 const { VENTUREDEX_URL: url, VENTUREDEX_KEY: key } = process.env;
 
-/** One answer; waits where the service says how long. */
-async function ask(path, query) {
+/** The response to one request. After a 429 or 503 it waits as long as `Retry-After` says and tries again. */
+async function get(path, query) {
   for (;;) {
-    const answer = await fetch(`${url}/api/v3/${path}?${query}`, { headers: { Authorization: `Bearer ${key}` } });
-    const body = await answer.json();
-    if (answer.ok) return body;
-    const wait = Number(answer.headers.get("Retry-After") ?? 1);
-    if (![429, 503].includes(answer.status) || wait > 3600) {
-      throw Object.assign(new Error(`${body.status} ${body.code}: ${body.detail}`), { status: answer.status });
+    const response = await fetch(`${url}/api/v3/${path}?${query}`, { headers: { Authorization: `Bearer ${key}` } });
+    const body = await response.json();
+    if (response.ok) return body;
+    const wait = Number(response.headers.get("Retry-After") ?? 1);
+    if (![429, 503].includes(response.status) || wait > 3600) {
+      throw Object.assign(new Error(`${body.status} ${body.code}: ${body.detail}`), { status: response.status });
     }
     await new Promise((resolve) => setTimeout(resolve, wait * 1000));
   }
 }
 
-/** Every record of a list, each once. */
+/** Every record of a list, each exactly once. */
 export async function* records(path, query = "") {
   const seen = new Set();
   let cursor = null;
@@ -24,22 +24,22 @@ export async function* records(path, query = "") {
     const page = new URLSearchParams(query);
     page.set("limit", "100");
     if (cursor) page.set("cursor", cursor);
-    let answer;
+    let response;
     try {
-      answer = await ask(path, page);
+      response = await get(path, page);
     } catch (error) {
       if (error.status !== 410) throw error;
-      cursor = null; // The release that was walked is gone: begin again, and leave out what was given.
+      cursor = null; // The release has expired: restart, without records that were already returned.
       continue;
     }
-    for (const record of answer.data) {
+    for (const record of response.data) {
       const name = record.slug ?? record.id;
       if (!seen.has(name)) {
         seen.add(name);
         yield record;
       }
     }
-    cursor = answer.pagination.next_cursor;
+    cursor = response.pagination.next_cursor;
     if (!cursor) return;
   } while (true);
 }

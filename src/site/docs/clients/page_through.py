@@ -12,16 +12,16 @@ URL = os.environ["VENTUREDEX_URL"]
 KEY = os.environ["VENTUREDEX_KEY"]
 
 
-def ask(path, query):
-    """One answer; waits where the service says how long."""
+def get(path, query):
+    """The response to one request. After a 429 or 503 it waits as long as `Retry-After` says and tries again."""
     request = urllib.request.Request(
         f"{URL}/api/v3/{path}?{urllib.parse.urlencode(query)}",
         headers={"Authorization": f"Bearer {KEY}"},
     )
     while True:
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return json.load(answer)
+            with urllib.request.urlopen(request, timeout=30) as response:
+                return json.load(response)
         except urllib.error.HTTPError as error:
             wait = int(error.headers.get("Retry-After", 1))
             if error.code not in (429, 503) or wait > 3600:
@@ -30,32 +30,32 @@ def ask(path, query):
 
 
 def records(path, query=()):
-    """Every record of a list, each once."""
+    """Every record of a list, each exactly once."""
     seen, cursor = set(), None
     while True:
         page = [*query, ("limit", 100)] + ([("cursor", cursor)] if cursor else [])
         try:
-            answer = ask(path, page)
+            response = get(path, page)
         except urllib.error.HTTPError as error:
             if error.code != 410:
                 raise
-            cursor = None  # The release that was walked is gone: begin again, and leave out what was given.
+            cursor = None  # The release has expired: restart, without records that were already returned.
             continue
-        for record in answer["data"]:
+        for record in response["data"]:
             name = record.get("slug") or record["id"]
             if name not in seen:
                 seen.add(name)
                 yield record
-        cursor = answer["pagination"]["next_cursor"]
+        cursor = response["pagination"]["next_cursor"]
         if not cursor:
             return
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1] if len(sys.argv) > 1 else "vcs"
+    path = sys.argv[1] if len(sys.argv) > 1 else "vcs"
     filters = urllib.parse.parse_qsl(sys.argv[2]) if len(sys.argv) > 2 else []
     try:
-        for record in records(wanted, filters):
+        for record in records(path, filters):
             print(json.dumps(record, ensure_ascii=False))
     except urllib.error.HTTPError as error:
         problem = json.load(error)

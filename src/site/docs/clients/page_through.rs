@@ -10,18 +10,19 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// One answer, or `None` where the cursor has expired; waits where the service says how long.
-fn ask(agent: &ureq::Agent, url: &str, key: &str) -> Result<Option<Value>, Box<dyn Error>> {
+/// The response to one request, or `None` if the cursor has expired. After a 429 or 503 it waits as long as `Retry-After`
+/// says and tries again.
+fn get(agent: &ureq::Agent, url: &str, key: &str) -> Result<Option<Value>, Box<dyn Error>> {
     loop {
-        let mut answer = agent.get(url).header("Authorization", format!("Bearer {key}")).call()?;
-        let status = answer.status().as_u16();
-        let wait = answer.headers().get("Retry-After").and_then(|wait| wait.to_str().ok()?.parse().ok()).unwrap_or(1);
+        let mut response = agent.get(url).header("Authorization", format!("Bearer {key}")).call()?;
+        let status = response.status().as_u16();
+        let wait = response.headers().get("Retry-After").and_then(|wait| wait.to_str().ok()?.parse().ok()).unwrap_or(1);
         match status {
-            200 => return Ok(Some(answer.body_mut().read_json()?)),
+            200 => return Ok(Some(response.body_mut().read_json()?)),
             410 => return Ok(None),
             429 | 503 if wait <= 3600 => std::thread::sleep(Duration::from_secs(wait)),
             _ => {
-                let problem: Value = answer.body_mut().read_json()?;
+                let problem: Value = response.body_mut().read_json()?;
                 return Err(format!("{status} {}: {}", problem["code"], problem["detail"]).into());
             }
         }
@@ -37,17 +38,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut cursor = String::new();
     loop {
         let page = format!("{url}/api/v3/{list}?{query}&limit=100&cursor={cursor}");
-        let Some(answer) = ask(&agent, &page, &key)? else {
-            cursor.clear(); // The release that was walked is gone: begin again, and leave out what was printed.
+        let Some(response) = get(&agent, &page, &key)? else {
+            cursor.clear(); // The release has expired: restart, without records that were already printed.
             continue;
         };
-        for record in answer["data"].as_array().into_iter().flatten() {
+        for record in response["data"].as_array().into_iter().flatten() {
             let name = record["slug"].as_str().or(record["id"].as_str()).unwrap_or_default();
             if seen.insert(name.to_owned()) {
                 println!("{record}");
             }
         }
-        match answer["pagination"]["next_cursor"].as_str() {
+        match response["pagination"]["next_cursor"].as_str() {
             Some(next) => cursor = next.to_owned(),
             None => return Ok(()),
         }

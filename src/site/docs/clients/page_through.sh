@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints every record of a list, one JSON line per record: sh page_through.sh vcs 'stage=seed&country=DE'
 set -eu
-: "${VENTUREDEX_URL:?the address of the service}" "${VENTUREDEX_KEY:?your API key}"
+: "${VENTUREDEX_URL:?the URL of the service}" "${VENTUREDEX_KEY:?your API key}"
 list=${1:-vcs}
 query=${2:-}
 work=$(mktemp -d)
@@ -16,13 +16,13 @@ while :; do
     429 | 503)
       wait=$(tr -d '\r' <"$work/head" | awk 'tolower($1) == "retry-after:" { print $2 }')
       if [ "${wait:-1}" -gt 3600 ]; then
-        echo "the day's quota is used up; it starts anew in $wait seconds" >&2
+        echo "the daily quota is exhausted; it resets in $wait seconds" >&2
         exit 1
       fi
       sleep "${wait:-1}"
       continue
       ;;
-    410) # The release that was walked is gone: begin again, and leave out what was printed.
+    410) # The release has expired: restart, without records that were already printed.
       cursor=
       continue
       ;;

@@ -1,9 +1,9 @@
-// A browser that complains: of errors on the console, of requests to other hosts, of what the policy refuses, and of what
-// keeps people out (axe).
+// A browser that reports errors on the console, requests to other hosts, violations of the content security policy, and
+// accessibility problems (axe).
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 
-// The packages lie wherever the one who runs this has put them.
+// BROWSER_PACKAGES is the node_modules folder with playwright-core and axe-core.
 const require = createRequire(process.env.BROWSER_PACKAGES + "/../");
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -22,7 +22,7 @@ const browser = await chromium.launch({
   args: process.getuid() === 0 ? ["--no-sandbox"] : [],
 });
 
-// A visitor with cookies of their own. `expected` are messages that a test provokes, such as that of a 404.
+// A visitor with separate cookies. `expected` are console messages that a test provokes, such as that of a 404.
 export async function visitor({ width = 1280, scheme = "light", script = true, expected = [] } = {}) {
   const context = await browser.newContext({
     viewport: { width, height: 900 }, colorScheme: scheme, javaScriptEnabled: script, baseURL: base,
@@ -31,19 +31,19 @@ export async function visitor({ width = 1280, scheme = "light", script = true, e
   const page = await context.newPage();
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type()) && !expected.some((known) => message.text().includes(known)))
-      problems.push(`${page.url()}: the console says: ${message.text()}`);
+      problems.push(`${page.url()}: console message: ${message.text()}`);
   });
   page.on("pageerror", (error) => problems.push(`${page.url()}: ${error}`));
   page.on("request", (request) => {
-    if (!request.url().startsWith(base + "/")) problems.push(`${page.url()} asks ${request.url()}`);
+    if (!request.url().startsWith(base + "/")) problems.push(`${page.url()} requests ${request.url()}`);
   });
   if (script) await page.addInitScript(() => {
-    addEventListener("securitypolicyviolation", (event) => console.error("the policy refuses " + event.blockedURI));
+    addEventListener("securitypolicyviolation", (event) => console.error("the policy rejects " + event.blockedURI));
   });
   return page;
 }
 
-// What axe finds that is serious, and what is wider than the window.
+// Reports serious problems that axe finds, and content that is wider than the window.
 export async function inspect(page, where) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => (await globalThis.axe.run()).violations
@@ -61,8 +61,8 @@ export async function finish(name) {
   console.log(`${name}: ${checks} checks, no problem`);
 }
 
-// A picture of the page, where a folder for them is named.
-export async function picture(page, name) {
+// Takes a screenshot if PICTURES names a folder.
+export async function screenshot(page, name) {
   const folder = process.env.PICTURES;
   if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
 }

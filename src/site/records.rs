@@ -1,0 +1,20 @@
+//! Decoding rows of the catalog into records. All pages read records here.
+
+use serde::de::DeserializeOwned;
+
+use crate::catalog::Catalog;
+use crate::data::Table;
+use crate::openapi::model;
+use crate::site::error_page::PageError;
+
+pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
+    model::read(catalog, table, row).ok_or(PageError::Undecodable(table, row))
+}
+
+pub(crate) fn records<'r, R: DeserializeOwned>(
+    catalog: &Catalog,
+    table: Table,
+    rows: impl IntoIterator<Item = &'r u32>,
+) -> Result<Vec<R>, PageError> {
+    rows.into_iter().map(|row| record(catalog, table, *row)).collect()
+}
