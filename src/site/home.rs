@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
 use crate::data::{Metric, Table};
-use crate::http::headers::set;
+use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::openapi::model;
 use crate::openapi::model::{Firm, Person, Startup};
 use crate::site::layout::PageLayout;
@@ -128,9 +128,7 @@ pub(crate) fn suggest(catalog: &Catalog, visit: PageRequest<'_>) -> Response<Vec
     // Texts always have a JSON form.
     let body = serde_json::to_vec(&Suggestions { names: names.collect() }).unwrap_or_default();
     let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    set(headers, "content-type", "application/json");
-    set(headers, "cache-control", "private, max-age=60");
-    crate::site::write_policy(headers);
+    set(response.headers_mut(), "content-type", "application/json");
+    CommonHeaders { caching: Some(Caching::Private), ..crate::site::PAGE }.write(response.headers_mut());
     response
 }

@@ -4,10 +4,11 @@
 //! served is made up.
 
 use askama::Template;
+use bytes::Bytes;
 use http::{HeaderMap, Method, Response};
 use once_cell::sync::OnceCell;
 
-use crate::http::headers::{set, write_cors};
+use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
 use crate::site::assets;
 use crate::site::docs;
@@ -87,16 +88,16 @@ impl StaticPages {
         method: &Method,
         asked: &HeaderMap,
         invented: bool,
-    ) -> Option<Response<Vec<u8>>> {
+    ) -> Option<Response<Bytes>> {
         let (path, entry) = shelf().nth(position)?;
         let made = self.made.get(position)?.get(usize::from(invented))?;
         let mut response = made.get_or_init(|| self.make(path, entry, invented)).answer(method, asked)?;
-        let headers = response.headers_mut();
-        set(headers, "content-security-policy", CSP);
-        set(headers, "referrer-policy", "same-origin");
-        if path.starts_with("/openapi/") {
-            write_cors(headers);
-        }
+        let common = CommonHeaders {
+            page_policy: Some(CSP),
+            is_cross_origin: path.starts_with("/openapi/"),
+            ..CommonHeaders::default()
+        };
+        common.write(response.headers_mut());
         Some(response)
     }
 }

@@ -12,12 +12,12 @@ pub mod sign;
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use crate::auth::account::KeyId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
-use crate::http::headers::set;
+use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::layout::PageLayout;
 
 use crate::site::account::form::FormData;
@@ -185,12 +185,11 @@ fn replied(visit: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
             if let Some(cookie) = cookie {
                 set(response.headers_mut(), "set-cookie", &cookie);
             }
-            crate::site::write_policy(response.headers_mut());
+            crate::site::PAGE.write(response.headers_mut());
             response
         }
         Reply::Failed(failure) => crate::site::fail(&failure, &visit.state.live.current(), visit),
     };
-    let headers: &mut HeaderMap = response.headers_mut();
-    set(headers, "cache-control", "no-store");
+    CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
