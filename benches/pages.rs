@@ -1,5 +1,5 @@
-//! What a page costs: CPU time of the thread, and bytes, for each kind of page and over all profiles of firms. The ratio is
-//! to the reading of 25 firms' records as JSON, measured in the same run.
+//! CPU time of the thread and bytes for each kind of page, and for the profiles of all firms. The ratio is relative to
+//! parsing the JSON records of 25 firms in the same run.
 //!
 //! `cargo bench --bench pages -- [--index DIR]`; without an index the bundled snapshot is served.
 
@@ -19,34 +19,34 @@ use venturedex::site::{Page, PageRequest};
 
 use clock::Moment;
 
-fn micros(begun: &Moment) -> f64 {
-    begun.elapsed().as_secs_f64() * 1e6
+fn micros(start: &Moment) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6
 }
 
-/// Microseconds that the reading of 25 firms' records takes.
+/// Microseconds for parsing the records of 25 firms.
 fn reference(catalog: &Catalog) -> f64 {
     let read = || {
-        let begun = Moment::now();
+        let start = Moment::now();
         for row in 0..25.min(catalog.snapshot().rows(Table::Firms)) {
             let mut text = catalog.snapshot().record(Table::Firms, row).whole().to_vec();
             text.push(b'}');
             std::hint::black_box(serde_json::from_slice::<serde_json::Value>(&text).expect("a record"));
         }
-        micros(&begun)
+        micros(&start)
     };
     (0..50).map(|_| read()).fold(f64::MAX, f64::min)
 }
 
-/// Microseconds and bytes of a page, the least of some tries: what else runs on the machine only adds.
+/// Microseconds and bytes of a page, the minimum of some runs: other load only adds.
 fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let mut best = f64::MAX;
     let mut bytes = 0;
     for _ in 0..7 {
-        let begun = Moment::now();
+        let start = Moment::now();
         let page = Page::of(path).expect("a page");
         let answer = site::answer(page, PageRequest { state, path, query, headers });
-        best = best.min(micros(&begun));
+        best = best.min(micros(&start));
         assert_eq!(answer.status(), 200, "{address}");
         bytes = answer.body().len();
     }
@@ -55,7 +55,7 @@ fn cost(state: &State, address: &str, headers: &HeaderMap) -> (f64, usize) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let index = arguments.iter().position(|name| name == "--index").and_then(|place| arguments.get(place + 1));
+    let index = arguments.iter().position(|name| name == "--index").and_then(|index| arguments.get(index + 1));
     let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
     let state = State {
@@ -78,7 +78,7 @@ fn main() {
     let slug = |table| snapshot.slug(table, 0).to_owned();
     let name = snapshot.name(Table::Firms, 0).replace(' ', "+");
     let reference = reference(&catalog);
-    println!("reading 25 firms: {reference:.0} µs");
+    println!("parsing 25 firms: {reference:.0} µs");
     println!("{:44} {:>9} {:>9} {:>9} {:>9}", "page", "µs", "ratio", "µs, gzip", "bytes");
     for address in [
         "/".to_owned(),
@@ -106,7 +106,7 @@ fn main() {
     let at = |share: f64| profiles[((profiles.len() - 1) as f64 * share) as usize].0;
     let longest = profiles.iter().map(|(_, bytes)| bytes).max().expect("a profile");
     println!(
-        "all {} profiles: p50 {:.0} µs, p99 {:.0} µs, the slowest {:.0} µs; the longest {longest} bytes",
+        "all {} profiles: p50 {:.0} µs, p99 {:.0} µs, max {:.0} µs; the longest {longest} bytes",
         profiles.len(),
         at(0.5),
         at(0.99),

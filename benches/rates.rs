@@ -1,12 +1,11 @@
-//! What an answer costs over HTTP: the rate of each request against that of a fixed body of the same size, which the same
-//! server serves to the same clients in turn.
+//! Requests per second over HTTP, relative to a fixed body of the same size that a warp route of the same server sends to
+//! the same clients, alternately.
 //!
 //! `cargo bench --bench rates -- [--index DIR] [--clients 48] [--seconds 3] [--rounds 5] [--only list]`
 //!
-//! Without an index the bundled snapshot is served. An answer that was made before is kept; `anew` asks so that each is made
-//! for the first time. Both go through the same accept loop with the same headers of the request. The fixed body is a route
-//! of warp's; it stands ready and has no headers but its type and length. What is kept is answered before the routes, what is
-//! made anew by one of them. Needs `wrk`.
+//! Without an index the bundled snapshot is served. A repeated response is cached; `uncached` sends requests that differ, so
+//! that each response is computed. Both pass the same accept loop with the same request headers. The fixed body is in memory
+//! and has no headers but its type and length. Needs `wrk`.
 
 mod release;
 
@@ -87,8 +86,8 @@ fn main() {
         trusted_proxies: Vec::new(),
         clock: now,
     });
-    let callers = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
-    let router = Router::new(&state, callers, &mcp::Settings::new(base.clone())).expect("the routes");
+    let quota = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
+    let router = Router::new(&state, quota, &mcp::Settings::new(base.clone())).expect("the routes");
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
@@ -110,22 +109,22 @@ fn main() {
         "{:<14} {:>7} {:>10} {:>10} {:>9} {:>9}  ratios, in order",
         "request", "bytes", "fixed/s", "ours/s", "fixed CPU", "ours CPU"
     );
-    for (name, path, anew) in subjects.iter().flat_map(|(name, path)| [(name, path, false), (name, path, true)]) {
+    for (name, path, uncached) in subjects.iter().flat_map(|(name, path)| [(name, path, false), (name, path, true)]) {
         if options.only.as_deref().is_some_and(|only| only != *name) {
             continue;
         }
         let size = size_of(&base, path, &key);
         let mut rounds: Vec<(Load, Load)> = (0..options.rounds)
             .map(|_| {
-                let fixed = rate(&options, &base, &format!("/fixed/{size}"), &key, anew);
-                (fixed, rate(&options, &base, path, &key, anew))
+                let fixed = rate(&options, &base, &format!("/fixed/{size}"), &key, uncached);
+                (fixed, rate(&options, &base, path, &key, uncached))
             })
             .collect();
         let ratio = |(fixed, ours): &(Load, Load)| ours.rate / fixed.rate;
         rounds.sort_by(|left, right| ratio(left).total_cmp(&ratio(right)));
         let (fixed, ours) = &rounds[rounds.len() / 2];
         let ratios: Vec<String> = rounds.iter().map(|round| format!("{:.3}", ratio(round))).collect();
-        let name = if anew { format!("{name}, anew") } else { (*name).to_owned() };
+        let name = if uncached { format!("{name}, uncached") } else { (*name).to_owned() };
         println!(
             "{name:<14} {size:>7} {:>10.0} {:>10.0} {:>6.1} µs {:>6.1} µs  {}",
             fixed.rate,
@@ -177,7 +176,7 @@ fn size_of(base: &str, path: &str, key: &str) -> usize {
     answer.expect("an answer").body_mut().read_to_vec().expect("a body").len()
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Load {
     /// Requests a second.
     rate: f64,
@@ -191,15 +190,15 @@ fn spent() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Asks for some seconds; `anew` gives each a parameter of its own, which the service ignores.
-fn rate(options: &Options, base: &str, path: &str, key: &str, anew: bool) -> Load {
+/// Sends requests for some seconds; `uncached` gives each a parameter of its own, which the service ignores.
+fn rate(options: &Options, base: &str, path: &str, key: &str, uncached: bool) -> Load {
     let script = std::env::temp_dir().join(format!("venturedex-rates-{}.lua", std::process::id()));
     let mark = if path.contains('?') { '&' } else { '?' };
     let counting = format!(
         "local n = 0\nfunction request()\n n = n + 1\n return wrk.format('GET', '{path}{mark}_=' .. n .. '{}')\nend\n",
         now()
     );
-    std::fs::write(&script, if anew { counting } else { String::new() }).expect("a script");
+    std::fs::write(&script, if uncached { counting } else { String::new() }).expect("a script");
     let before = spent();
     let output = Command::new("wrk")
         .arg("-s")

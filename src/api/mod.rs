@@ -28,7 +28,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, VARY};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::auth::{AuthError, Caller};
@@ -37,11 +37,11 @@ use crate::catalog::{Catalog, ParameterError, Resource};
 use crate::data::{Date, SnapshotVersion, Table};
 use crate::quota::Quota;
 
-use crate::http::headers;
-use crate::http::headers::{API_VERSION, READS, REQUEST_ID, set};
-use crate::http::negotiation::{accepts_gzip, accepts_json, packed};
+use crate::http::headers::{self, Caching, CommonHeaders, READS, set};
+use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
 use crate::http::problem::{Code, Problem, UsedUp};
-use crate::http::url::{HOLDS_KEY, holds_key};
+use crate::http::server::panic_message;
+use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestId, RequestParts, State};
 
 use crate::api::endpoint::{Endpoint, split};
@@ -138,7 +138,7 @@ fn answer(
                 let ready = Arc::new(ready(&call, (*validator).as_ref(), answer));
                 // What a cursor goes on with is of the release that it began on, which may not be held for long.
                 if ready.etag().is_some() && !call.values.iter().any(|(name, _)| name == "cursor") {
-                    state.kept.keep(CacheKey::of(catalog, arrival.path, arrival.query), &ready);
+                    state.kept.insert(CacheKey::of(catalog, arrival.path, arrival.query), &ready);
                 }
                 Outcome::CachedResponse(ready)
             })
@@ -146,37 +146,44 @@ fn answer(
     });
 
     let is_ready = matches!(&outcome, Ok(Outcome::CachedResponse(_)));
+    let caching = match &outcome {
+        Ok(Outcome::Preflight) => None,
+        Ok(_) => Some(Caching::Private),
+        Err(_) => Some(Caching::Never),
+    };
     let is_named = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
     let mut response = match outcome {
         Ok(Outcome::CachedResponse(ready)) => good(arrival, &ready),
         Ok(Outcome::NotModified(etag)) => {
             let mut response = empty(StatusCode::NOT_MODIFIED);
             response.headers_mut().insert(ETAG, etag);
-            cache(response.headers_mut());
             response
         }
         Ok(Outcome::Preflight) => preflight(),
         Err(problem) => failed(state, arrival, &problem, &quota, now),
     };
+    let mut common = CommonHeaders { id: Some(arrival.id), quota: Some((&quota, now)), ..CommonHeaders::default() };
     let headers = response.headers_mut();
-    headers::write_quota(headers, &quota, now);
-    headers.insert(REQUEST_ID, arrival.id.header_value());
     if !is_ready {
-        headers::write_cors(headers);
-        set(headers, "x-snapshot", &catalog.version().to_string());
-        if let Some(version) = version {
-            write_version(headers, version, if is_named { Some((state, path)) } else { None });
+        common = CommonHeaders {
+            snapshot: Some(catalog.version()),
+            api_version: version.map(Version::number),
+            caching,
+            varies: caching.is_some(),
+            is_cross_origin: true,
+            ..common
+        };
+        if let Some(version) = version.filter(|_| is_named) {
+            write_successor(headers, version, state, path);
         }
     }
+    common.write(headers);
     response
 }
 
-/// What is the same of all answers of a version; `path` is the one below it, where it may be said.
-fn write_version(headers: &mut HeaderMap, version: Version, path: Option<(&State, &str)>) {
-    headers.insert(API_VERSION, HeaderValue::from_static(version.number()));
-    if version != Version::V3
-        && let Some((state, path)) = path
-    {
+/// Links v1 and v2 to the same path of v3.
+fn write_successor(headers: &mut HeaderMap, version: Version, state: &State, path: &str) {
+    if version != Version::V3 {
         set(headers, "link", &format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url));
     }
 }
@@ -204,8 +211,8 @@ fn admit(
     quota: &mut Quota,
 ) -> Result<Admitted, Problem> {
     // What is kept was asked before, without a key in the address.
-    if !is_kept && holds_key(arrival.path, arrival.query) {
-        return Err(Problem::new(Code::KeyInUrl, HOLDS_KEY));
+    if !is_kept && has_key(arrival.path, arrival.query) {
+        return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL));
     }
     let today = quota.day;
     if *arrival.method == Method::OPTIONS {
@@ -238,7 +245,7 @@ fn admit(
         }
         Err(denied) => {
             *quota = denied;
-            let resets_at = headers::instant(denied.resets_at);
+            let resets_at = headers::rfc3339(denied.resets_at);
             let limit = denied.limit.unwrap_or(0);
             let tier = denied.tier.map(|tier| tier.name());
             let detail = format!("all {limit} requests of this key's day are used; it starts anew at {resets_at}");
@@ -252,10 +259,8 @@ fn admit(
 fn caught(id: RequestId, make: impl FnOnce() -> Result<ApiResponse, Problem>) -> Result<ApiResponse, Problem> {
     // What is read here does not change: the catalog is immutable, and counts are taken under locks of their own.
     std::panic::catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<&str>().copied();
-        let words = words.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or_default();
-        eprintln!("request {id} panicked: {words}");
-        let detail = "the request could not be answered; please report it with its request id";
+        tracing::error!("request {id} panicked: {}", panic_message(panic.as_ref()));
+        let detail = "the request failed; please report it with its request id";
         Err(Problem::new(Code::InternalError, detail))
     })
 }
@@ -305,32 +310,32 @@ fn not_text<'v>(query: &str, values: &'v [(String, String)]) -> Option<&'v str> 
     (!query.to_ascii_lowercase().contains("%ef%bf%bd")).then_some(name)
 }
 
-fn cache(headers: &mut HeaderMap) {
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, max-age=60"));
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-}
-
 /// An answer as it goes out, with the headers that are the same for every caller.
 fn ready(call: &ApiRequest<'_>, validator: Option<&ETag>, answer: ApiResponse) -> CachedResponse {
     let mut headers = HeaderMap::with_capacity(MOST_HEADERS);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    cache(&mut headers);
-    match validator {
-        Some(validator) => headers.insert(ETAG, validator.text.clone()),
-        None => headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    };
-    set(&mut headers, "x-snapshot", &answer.snapshot.to_string());
+    if let Some(validator) = validator {
+        headers.insert(ETAG, validator.text.clone());
+    }
     if let Some(link) = answer.next_link {
         set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
     }
-    headers::write_cors(&mut headers);
-    write_version(&mut headers, call.version, Some((call.state, call.path)));
-    headers::keep_places(&mut headers, call.quota.limit.is_some());
+    write_successor(&mut headers, call.version, call.state, call.path);
+    let common = CommonHeaders {
+        snapshot: Some(answer.snapshot),
+        api_version: Some(call.version.number()),
+        caching: Some(if validator.is_some() { Caching::Private } else { Caching::Never }),
+        varies: true,
+        is_cross_origin: true,
+        ..CommonHeaders::default()
+    };
+    common.write(&mut headers);
+    headers::reserve(&mut headers, call.quota.limit.is_some());
     CachedResponse::new(answer.body, headers)
 }
 
 fn good(arrival: &RequestParts<'_>, ready: &CachedResponse) -> Response<Bytes> {
-    let packed = if accepts_gzip(arrival.headers) { ready.packed() } else { None };
+    let packed = if accepts_gzip(arrival.headers) { ready.gzipped() } else { None };
     let is_packed = packed.is_some();
     let mut response = Response::new(packed.unwrap_or_else(|| ready.body.clone()));
     *response.headers_mut() = ready.headers.clone();
@@ -350,14 +355,12 @@ fn failed(state: &State, arrival: &RequestParts<'_>, problem: &Problem, quota: &
     // A key in the path is not said again.
     let instance = if problem.code == Code::KeyInUrl { "/" } else { arrival.path };
     let body = problem.body(&state.public_url, instance, &arrival.id.to_string());
-    let packed = packed(&body, arrival.headers);
+    let packed = compressed(&body, arrival.headers);
     let is_packed = packed.is_some();
     let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
     *response.status_mut() = problem.code.status();
     let headers = response.headers_mut();
     set(headers, "content-type", "application/problem+json");
-    set(headers, "cache-control", "no-store");
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if is_packed {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
@@ -375,7 +378,7 @@ fn failed(state: &State, arrival: &RequestParts<'_>, problem: &Problem, quota: &
 
 fn preflight() -> Response<Bytes> {
     let mut response = empty(StatusCode::NO_CONTENT);
-    headers::write_preflight(response.headers_mut());
+    headers::write_preflight(response.headers_mut(), READS);
     response
 }
 

@@ -208,7 +208,7 @@ pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         limit: quota.limit,
         used: quota.used,
         remaining: quota.remaining,
-        resets_at: crate::http::headers::instant(quota.resets_at),
+        resets_at: crate::http::headers::rfc3339(quota.resets_at),
     };
     sorted_response::<Usage>(call, &usage, &[])
 }

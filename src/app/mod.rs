@@ -1,8 +1,16 @@
-//! Settings, router, startup and shutdown.
+//! Settings, router, startup and shutdown, logs.
 
 pub mod router;
 pub mod serve;
 pub mod settings;
+mod telemetry;
 
 pub use router::Router;
 pub use serve::{ServeError, serve};
+
+use time::OffsetDateTime;
+
+/// The time in Unix seconds.
+pub fn now() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
+}

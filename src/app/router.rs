@@ -13,7 +13,7 @@ use warp::{Filter, Reply};
 
 use crate::api;
 use crate::api::Version;
-use crate::http::headers::{READS, set};
+use crate::http::headers::{CommonHeaders, READS, set};
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
 use crate::http::{BodyTimeout, ErrorContext, Handler, Peer, RequestId, RequestParts, State};
@@ -205,15 +205,15 @@ impl FrontEnds {
             Route::Api => api::respond(&self.state, request).ok_or(Pending::Api),
             Route::Mcp(path) => Err(Pending::Mcp(path)),
             route => {
-                let mut response = self.respond_site(&route, request)?.map(Bytes::from);
-                set(response.headers_mut(), "x-request-id", &request.id.to_string());
+                let mut response = self.respond_site(&route, request)?;
+                CommonHeaders { id: Some(request.id), ..CommonHeaders::default() }.write(response.headers_mut());
                 Ok(response)
             }
         }
     }
 
     /// Responds with what is neither REST nor MCP: health, static files, the docs, pages, errors.
-    fn respond_site(&self, route: &Route<'_>, request: &RequestParts<'_>) -> Result<Response<Vec<u8>>, Pending> {
+    fn respond_site(&self, route: &Route<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
@@ -222,13 +222,13 @@ impl FrontEnds {
         if (is_read && route.counts_as_page()) || sends_form {
             let address = state.client(request.peer, request.headers);
             if let Err(wait) = state.access.admit_page(address, state.now()) {
-                return Ok(site::too_many(page, wait));
+                return Ok(site::too_many(page, wait).map(Bytes::from));
             }
         }
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
-            Route::Page(route) if is_read => Ok(site::answer(route, page)),
-            Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n".to_owned())),
+            Route::Page(route) if is_read => Ok(site::answer(route, page).map(Bytes::from)),
+            Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n")),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::Static { position, .. } => {
                 let response = self.static_pages.answer(position, request.method, page);
@@ -236,7 +236,7 @@ impl FrontEnds {
             }
             _ => Ok(match route.methods() {
                 Some(methods) => error(state, request, &method_not_allowed(page.path, methods)),
-                None if is_read && prefers_html(request.headers) => site::unknown(page),
+                None if is_read && prefers_html(request.headers) => site::unknown(page).map(Bytes::from),
                 None => {
                     let detail = format!(
                         "there is nothing at `{}`; the API is below /api/v3, the MCP endpoint is /api/mcp, and /docs \
@@ -307,14 +307,14 @@ fn prefers_html(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
 }
 
-fn text(content_type: &str, body: String) -> Response<Vec<u8>> {
-    let mut response = Response::new(body.into_bytes());
+fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = Response::new(body.into());
     set(response.headers_mut(), "content-type", content_type);
-    set(response.headers_mut(), "x-content-type-options", "nosniff");
+    CommonHeaders { nosniff: true, ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
 
-fn readiness(state: &State) -> Response<Vec<u8>> {
+fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.live.current();
     let held: Vec<String> = state.live.all().iter().map(|catalog| catalog.version().to_string()).collect();
     let body = json!({ "status": "ready", "snapshot": catalog.version().to_string(), "held": held });
@@ -326,8 +326,9 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
     Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 
-fn error(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Vec<u8>> {
-    let mut response = Response::new(problem.body(&state.public_url, request.path, &request.id.to_string()));
+fn error(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
+    let body = problem.body(&state.public_url, request.path, &request.id.to_string());
+    let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = problem.code.status();
     set(response.headers_mut(), "content-type", "application/problem+json");
     if let Some(allow) = problem.allow {

@@ -1,13 +1,12 @@
-//! The command line and the settings: one definition that drives parsing, `--help` and the names in the environment.
+//! The command line and the settings: one definition for parsing, `--help` and the environment variables.
 //!
-//! A setting is a flag, or the environment variable that `--help` names beside it. [`Cli::read`] answers with the place
-//! of a wrong one (flag or variable) and how to mend it.
+//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name the flag or variable, the value and what
+//! is accepted.
 
 #[cfg(test)]
 mod tests;
 
 use std::ffi::OsString;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -17,7 +16,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use http::Uri;
+use thiserror::Error;
+use tracing::level_filters::LevelFilter;
 
+use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
 use crate::auth::account::{Email, KeyName, KeyRef};
 use crate::http::origin::Origin;
@@ -25,80 +27,74 @@ use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
-/// Without a command it serves.
+/// Without a command, `serve` runs.
 #[derive(Debug, Parser)]
 #[command(name = "venturedex", version, subcommand_required = true)]
 pub struct Cli {
-    /// Folder of accounts, keys and usage; made where it is missing.
+    /// Folder of accounts, keys and usage; created if missing.
     #[arg(long, env = "VENTUREDEX_DATA", value_name = "DIR", default_value = "data", global = true)]
     pub data: PathBuf,
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve (the default command).
+    /// Start the server (the default command).
     Serve(ServeSettings),
-    /// Make, list and delete accounts, set their tiers and passwords; also while the server runs.
+    /// Create, list and delete accounts, set their tiers and passwords. Works while the server runs.
     Account {
-        /// Print JSON, errors too.
+        /// Print JSON, including errors.
         #[arg(long, global = true)]
         json: bool,
-        /// What to do.
         #[command(subcommand)]
         command: AccountCommand,
     },
-    /// Make, list and revoke API keys; also while the server runs.
+    /// Create, list and revoke API keys. Works while the server runs.
     Key {
-        /// Print JSON, errors too.
+        /// Print JSON, including errors.
         #[arg(long, global = true)]
         json: bool,
-        /// What to do.
         #[command(subcommand)]
         command: KeyCommand,
     },
 }
 
-/// What to do with accounts.
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
-    /// Make an account.
+    /// Create an account.
     Create {
-        /// Its owner's e-mail address.
+        /// The owner's e-mail address.
         #[arg(long)]
         email: Email,
-        /// Requests a day and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
+        /// Daily requests and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
         #[arg(long, default_value = "free", value_parser = tier())]
         tier: Tier,
-        /// Read a password, with which the owner signs in, from standard input; without one the account cannot sign in
-        /// until set-password.
+        /// Read the owner's password from stdin; without one the owner cannot sign in until set-password is run.
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Set an account's password, also one that was forgotten; ends all its sessions.
+    /// Set an account's password, also if the owner forgot it; ends all sessions of the account.
     SetPassword {
-        /// Its owner's e-mail address.
+        /// The owner's e-mail address.
         #[arg(long)]
         email: Email,
-        /// Read the password, alone on a line, from standard input; it is never asked for.
+        /// Read the password from stdin, as a single line; there is no prompt.
         #[arg(long, required = true)]
         password_stdin: bool,
     },
-    /// Delete an account with its e-mail address, password, sessions and usage; its keys are revoked, and a running server
-    /// obeys within a second.
+    /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
+    /// running server within a second.
     Delete {
-        /// Its owner's e-mail address.
+        /// The owner's e-mail address.
         #[arg(long)]
         email: Email,
     },
     /// List all accounts.
     List,
-    /// Set an account's tier; a running server obeys within a second.
+    /// Set an account's tier. Takes effect on a running server within a second.
     SetTier {
-        /// Its owner's e-mail address.
+        /// The owner's e-mail address.
         #[arg(long)]
         email: Email,
         /// The new tier.
@@ -107,136 +103,122 @@ pub enum AccountCommand {
     },
 }
 
-/// What to do with keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a key and print it, once, alone on its line on standard output.
+    /// Create an API key and print it to stdout (shown once).
     Create {
-        /// The e-mail address of its account.
+        /// The account's e-mail address.
         #[arg(long)]
         email: Email,
-        /// What to call it.
+        /// A name for the key.
         #[arg(long)]
         name: KeyName,
     },
-    /// List keys, without what is secret of them.
+    /// List keys in their short form.
     List {
-        /// Only those of this account.
+        /// Only the keys of this account.
         #[arg(long)]
         email: Option<Email>,
     },
-    /// Revoke a key; a running server obeys within a second.
+    /// Revoke a key. Takes effect on a running server within a second.
     Revoke {
-        /// Its number, its short form (vdx_aB3d…9xYz) or the whole key.
+        /// The key's number, its short form (vdx_aB3d…9xYz) or the full key.
         #[arg(value_name = "KEY")]
         key: KeyRef,
     },
 }
 
-/// What the server is told.
+/// Settings of the server.
 #[derive(Clone, Debug, Args)]
 pub struct ServeSettings {
-    /// Address to listen on; port 0 takes a free one.
+    /// Address to listen on; with port 0 the system chooses a free port.
     #[arg(long, env = "VENTUREDEX_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080",
           value_parser = listen)]
     pub listen: SocketAddr,
-    /// Folder of releases; while it names none, the bundled snapshot is served.
+    /// Folder of releases; if empty, the bundled snapshot is served.
     #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR", default_value = "index")]
     pub index: PathBuf,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
-    /// Address under which clients reach the service, for links [default: http:// and the listening address].
+    /// Public URL of the service, for links [default: http:// and the listening address].
     #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     pub public_url: Option<String>,
-    /// Origins whose pages may call the MCP endpoint, separated by commas, `*` for any [default: the service's own
-    /// hosts while it listens on loopback, any otherwise].
+    /// Origins whose pages may call the MCP endpoint, separated by commas, `*` for any [default: on loopback the
+    /// service's own hosts, otherwise any].
     #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
     pub allowed_origins: Option<Vec<Origin>>,
-    /// Proxies whose X-Forwarded-For is believed, as address ranges separated by commas [default: none].
+    /// Proxies whose X-Forwarded-For is trusted, as address ranges separated by commas [default: none].
     #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',')]
     pub trusted_proxies: Vec<IpRange>,
-    /// Tool calls a day for each MCP client without a key, counted by its address.
+    /// Daily MCP tool calls of each client address without a key.
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
-          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
     pub mcp_daily_limit: u32,
-    /// Named address ranges that count together on a number of their own, for hosted assistants, whose users share
-    /// addresses; written NAME=CALLS@RANGE+RANGE, several separated by commas; the first that holds an address counts.
+    /// Named address ranges that share a daily limit of their own, for hosted assistants whose users share addresses:
+    /// NAME=CALLS@RANGE+RANGE, separated by commas; the first that contains the address applies.
     #[arg(long, env = "VENTUREDEX_MCP_POOLS", value_name = "POOLS", value_delimiter = ',')]
     pub mcp_pools: Vec<ClientPool>,
-    /// Pages a minute for each client address.
+    /// Pages per minute for each client address.
     #[arg(long, env = "VENTUREDEX_PAGES_PER_MINUTE", value_name = "PAGES", default_value = "120",
-          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
     pub pages_per_minute: u32,
-    /// Sign-ups an hour for each client address; raise it where many people share one.
+    /// Sign-ups per hour for each client address; raise it if many people share an address.
     #[arg(long, env = "VENTUREDEX_SIGN_UPS_PER_HOUR", value_name = "SIGN-UPS", default_value = "5",
-          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=u32::MAX))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=u32::MAX))]
     pub sign_ups_per_hour: u32,
-    /// Connections served at a time; keep it below the process's limit of open files.
+    /// Maximum number of open connections; keep it below the process's limit of open files.
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
-          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 1..=1_000_000))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
     pub max_connections: u32,
-    /// Seconds that running requests get to finish when the server is told to end.
+    /// Seconds for running requests to finish at shutdown.
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
-          allow_negative_numbers = true, value_parser = |text: &str| whole(text, 0..=3_600))]
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_seconds: u32,
+    /// Events to log on stderr.
+    #[arg(long, env = "VENTUREDEX_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_level())]
+    pub log: LevelFilter,
 }
 
 impl ServeSettings {
     /// The address in links of a server that listens on `bound`, without a slash at its end.
-    #[must_use]
-    pub fn base_url(&self, bound: SocketAddr) -> String {
+    pub(crate) fn base_url(&self, bound: SocketAddr) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))
     }
 
-    /// How often one client address may come to the pages.
-    #[must_use]
-    pub fn allowances(&self) -> RateLimitConfig {
+    pub(crate) fn rate_limits(&self) -> RateLimitConfig {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
     }
 
-    /// How long running requests get to finish when the server ends.
-    #[must_use]
-    pub fn drain(&self) -> Duration {
+    pub(crate) fn drain(&self) -> Duration {
         Duration::from_secs(u64::from(self.drain_seconds))
     }
 }
 
-/// A command line that cannot be followed, or one that only asks for help.
-#[derive(Debug)]
+/// What to print instead of running a command: an error, help, or the version.
+#[derive(Debug, Error)]
+#[error("{message}")]
 pub struct Stop {
     message: String,
     code: u8,
 }
 
 impl Stop {
-    /// The exit code: 0 where help or the version was asked for, else 2.
-    #[must_use]
+    /// The exit code: 0 for help and the version, otherwise 2.
     pub fn code(&self) -> u8 {
         self.code
     }
 }
 
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Stop {}
-
 impl Cli {
-    /// Reads a command line (the program's name first) and the environment.
-    ///
-    /// # Errors
-    /// What to print instead: the mend of a wrong setting, or the help that was asked for.
+    /// Parses a command line, including the program's name, and the environment.
     pub fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, Stop> {
         let mut args: Vec<OsString> = args.into_iter().collect();
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
         let stop = |error: &clap::Error| Stop {
-            message: explained(error, &args),
+            message: error_text(error, &args),
             code: if error.use_stderr() { 2 } else { 0 },
         };
         let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
@@ -248,24 +230,23 @@ impl Cli {
     }
 }
 
-/// Variables of the environment that look like settings and are none, each with the nearest that is.
-#[must_use]
+/// Environment variables that look like settings but are not, each with the most similar setting.
 pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String, Option<String>)> {
     let command = Cli::command();
     let args = command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments));
     let known: Vec<&str> = args.filter_map(|arg| arg.get_env()?.to_str()).collect();
-    let of_others = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
+    let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
     let unknown = |name: &String| {
-        name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !of_others.contains(&name.as_str())
+        name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !not_settings.contains(&name.as_str())
     };
-    let nearest = |name: &String| {
+    let suggestion = |name: &String| {
         let distance = |known: &&str| rapidfuzz::distance::damerau_levenshtein::distance(known.chars(), name.chars());
         known.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 3).map(str::to_owned)
     };
-    names.into_iter().filter(unknown).map(|name| (name.clone(), nearest(&name))).collect()
+    names.into_iter().filter(unknown).map(|name| (name.clone(), suggestion(&name))).collect()
 }
 
-/// True where no command is named, so that the flags are those of `serve`.
+/// True if there is no command, so that the flags are those of `serve`.
 fn serves(args: &[OsString]) -> bool {
     let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
@@ -279,50 +260,51 @@ fn serves(args: &[OsString]) -> bool {
     true
 }
 
-/// The command line's definition; its own help lists the settings of the default command too.
+/// The definition of the command line; its help also lists the settings of the default command.
 fn command() -> clap::Command {
     let command = Cli::command();
-    let settings = command.find_subcommand("serve").cloned().map(|serve| {
-        let mut serve = serve.disable_help_flag(true).help_template("{options}");
-        format!("Settings of serve:\n{}", serve.render_help())
-    });
-    command.after_help(settings.unwrap_or_default())
+    let serve = command.find_subcommand("serve").expect("serve is a command").clone();
+    let settings = serve.disable_help_flag(true).help_template("{options}").render_help();
+    command.after_help(format!("Settings of serve:\n{settings}"))
 }
 
-/// The error as it is printed, without any key that was written where it does not belong.
-fn explained(error: &clap::Error, args: &[OsString]) -> String {
-    let message = placed(error, args);
-    let mut shown = String::with_capacity(message.len());
-    let mut parts = message.split(KEY_PREFIX);
-    shown.push_str(parts.next().unwrap_or_default());
-    for part in parts {
+/// The text of an error, with API keys shortened.
+fn error_text(error: &clap::Error, args: &[OsString]) -> String {
+    let message = located(error, args);
+    let mut text = String::with_capacity(message.len());
+    for (number, part) in message.split(KEY_PREFIX).enumerate() {
+        if number == 0 {
+            text.push_str(part);
+            continue;
+        }
         let key = part.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(part.len());
-        let (head, rest) = if key > 4 { (part.get(..4), part.get(key..)) } else { (Some(part), None) };
-        shown.extend([KEY_PREFIX, head.unwrap_or_default(), if rest.is_some() { "…" } else { "" }]);
-        shown.push_str(rest.unwrap_or_default());
+        match key {
+            0..=4 => text.extend([KEY_PREFIX, part]),
+            _ => text.extend([KEY_PREFIX, &part[..4], "…", &part[key..]]),
+        }
     }
-    shown
+    text
 }
 
-/// For a wrong value, the place that it came from.
-fn placed(error: &clap::Error, args: &[OsString]) -> String {
+/// For an invalid value, names the flag or variable that it comes from.
+fn located(error: &clap::Error, args: &[OsString]) -> String {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let wrong = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
-    let (Some(arg), true) = (text(ContextKind::InvalidArg), wrong) else { return error.to_string() };
+    let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
+    let (Some(arg), true) = (text(ContextKind::InvalidArg), is_value) else { return error.to_string() };
     let flag = arg.split([' ', '=']).next().unwrap_or(arg);
-    let given = |word: &OsString| {
+    let names_flag = |word: &OsString| {
         let word = word.to_string_lossy();
         word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     };
-    let variable = if args.iter().any(given) { None } else { variable_of(flag) };
-    let place = variable.map_or_else(|| flag.to_owned(), |variable| format!("{variable} (environment)"));
-    let value = text(ContextKind::InvalidValue).unwrap_or_default();
+    let variable = if args.iter().any(names_flag) { None } else { variable_of(flag) };
+    let setting = variable.map_or_else(|| flag.to_owned(), |variable| format!("{variable} (environment)"));
+    let value = text(ContextKind::InvalidValue).unwrap_or("");
     match std::error::Error::source(error) {
-        Some(reason) => format!("error: {place}: `{value}`: {reason}\n"),
-        None => format!("{error}\nplace: {place}\n"),
+        Some(reason) => format!("error: {setting}: `{value}`: {reason}\n"),
+        None => format!("{error}\nsetting: {setting}\n"),
     }
 }
 
@@ -337,7 +319,11 @@ fn tier() -> impl TypedValueParser<Value = Tier> {
     PossibleValuesParser::new(Tier::ALL.map(Tier::name)).try_map(|name| name.parse::<Tier>())
 }
 
-fn whole(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
+    PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
+}
+
+fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
 }
@@ -348,17 +334,17 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     }
     let port = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
-        .ok_or_else(|| "not an address to listen on: write 127.0.0.1:8080, 0.0.0.0:80 or [::1]:8080".to_owned())
+        .ok_or_else(|| "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080".to_owned())
 }
 
 fn public_url(text: &str) -> Result<String, String> {
-    let mend = || "not an address of the service: write one such as https://api.example.com".to_owned();
-    let url: Uri = text.trim().parse().map_err(|_| mend())?;
-    let authority = url.authority().ok_or_else(mend)?;
-    let sound = matches!(url.scheme_str(), Some("http" | "https"))
+    let message = || "not an http or https URL without a query; example: https://api.example.com".to_owned();
+    let url: Uri = text.trim().parse().map_err(|_| message())?;
+    let authority = url.authority().ok_or_else(message)?;
+    let is_valid = matches!(url.scheme_str(), Some("http" | "https"))
         && !authority.host().is_empty()
         && !authority.as_str().contains('@')
         && url.query().is_none()
         && !text.contains('#');
-    if sound { Ok(text.trim().trim_end_matches('/').to_owned()) } else { Err(mend()) }
+    if is_valid { Ok(text.trim().trim_end_matches('/').to_owned()) } else { Err(message()) }
 }

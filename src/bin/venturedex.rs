@@ -36,11 +36,11 @@ fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for (name, nearest) in settings::unknown_variables(names) {
         let hint = nearest.map(|nearest| format!(": did you mean {nearest}?")).unwrap_or_default();
-        let _ = writeln!(io::stderr(), "warning: the environment sets {name}, which is no setting{hint}");
+        let _ = writeln!(io::stderr(), "warning: the environment variable {name} is not a setting{hint}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| format!("the runtime could not be started: {error}"))?;
+        .map_err(|error| format!("cannot start the runtime: {error}"))?;
     Ok(runtime.block_on(app::serve(settings))?)
 }

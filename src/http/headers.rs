@@ -1,101 +1,161 @@
-//! The headers that every answer of the API carries.
+//! The headers that responses have in common: one place writes them, see [`CommonHeaders`].
 
+use http::header::IntoHeaderName;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, IF_NONE_MATCH,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
+use crate::data::SnapshotVersion;
+use crate::http::RequestId;
 use crate::quota::Quota;
 
-/// Headers of ours that scripts of other origins may read.
-pub const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
-                           X-Request-Id, X-Snapshot, X-API-Version, Retry-After, ETag, Link";
+/// Our headers that scripts of other origins may read.
+const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
+                       X-Request-Id, X-Snapshot, X-API-Version, Retry-After, ETag, Link";
 /// Headers that a preflight permits.
-pub const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
-                           Mcp-Name, Last-Event-ID";
+const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
+                       Mcp-Name, Last-Event-ID";
 
-/// Methods that every path that reads takes.
+/// The methods of every path that can be read.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
-/// The header that names a request.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The header that tells the version of the API.
-pub const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
+const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
+const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-const CSP: HeaderName = HeaderName::from_static("ratelimit-policy");
-const LEFT: HeaderName = HeaderName::from_static("ratelimit");
+const IETF_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Sets a header whose value was made here; one that cannot be a header value is left out.
-pub fn set(headers: &mut HeaderMap, name: &'static str, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(HeaderName::from_static(name), value);
+/// How long a response may be cached, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caching {
+    /// `no-store`.
+    Never,
+    /// `private, max-age=60`.
+    Private,
+    /// `public, max-age=300`.
+    Public,
+}
+
+/// What decides the common headers of a response; `None` and `false` leave a header out.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct CommonHeaders<'a> {
+    pub(crate) id: Option<RequestId>,
+    /// The caller's quota, and the time in Unix seconds.
+    pub(crate) quota: Option<(&'a Quota, i64)>,
+    pub(crate) snapshot: Option<SnapshotVersion>,
+    /// The value of `X-API-Version`.
+    pub(crate) api_version: Option<&'static str>,
+    pub(crate) caching: Option<Caching>,
+    /// The response depends on `Accept-Encoding`.
+    pub(crate) varies: bool,
+    /// Scripts of any origin may read the response.
+    pub(crate) is_cross_origin: bool,
+    /// Browsers must not guess the content type.
+    pub(crate) nosniff: bool,
+    /// The `Content-Security-Policy` of a page.
+    pub(crate) page_policy: Option<&'static str>,
+}
+
+impl CommonHeaders<'_> {
+    pub(crate) fn write(&self, headers: &mut HeaderMap) {
+        if let Some(caching) = self.caching {
+            headers.insert(
+                CACHE_CONTROL,
+                HeaderValue::from_static(match caching {
+                    Caching::Never => "no-store",
+                    Caching::Private => "private, max-age=60",
+                    Caching::Public => "public, max-age=300",
+                }),
+            );
+        }
+        if self.varies {
+            headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        if let Some(snapshot) = self.snapshot {
+            set(headers, SNAPSHOT, &snapshot.to_string());
+        }
+        if let Some(version) = self.api_version {
+            headers.insert(API_VERSION, HeaderValue::from_static(version));
+        }
+        if self.is_cross_origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        }
+        if self.nosniff {
+            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        }
+        if let Some(policy) = self.page_policy {
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+        }
+        if let Some((quota, now)) = self.quota {
+            write_quota(headers, quota, now);
+        }
+        if let Some(id) = self.id {
+            headers.insert(REQUEST_ID, id.header_value());
+        }
     }
 }
 
-/// Keeps places for what differs between requests, so that a copy of the headers need not grow for it. Callers that are
-/// limited have two headers more.
-pub fn keep_places(headers: &mut HeaderMap, is_limited: bool) {
-    let pair = if is_limited { &[CSP, LEFT][..] } else { &[] };
-    for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(pair) {
+/// Sets a header to a text of ours.
+pub(crate) fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
+    headers.insert(name, HeaderValue::from_str(value).expect("a header value of ours is visible ASCII"));
+}
+
+/// Reserves the headers that differ between requests, so that a copy of the headers need not reallocate. Callers with a
+/// limit have two more.
+pub(crate) fn reserve(headers: &mut HeaderMap, has_limit: bool) {
+    let ietf = if has_limit { &[IETF_POLICY, IETF_LIMIT][..] } else { &[] };
+    for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(ietf) {
         headers.insert(name, HeaderValue::from_static(""));
     }
 }
 
-/// Writes a quota: `X-RateLimit-*` always, the IETF pair where there is a limit. `now` is Unix seconds.
-pub fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
+/// Writes a quota: `X-RateLimit-*` always, the IETF pair if there is a limit. `now` is Unix seconds.
+pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     let number = |value: Option<u32>| value.map_or(HeaderValue::from_static("unlimited"), HeaderValue::from);
     headers.insert(LIMIT, number(quota.limit));
     headers.insert(REMAINING, number(quota.remaining));
     headers.insert(RESET, HeaderValue::from(quota.resets_at));
-    let pair = quota.limit.zip(quota.remaining).and_then(|(limit, remaining)| {
-        let policy = format!("\"daily\";q={limit};w=86400");
-        let left = format!("\"daily\";r={remaining};t={}", quota.seconds_left(now));
-        HeaderValue::try_from(policy).ok().zip(HeaderValue::try_from(left).ok())
-    });
-    match pair {
-        Some((policy, left)) => {
-            headers.insert(CSP, policy);
-            headers.insert(LEFT, left);
-        }
-        None => {
-            // The last come first, so that nothing else moves.
-            headers.remove(LEFT);
-            headers.remove(CSP);
-        }
+    if let Some((limit, remaining)) = quota.limit.zip(quota.remaining) {
+        set(headers, IETF_POLICY, &format!("\"daily\";q={limit};w=86400"));
+        set(headers, IETF_LIMIT, &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
+    } else {
+        // The last header first, so that no other has to move.
+        headers.remove(IETF_LIMIT);
+        headers.remove(IETF_POLICY);
     }
 }
 
-/// Lets scripts of any origin read the answer.
-pub fn write_cors(headers: &mut HeaderMap) {
-    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
-}
-
-/// What a path that reads answers to `OPTIONS`, beside the origins that may ask.
-pub fn write_preflight(headers: &mut HeaderMap) {
-    headers.insert(ALLOW, HeaderValue::from_static(READS));
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(READS));
+/// Writes what a path with `methods` responds to `OPTIONS`.
+pub(crate) fn write_preflight(headers: &mut HeaderMap, methods: &'static str) {
+    headers.insert(ALLOW, HeaderValue::from_static(methods));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
 }
 
-/// The validators that `If-None-Match` names, without the mark of weak ones: they are compared weakly (RFC 9110, 13.1.2).
-/// `*` stands for any.
-pub fn if_none_match<'h>(headers: &'h HeaderMap) -> impl Iterator<Item = &'h str> {
-    let given = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let opaque = |known: &'h str| known.strip_prefix("W/").filter(|opaque| opaque.starts_with('"')).unwrap_or(known);
-    given.flat_map(|value| value.split(',')).map(str::trim).map(opaque)
+/// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` is any.
+pub(crate) fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|tag| {
+        let tag = tag.trim();
+        tag.strip_prefix("W/").filter(|opaque| opaque.starts_with('"')).unwrap_or(tag)
+    })
 }
 
-/// An instant of Unix seconds as RFC 3339 UTC.
-#[must_use]
-pub fn instant(unix: i64) -> String {
-    let date = crate::data::Date::from_unix(unix);
-    let second = unix.rem_euclid(86_400);
-    format!("{date}T{:02}:{:02}:{:02}Z", second / 3_600, second / 60 % 60, second % 60)
+/// Unix seconds as RFC 3339 in UTC.
+pub fn rfc3339(unix: i64) -> String {
+    let time = OffsetDateTime::from_unix_timestamp(unix).expect("a time in the years of the calendar");
+    time.format(&Rfc3339).expect("a year of four digits")
 }
 
 #[cfg(test)]
@@ -103,13 +163,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_are_rfc_3339() {
-        assert_eq!(instant(1_795_305_600), "2026-11-22T00:00:00Z");
-        assert_eq!(instant(1_795_305_600 - 1), "2026-11-21T23:59:59Z");
+    fn times_are_rfc_3339() {
+        assert_eq!(rfc3339(1_795_305_600), "2026-11-22T00:00:00Z");
+        assert_eq!(rfc3339(1_795_305_600 - 1), "2026-11-21T23:59:59Z");
     }
 
     #[test]
-    fn every_quota_has_its_headers() {
+    fn a_quota_without_a_limit_has_no_ietf_headers() {
         let day = "2026-11-21".parse().unwrap();
         let mut headers = HeaderMap::new();
         write_quota(&mut headers, &Quota::of(Some(100), 43, day), 1_795_305_590);

@@ -28,7 +28,7 @@ pub struct ParseOriginError;
 impl FromStr for Origin {
     type Err = ParseOriginError;
 
-    /// Parses an origin; `*` stands for any origin, `:*` for any port.
+    /// Parses an origin; `*` means any origin, `:*` any port.
     fn from_str(text: &str) -> Result<Self, ParseOriginError> {
         let text = text.trim();
         if text == "*" {

@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457): what is wrong, where, and how to mend it.
+//! Errors as `application/problem+json` (RFC 9457): what is wrong, where, and how to fix it.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -6,60 +6,34 @@ use serde::Serialize;
 use crate::catalog::ParameterError;
 use crate::data::field::model;
 
-/// A stable error code with its status and its explanation in the docs.
+/// A stable error code; [`explanation`](Code::explanation) says what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
-    /// A parameter that the endpoint does not have.
     UnknownParameter,
-    /// A value that is none of its type, or out of range.
     InvalidParameter,
-    /// A value that a vocabulary does not hold.
     UnknownValue,
-    /// A field that a record does not have.
     UnknownField,
-    /// A cursor that was not made here or was changed.
     InvalidCursor,
-    /// A cursor beside parameters that it was not made with.
     CursorMismatch,
-    /// An API key in the address.
     KeyInUrl,
-    /// A body that is not JSON.
     InvalidJson,
-    /// Bytes that are no HTTP request.
     InvalidRequest,
-    /// No key.
     MissingApiKey,
-    /// A key that cannot be one.
     MalformedApiKey,
-    /// A key that nobody was given.
     InvalidApiKey,
-    /// A key that was revoked.
     RevokedApiKey,
-    /// No record of this slug.
     NotFound,
-    /// No such path.
     UnknownRoute,
-    /// A path that only reads.
     MethodNotAllowed,
-    /// No representation that the client accepts.
     NotAcceptable,
-    /// A cursor whose release is not held any more.
     CursorExpired,
-    /// A body above the limit.
     BodyTooLarge,
-    /// A body of another type.
     UnsupportedMediaType,
-    /// An address above the limit.
     UrlTooLong,
-    /// A request's head above the limit.
     HeadTooLarge,
-    /// The day's requests are used up.
     QuotaExceeded,
-    /// Something went wrong here.
     InternalError,
-    /// The service is starting.
     NotReady,
-    /// The service has too much to do.
     Overloaded,
 }
 
@@ -94,28 +68,28 @@ impl Code {
         Self::Overloaded,
     ];
 
-    /// Code, status, title and the explanation that the docs give.
+    /// Name, status, title, explanation.
     fn facts(self) -> (&'static str, u16, &'static str, &'static str) {
         match self {
             Self::UnknownParameter => (
                 "unknown_parameter",
                 400,
                 "Unknown parameter",
-                "The endpoint has no such parameter. `errors` names it, the nearest that exists, and all that are \
-                 accepted. v1 and v2 answer and add a warning instead.",
+                "The endpoint has no such parameter. `errors` has its name, the most similar parameter and all accepted \
+                 ones. v1 and v2 ignore it and add a warning.",
             ),
             Self::InvalidParameter => (
                 "invalid_parameter",
                 400,
                 "Invalid parameter",
-                "A value is not of its parameter's type or range, such as a date that is none.",
+                "A value is not of its parameter's type or range, such as an impossible date.",
             ),
             Self::UnknownValue => (
                 "unknown_value",
                 400,
                 "Unknown value",
-                "A value is not in its vocabulary. `did_you_mean` has the nearest that is. v1 and v2 leave the value out \
-                 and add a warning instead.",
+                "A value is not in its vocabulary. `did_you_mean` has the most similar value. v1 and v2 ignore the value \
+                 and add a warning.",
             ),
             Self::UnknownField => (
                 "unknown_field",
@@ -127,82 +101,80 @@ impl Code {
                 "invalid_cursor",
                 400,
                 "Invalid cursor",
-                "The cursor was not made by this endpoint, or was changed or cut on its way. Take it whole from \
-                 `pagination.next_cursor`, or begin again without one.",
+                "The cursor is not from this list, or was changed or truncated. Pass `pagination.next_cursor` unmodified, \
+                 or restart without `cursor`.",
             ),
             Self::CursorMismatch => (
                 "cursor_mismatch",
                 400,
                 "Cursor and parameters disagree",
-                "A cursor carries its query. Leave filters and sort out beside it, or give the same; `limit` and `fields` \
-                 may change.",
+                "A cursor carries its query. Omit filters and sort, or repeat them unchanged; `limit` and `fields` may \
+                 change.",
             ),
             Self::KeyInUrl => (
                 "key_in_url",
                 400,
                 "API key in the URL",
-                "Addresses end up in logs and histories. Revoke that key, make another, and send it in the \
+                "URLs are stored in logs and histories. Revoke the key, create another, and send it in the \
                  `Authorization` header.",
             ),
-            Self::InvalidJson => ("invalid_json", 400, "Invalid JSON", "The request's body is not JSON."),
+            Self::InvalidJson => ("invalid_json", 400, "Invalid JSON", "The request body is not JSON."),
             Self::InvalidRequest => (
                 "invalid_request",
                 400,
                 "Invalid request",
-                "The request is no HTTP/1.1 that can be answered, such as one without a `Host` header.",
+                "The request is not valid HTTP/1.1, for example because it has no `Host` header.",
             ),
             Self::MissingApiKey => (
                 "missing_api_key",
                 401,
                 "API key missing",
-                "Every REST request carries `Authorization: Bearer <key>`. Keys are free.",
+                "Every REST request needs the header `Authorization: Bearer <key>`. Keys are free.",
             ),
             Self::MalformedApiKey => (
                 "malformed_api_key",
                 401,
                 "API key malformed",
-                "The text is no key: a key is `vdx_` and 36 letters and digits, the last six of which check the others. \
-                 Copy it again, whole.",
+                "A key is `vdx_` and 36 letters and digits, of which the last six are a checksum. Copy the full key \
+                 again.",
             ),
             Self::InvalidApiKey => {
-                ("invalid_api_key", 401, "API key invalid", "The key is well-formed, but nobody was given it here.")
+                ("invalid_api_key", 401, "API key invalid", "The key is well-formed, but unknown to this service.")
             }
-            Self::RevokedApiKey => ("revoked_api_key", 401, "API key revoked", "The key was revoked. Make another."),
+            Self::RevokedApiKey => ("revoked_api_key", 401, "API key revoked", "The key was revoked. Create another."),
             Self::NotFound => (
                 "not_found",
                 404,
                 "Not found",
-                "No record has this slug in the snapshot served. `did_you_mean` has the nearest slugs.",
+                "No record of the snapshot has this slug. `did_you_mean` has the most similar slugs.",
             ),
             Self::UnknownRoute => (
                 "unknown_route",
                 404,
                 "Unknown path",
-                "The API has no such path in this version. `did_you_mean` has the path that is a small edit away, where \
-                 one is.",
+                "The API has no such path in this version. `did_you_mean` has a similar path, if there is one.",
             ),
             Self::MethodNotAllowed => (
                 "method_not_allowed",
                 405,
                 "Method not allowed",
-                "The REST API only reads: GET and HEAD. `Allow` names what the path takes.",
+                "The REST API is read-only: GET and HEAD. `Allow` lists the methods of the path.",
             ),
             Self::NotAcceptable => {
-                ("not_acceptable", 406, "Not acceptable", "The client accepts no form that the answer can be given in.")
+                ("not_acceptable", 406, "Not acceptable", "The client accepts no content type of the response.")
             }
             Self::CursorExpired => (
                 "cursor_expired",
                 410,
                 "Cursor expired",
-                "The release that the cursor was made on is not held any more. Begin again without a cursor.",
+                "The snapshot of the cursor has expired. Restart without `cursor`.",
             ),
-            Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request's body is above the limit."),
+            Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request body exceeds the limit."),
             Self::UrlTooLong => (
                 "url_too_long",
                 414,
                 "URL too long",
-                "The request's address is above 24 KB, or its filters are too long for a cursor to carry. Ask for fewer \
-                 values at a time.",
+                "The URL exceeds 24 KB, or its filters do not fit into a cursor. Request fewer values at a time.",
             ),
             Self::UnsupportedMediaType => {
                 ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`.")
@@ -211,87 +183,72 @@ impl Code {
                 "quota_exceeded",
                 429,
                 "Daily quota reached",
-                "The key has made all its requests of this day. `resets_at` and `Retry-After` say when it starts anew \
-                 (00:00 UTC). A 304 costs nothing.",
+                "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets \
+                 (00:00 UTC). A 304 is not counted.",
             ),
-            Self::HeadTooLarge => (
-                "head_too_large",
-                431,
-                "Request head too large",
-                "The request's address and headers are above 32 KB together.",
-            ),
+            Self::HeadTooLarge => {
+                ("head_too_large", 431, "Request head too large", "The URL and headers together exceed 32 KB.")
+            }
             Self::InternalError => (
                 "internal_error",
                 500,
                 "Internal error",
-                "Something went wrong here. The request was not counted; tell us its `request_id`.",
+                "The service failed. The request was not counted; please report its `request_id`.",
             ),
-            Self::NotReady => ("not_ready", 503, "Not ready", "The service is starting. Try again in a moment."),
+            Self::NotReady => ("not_ready", 503, "Not ready", "The service is starting. Retry in a moment."),
             Self::Overloaded => {
-                ("overloaded", 503, "Overloaded", "The service has too much to do. Try again after `Retry-After`.")
+                ("overloaded", 503, "Overloaded", "The service is overloaded. Retry after `Retry-After`.")
             }
         }
     }
 
-    /// The code as it is answered, such as `unknown_value`.
-    #[must_use]
+    /// The code in responses, such as `unknown_value`.
     pub fn name(self) -> &'static str {
         self.facts().0
     }
 
-    /// The HTTP status.
-    #[must_use]
     pub fn status(self) -> StatusCode {
-        StatusCode::from_u16(self.facts().1).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        StatusCode::from_u16(self.facts().1).expect("a status of the table")
     }
 
-    /// The title, the same for each occurrence.
-    #[must_use]
     pub fn title(self) -> &'static str {
         self.facts().2
     }
 
-    /// What it means and how to mend it, for the docs.
-    #[must_use]
+    /// What it means and how to fix it, for the docs.
     pub fn explanation(self) -> &'static str {
         self.facts().3
     }
 
-    /// Whether the REST API gives it; the others belong to requests with a body.
-    #[must_use]
+    /// True for codes of the REST API; the others belong to requests with a body.
     pub fn is_of_rest(self) -> bool {
         !matches!(self, Self::InvalidJson | Self::BodyTooLarge | Self::UnsupportedMediaType)
     }
 
-    /// The code of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.name() == name)
     }
 }
 
-/// Errors that one answer lists.
-const MOST_ERRORS: usize = 20;
+/// Parameter errors in one response.
+const MAX_ERRORS: usize = 20;
 
 /// One occurrence of an error.
 #[derive(Debug)]
 pub struct Problem {
-    /// What kind of error it is.
     pub code: Code,
-    /// What is wrong here, and how to mend it.
+    /// What is wrong in this request, and how to fix it.
     pub detail: String,
-    /// Which parameters are at fault.
     pub errors: Vec<ParameterError>,
-    /// Nearest slugs, where a record was not found; the nearest path, where a path was not.
+    /// The most similar slugs for an unknown record, the most similar path for an unknown path.
     pub did_you_mean: Vec<String>,
-    /// Methods that the path takes, where another was used.
+    /// The methods of the path, if the request used another.
     pub allow: Option<&'static str>,
-    /// The quota that was used up.
     pub quota: Option<Box<UsedUp>>,
 }
 
 model! {
-    /// A quota that was used up.
+    /// An exhausted quota.
     #[derive(Clone, Debug, Serialize)]
     pub struct UsedUp {
         /// Requests per day, if the quota is exceeded.
@@ -332,36 +289,31 @@ model! {
 }
 
 impl Problem {
-    /// An error with its detail.
-    #[must_use]
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         Self { code, detail: detail.into(), errors: Vec::new(), did_you_mean: Vec::new(), allow: None, quota: None }
     }
 
-    /// An error that one parameter is at fault for.
-    #[must_use]
+    /// An error of one parameter.
     pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
         let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
         Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
     }
 
-    /// An error of parameters; the first decides about the code.
-    #[must_use]
+    /// Errors of parameters; the first determines the code.
     pub fn of_parameters(mut errors: Vec<ParameterError>) -> Self {
-        errors.truncate(MOST_ERRORS);
+        errors.truncate(MAX_ERRORS);
         let code = errors.first().and_then(|error| Code::named(error.code)).unwrap_or(Code::InvalidParameter);
         let mut detail: Vec<String> = Vec::with_capacity(errors.len());
         for error in &errors {
             detail.push(match &error.did_you_mean {
-                Some(meant) => format!("`{}`: {}; did you mean `{meant}`?", error.parameter, error.detail),
+                Some(suggestion) => format!("`{}`: {}; did you mean `{suggestion}`?", error.parameter, error.detail),
                 None => format!("`{}`: {}", error.parameter, error.detail),
             });
         }
         Self { errors, ..Self::new(code, detail.join(" · ")) }
     }
 
-    /// The body as JSON text. `instance` is the request's path.
-    #[must_use]
+    /// The body as JSON. `instance` is the path of the request.
     pub fn body(&self, base: &str, instance: &str, request_id: &str) -> Vec<u8> {
         let body = ProblemBody {
             r#type: format!("{base}/docs/errors#{}", self.code.name()),
@@ -375,7 +327,7 @@ impl Problem {
             did_you_mean: &self.did_you_mean,
             quota: self.quota.as_deref(),
         };
-        serde_json::to_vec(&body).expect("problems always have a JSON form")
+        serde_json::to_vec(&body).expect("the body is JSON")
     }
 }
 

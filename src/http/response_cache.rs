@@ -1,10 +1,10 @@
-//! Answers that are kept, so that what was asked before is not made again.
+//! The response cache.
 //!
-//! A release never changes, and neither does its answer to a path and query: the same bytes serve every caller. What is
-//! kept is bounded by its size; an answer that nobody asks for again gives way to others.
+//! A release never changes, and neither does its response to a path and query: the same bytes serve every caller. The cache
+//! is bounded by its size in bytes; responses that are not requested again are evicted.
 //!
-//! Each thread of the runtime keeps its own: to count together who reads what would send each count from one processor to
-//! the other with every request, which takes longer than the rest of finding an answer.
+//! Each thread of the runtime has its own part: shared counters of use would move between processors with every request,
+//! which takes longer than the rest of a lookup.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,48 +19,47 @@ use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::catalog::Catalog;
-use crate::http::negotiation::{COMPRESS_FROM, gzip};
+use crate::http::negotiation::{MIN_COMPRESSED_SIZE, gzip};
 
-/// Bytes of answers that are kept, about, by all threads together.
+/// Bytes of all cached responses, approximately.
 const CAPACITY: usize = 64 * 1024 * 1024;
-/// Bytes that a thread keeps at least, however many there are.
-const LEAST_CAPACITY: usize = 4 * 1024 * 1024;
-/// Answers that are kept, about: a list of common length is some ten thousand bytes.
-const ANSWERS: usize = 8_192;
-/// Longer answers are made anew each time, bytes.
-const LONGEST: usize = 256 * 1024;
-/// What an answer takes besides its body, bytes.
-const BESIDE: usize = 2_048;
+/// Bytes of a thread's part at least, however many threads there are.
+const MIN_CAPACITY: usize = 4 * 1024 * 1024;
+/// Expected number of cached responses: a typical list has some ten thousand bytes.
+const EXPECTED_RESPONSES: usize = 8_192;
+/// Longer responses are not cached, bytes.
+const MAX_BODY: usize = 256 * 1024;
+/// Memory of a cached response apart from its body, path and query, bytes.
+const OVERHEAD: usize = 2_048;
 
-/// An answer as it goes out, but for what differs between callers.
+/// A response without the headers that differ between callers.
 pub(crate) struct CachedResponse {
-    /// The body as it is.
+    /// Not compressed.
     pub body: Bytes,
-    /// All headers that are the same for every caller.
+    /// The headers that are the same for every caller.
     pub headers: HeaderMap,
-    packed: OnceLock<Option<Bytes>>,
+    gzipped: OnceLock<Option<Bytes>>,
 }
 
 impl CachedResponse {
     pub fn new(mut body: Vec<u8>, headers: HeaderMap) -> Self {
-        // It may stay for long.
         body.shrink_to_fit();
-        Self { body: body.into(), headers, packed: OnceLock::new() }
+        Self { body: body.into(), headers, gzipped: OnceLock::new() }
     }
 
-    /// Its validator; none where nobody may keep the answer.
+    /// `None` if the response must not be cached.
     pub fn etag(&self) -> Option<&HeaderValue> {
         self.headers.get(ETAG)
     }
 
-    /// The body compressed, where that is worth while: made for the first who asks for it.
-    pub fn packed(&self) -> Option<Bytes> {
-        let pack = || (self.body.len() >= COMPRESS_FROM).then(|| gzip(&self.body).ok().map(Bytes::from)).flatten();
-        self.packed.get_or_init(pack).clone()
+    /// The compressed body, made at the first call; `None` if the body is too short.
+    pub fn gzipped(&self) -> Option<Bytes> {
+        let compress = || (self.body.len() >= MIN_COMPRESSED_SIZE).then(|| Bytes::from(gzip(&self.body)));
+        self.gzipped.get_or_init(compress).clone()
     }
 }
 
-/// What was asked of which release.
+/// A path and query with the release that they were sent to.
 #[derive(PartialEq, Eq, Hash)]
 struct OwnedCacheKey {
     release: u128,
@@ -68,7 +67,7 @@ struct OwnedCacheKey {
     query: Box<str>,
 }
 
-/// The same, borrowed; both hash alike, field by field.
+/// The same, borrowed; both have the same hash, field by field.
 #[derive(Clone, Copy, Hash)]
 pub(crate) struct CacheKey<'a> {
     release: u128,
@@ -77,7 +76,7 @@ pub(crate) struct CacheKey<'a> {
 }
 
 impl<'a> CacheKey<'a> {
-    /// A path and query as they were written.
+    /// `path` and `query` as sent.
     pub fn of(catalog: &Catalog, path: &'a str, query: &'a str) -> Self {
         let version = catalog.version();
         let release = u128::from(catalog.snapshot().content()) << 64
@@ -88,36 +87,36 @@ impl<'a> CacheKey<'a> {
 }
 
 impl Equivalent<OwnedCacheKey> for CacheKey<'_> {
-    fn equivalent(&self, asked: &OwnedCacheKey) -> bool {
-        // Looking at the bytes of an empty text, which has no address, takes the processor longer than all the rest.
+    fn equivalent(&self, key: &OwnedCacheKey) -> bool {
+        // Measured: comparing the bytes of an empty text takes longer than all the rest.
         let same_query = match self.query {
-            "" => asked.query.is_empty(),
-            query => *query == *asked.query,
+            "" => key.query.is_empty(),
+            query => *query == *key.query,
         };
-        self.release == asked.release && same_query && *self.path == *asked.path
+        self.release == key.release && same_query && *self.path == *key.path
     }
 }
 
 #[derive(Clone)]
-struct Bulk;
+struct ByBytes;
 
-impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for Bulk {
-    fn weight(&self, asked: &OwnedCacheKey, ready: &Arc<CachedResponse>) -> u64 {
-        // Compressed it takes about a quarter more.
-        (BESIDE + asked.path.len() + asked.query.len() + ready.body.len() * 5 / 4) as u64
+impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ByBytes {
+    fn weight(&self, key: &OwnedCacheKey, response: &Arc<CachedResponse>) -> u64 {
+        // The compressed body takes about a quarter more.
+        (OVERHEAD + key.path.len() + key.query.len() + response.body.len() * 5 / 4) as u64
     }
 }
 
-type Answers = Cache<OwnedCacheKey, Arc<CachedResponse>, Bulk, RandomState>;
+type Part = Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>;
 
-/// Answers of all releases that are served.
+/// Cached responses of all loaded releases.
 pub struct ResponseCache {
-    /// Each for one thread, or several where there are more.
-    by_thread: Box<[Answers]>,
+    /// One part per processor; further threads share them.
+    by_thread: Box<[Part]>,
 }
 
 thread_local! {
-    /// Threads are numbered as they come.
+    /// The number of this thread, in order of first use.
     static THREAD: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed)
@@ -125,23 +124,23 @@ thread_local! {
 }
 
 impl ResponseCache {
-    fn of_this_thread(&self) -> Option<&Answers> {
-        THREAD.with(|thread| self.by_thread.get(thread.checked_rem(self.by_thread.len())?))
+    fn of_this_thread(&self) -> &Part {
+        THREAD.with(|thread| &self.by_thread[thread % self.by_thread.len()])
     }
 
-    pub(crate) fn get(&self, asking: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
-        self.of_this_thread()?.get(&asking)
+    pub(crate) fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
+        self.of_this_thread().get(&key)
     }
 
-    pub(crate) fn keep(&self, asking: CacheKey<'_>, ready: &Arc<CachedResponse>) {
-        if let Some(answers) = self.of_this_thread().filter(|_| ready.body.len() <= LONGEST) {
-            let CacheKey { release, path, query } = asking;
-            answers.insert(OwnedCacheKey { release, path: path.into(), query: query.into() }, Arc::clone(ready));
+    pub(crate) fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
+        if response.body.len() <= MAX_BODY {
+            let CacheKey { release, path, query } = key;
+            let key = OwnedCacheKey { release, path: path.into(), query: query.into() };
+            self.of_this_thread().insert(key, Arc::clone(response));
         }
     }
 
-    /// Bytes of answers that are kept now, about.
-    #[must_use]
+    /// Bytes of all cached responses, approximately.
     pub fn bytes(&self) -> u64 {
         self.by_thread.iter().map(Cache::weight).sum()
     }
@@ -150,15 +149,16 @@ impl ResponseCache {
 impl Default for ResponseCache {
     fn default() -> Self {
         let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-        let capacity = (CAPACITY / threads).max(LEAST_CAPACITY) as u64;
-        let answers = |_| {
+        let capacity = (CAPACITY / threads).max(MIN_CAPACITY) as u64;
+        let part = |_| {
             let options = OptionsBuilder::new()
                 .shards(1)
-                .estimated_items_capacity((ANSWERS / threads).max(ANSWERS / 16))
+                .estimated_items_capacity((EXPECTED_RESPONSES / threads).max(EXPECTED_RESPONSES / 16))
                 .weight_capacity(capacity)
                 .build();
-            options.ok().map(|options| Cache::with_options(options, Bulk, RandomState::default(), Default::default()))
+            let options = options.expect("all capacities are set");
+            Cache::with_options(options, ByBytes, RandomState::default(), Default::default())
         };
-        Self { by_thread: (0..threads).filter_map(answers).collect() }
+        Self { by_thread: (0..threads).map(part).collect() }
     }
 }

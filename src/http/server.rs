@@ -23,6 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::http::server::connection::Connection;
+pub(crate) use crate::http::server::connection::panic_message;
 pub use crate::http::server::connection::{RequestBody, ResponseBody};
 use crate::http::server::connection_error::ConnectionError;
 use crate::http::server::timeout_stream::{ConnectionPhase, TimeoutStream};
@@ -184,7 +185,7 @@ async fn recover(error: io::Error) -> io::Result<()> {
         ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => Ok(()),
         InvalidInput => Err(error),
         _ => {
-            eprintln!("cannot accept a connection, trying again: {error}");
+            tracing::error!("cannot accept a connection, retrying: {error}");
             tokio::time::sleep(Duration::from_millis(250)).await;
             Ok(())
         }

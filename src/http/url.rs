@@ -1,37 +1,34 @@
-//! Keys that do not belong into an address: logs and histories keep addresses.
+//! API keys in URLs, which are rejected because logs and histories store URLs; percent-decoding.
 
 use crate::auth::KEY_PREFIX;
 
-/// What is said to those whose address holds a key.
-pub const HOLDS_KEY: &str = "the address holds an API key, which logs and histories keep: revoke it, and send keys in the \
-                             `Authorization` header only";
+/// The detail of `key_in_url`.
+pub(crate) const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
+                                     keys only in the `Authorization` header";
 
-/// True where a path or a query holds what begins like an API key: as a segment, a parameter's name or its value, also
-/// percent-encoded, behind spaces, quotes or `Bearer`, or in a list.
-#[must_use]
-pub fn holds_key(path: &str, query: &str) -> bool {
-    // Most addresses hold neither the prefix nor anything that could stand for it.
-    let may_hold = |text: &str| text.contains(KEY_PREFIX) || text.contains('%');
-    let holds =
-        |form: &str| form_urlencoded::parse(form.as_bytes()).any(|(name, value)| is_key(&name) || is_key(&value));
-    // Read as names of a form, segments lose their percent-encoding.
-    may_hold(path) && holds(&path.replace('/', "&")) || may_hold(query) && holds(query)
+/// True if a path or query contains what starts like an API key: as a path segment, a parameter name or value, in a list,
+/// percent-encoded, or after spaces, quotes or `Bearer`.
+pub(crate) fn has_key(path: &str, query: &str) -> bool {
+    // Most URLs contain neither the prefix nor anything that could encode it.
+    let may_have = |text: &str| text.contains(KEY_PREFIX) || text.contains('%');
+    let has = |form: &str| form_urlencoded::parse(form.as_bytes()).any(|(name, value)| is_key(&name) || is_key(&value));
+    // Parsed as names of a form, segments lose their percent-encoding.
+    may_have(path) && has(&path.replace('/', "&")) || may_have(query) && has(query)
 }
 
 /// A path segment without its percent-encoding.
-#[must_use]
-pub fn decoded(segment: &str) -> String {
-    // A segment is no form: a plus stands for itself.
+pub(crate) fn decoded(segment: &str) -> String {
+    // In a segment, unlike in a form, a plus is a plus.
     let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
-    form_urlencoded::parse(pair.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
+    form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
 fn is_key(text: &str) -> bool {
     text.split(',').any(|part| {
-        let odd = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '<' | '`');
-        let part = part.trim_start_matches(odd);
+        let is_quote = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '<' | '`');
+        let part = part.trim_start_matches(is_quote);
         let scheme = part.split_at_checked(6).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        scheme.map_or(part, |(_, rest)| rest.trim_start_matches(odd)).starts_with(KEY_PREFIX)
+        scheme.map_or(part, |(_, rest)| rest.trim_start_matches(is_quote)).starts_with(KEY_PREFIX)
     })
 }
 
@@ -40,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_noticed_wherever_it_stands_in_an_address() {
+    fn a_key_is_found_anywhere_in_a_url() {
         for (path, query) in [
             ("/api/v3/vcs", "key=vdx_abc"),
             ("/api/v3/vcs", "vdx_abc"),
@@ -55,7 +52,7 @@ mod tests {
             ("/api/v3/vcs/vdx_abc", ""),
             ("/api/v3/vcs/%76dx_abc", ""),
         ] {
-            assert!(holds_key(path, query), "{path}?{query}");
+            assert!(has_key(path, query), "{path}?{query}");
         }
         for (path, query) in [
             ("/api/v3/vcs", ""),
@@ -63,7 +60,7 @@ mod tests {
             ("/api/v3/vcs/%C3%BC", "q=bearer"),
             ("/api/v3/vcs", "q=\u{e9}\u{e9}\u{e9}\u{e9}"),
         ] {
-            assert!(!holds_key(path, query), "{path}?{query}");
+            assert!(!has_key(path, query), "{path}?{query}");
         }
     }
 }

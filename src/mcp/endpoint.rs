@@ -8,14 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{
-    ACCEPT, ACCESS_CONTROL_ALLOW_METHODS, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    HeaderMap, HeaderName, HeaderValue, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    VARY,
 };
 use http::request::Parts;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::http::headers::{write_cors, write_preflight};
+use crate::http::headers::{CommonHeaders, READS, write_preflight};
 use crate::http::negotiation::accepts_json;
 use crate::http::static_asset::StaticAsset;
 use crate::http::{BodyTimeout, RequestId};
@@ -28,12 +28,10 @@ use crate::mcp::quota::Admission;
 use crate::mcp::revision::{Lifecycle, check_version, unknown_id};
 use crate::mcp::{JsonRpcError, McpQuota, OriginPolicy, OriginPolicyError, Settings, ToolBackend};
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const POST_ONLY: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
-const READ_ONLY: HeaderValue = HeaderValue::from_static("GET, HEAD, OPTIONS");
+const POST_ONLY: &str = "POST, OPTIONS";
 
 /// A path of the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +83,10 @@ impl McpEndpoint {
             (McpPath::Endpoint, &Method::POST) => self.post(&parts, body, &release).await,
             _ => (self.read(path, &parts), self.quota.admit(&parts, false).await.headers),
         };
-        if let Some(id) = parts.extensions.get::<RequestId>() {
-            headers.insert(REQUEST_ID, id.header_value());
-        }
         headers.insert(SNAPSHOT, HeaderValue::from_str(release.snapshot()).expect("a version is ASCII"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        write_cors(&mut headers);
+        let id = parts.extensions.get::<RequestId>().copied();
+        let common = CommonHeaders { id, nosniff: true, is_cross_origin: true, ..CommonHeaders::default() };
+        common.write(&mut headers);
         response.headers_mut().extend(headers);
         response
     }
@@ -161,7 +157,7 @@ impl McpEndpoint {
             Ok(Err(error)) => (error_response(&error, id), headers),
             Err(_) => {
                 let request_id = parts.extensions.get::<RequestId>().map(ToString::to_string);
-                eprintln!("request {}: a tool panicked", request_id.as_deref().unwrap_or("without id"));
+                tracing::error!("request {}: a tool panicked", request_id.as_deref().unwrap_or("without id"));
                 let message = "internal error; please report it with its request id";
                 let error = JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message)
                     .with_data(json!({ "code": "internal_error", "request_id": request_id }));
@@ -246,20 +242,18 @@ fn error_response(error: &JsonRpcError, id: Option<&Value>) -> Response {
 fn preflight() -> Response {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
-    write_preflight(response.headers_mut());
-    response.headers_mut().insert(ALLOW, POST_ONLY);
-    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_METHODS, POST_ONLY);
+    write_preflight(response.headers_mut(), POST_ONLY);
     response
 }
 
 fn method_not_allowed(path: McpPath) -> Response {
     let (allowed, message) = match path {
         McpPath::Endpoint => (POST_ONLY, "send JSON-RPC messages with POST; /api/mcp/.well-known describes them"),
-        McpPath::Manifest | McpPath::Index => (READ_ONLY, "the manifest is read with GET"),
+        McpPath::Manifest | McpPath::Index => (READS, "the manifest is read with GET"),
     };
     let error = JsonRpcError::new(StatusCode::METHOD_NOT_ALLOWED, INVALID_REQUEST, message);
     let mut response = error_response(&error.with_code("method_not_allowed"), Some(&Value::Null));
-    response.headers_mut().insert(ALLOW, allowed);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     response
 }
 

@@ -12,8 +12,8 @@ use crate::quota::{Client, ClientPool, Quota};
 
 use crate::http::Peer;
 use crate::http::State;
-use crate::http::headers::{instant, set, write_quota};
-use crate::http::url::{HOLDS_KEY, holds_key};
+use crate::http::headers::{rfc3339, set, write_quota};
+use crate::http::url::{KEY_IN_URL, has_key};
 use crate::mcp::JsonRpcError;
 use crate::mcp::error::REJECTED;
 
@@ -72,8 +72,8 @@ impl McpQuota {
     }
 
     async fn subject(&self, request: &Parts) -> Result<Subject, JsonRpcError> {
-        if holds_key(request.uri.path(), request.uri.query().unwrap_or("")) {
-            return Err(rejected(StatusCode::BAD_REQUEST, HOLDS_KEY).with_code("key_in_url"));
+        if has_key(request.uri.path(), request.uri.query().unwrap_or("")) {
+            return Err(rejected(StatusCode::BAD_REQUEST, KEY_IN_URL).with_code("key_in_url"));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.access.authenticate_optional(authorization).await {
@@ -96,7 +96,7 @@ impl McpQuota {
     }
 
     fn exceeded(&self, quota: &Quota) -> Admission {
-        let resets_at = instant(quota.resets_at);
+        let resets_at = rfc3339(quota.resets_at);
         let limit = quota.limit.expect("only a limited quota can be exceeded");
         let message = format!("daily quota of {limit} tool calls exceeded; resets at {resets_at}");
         let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at });

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
 use crate::data::{Metric, Table};
-use crate::http::headers::set;
+use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::openapi::model::{Firm, Person, Startup};
 use crate::site::error_page::{PageError, named, noun, path_of};
 use crate::site::layout::PageLayout;
@@ -126,9 +126,7 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
     });
     let body = serde_json::to_vec(&Suggestions { names: names.collect() }).expect("strings have a JSON form");
     let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    set(headers, "content-type", "application/json");
-    set(headers, "cache-control", "private, max-age=60");
-    crate::site::write_security_headers(headers);
+    set(response.headers_mut(), "content-type", "application/json");
+    CommonHeaders { caching: Some(Caching::Private), ..crate::site::PAGE }.write(response.headers_mut());
     response
 }

@@ -30,8 +30,8 @@ use http::{HeaderMap, Response, StatusCode};
 use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::http::State;
-use crate::http::headers::set;
-use crate::http::negotiation::packed;
+use crate::http::headers::{Caching, CommonHeaders, set};
+use crate::http::negotiation::compressed;
 use crate::http::url::decoded;
 use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
@@ -145,20 +145,25 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
     let mut response = Response::new(html.into_bytes());
     *response.status_mut() = status;
-    if let Some(packed) = packed(response.body(), request.headers) {
+    if let Some(packed) = compressed(response.body(), request.headers) {
         *response.body_mut() = packed;
         set(response.headers_mut(), "content-encoding", "gzip");
     }
-    let headers = response.headers_mut();
-    set(headers, "content-type", HTML);
-    set(headers, "vary", "Accept-Encoding");
-    set(headers, "cache-control", if status.is_success() { "private, max-age=60" } else { "no-store" });
-    write_security_headers(headers);
+    set(response.headers_mut(), "content-type", HTML);
+    let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
+    CommonHeaders { caching, varies: true, ..PAGE }.write(response.headers_mut());
     response
 }
 
-fn write_security_headers(headers: &mut HeaderMap) {
-    set(headers, "content-security-policy", CSP);
-    set(headers, "referrer-policy", "same-origin");
-    set(headers, "x-content-type-options", "nosniff");
-}
+/// The headers of every page.
+const PAGE: CommonHeaders<'static> = CommonHeaders {
+    id: None,
+    quota: None,
+    snapshot: None,
+    api_version: None,
+    caching: None,
+    varies: false,
+    is_cross_origin: false,
+    nosniff: true,
+    page_policy: Some(CSP),
+};

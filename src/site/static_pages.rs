@@ -6,12 +6,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use askama::Template;
+use bytes::Bytes;
 use http::{Method, Response};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
 use crate::data::SnapshotVersion;
-use crate::http::headers::{set, write_cors};
+use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
@@ -87,23 +88,18 @@ impl StaticPages {
 
     /// The response to a request for the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or
     /// OPTIONS.
-    pub(crate) fn answer(
-        &self,
-        position: usize,
-        method: &Method,
-        request: PageRequest<'_>,
-    ) -> Option<Response<Vec<u8>>> {
+    pub(crate) fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.live.current();
         let mut response = match self.asset(position, &catalog) {
             Ok(asset) => asset.answer(method, request.headers)?,
-            Err(error) => return Some(crate::site::fail(&error, &catalog, request)),
+            Err(error) => return Some(crate::site::fail(&error, &catalog, request).map(Bytes::from)),
         };
-        let headers = response.headers_mut();
-        set(headers, "content-security-policy", CSP);
-        set(headers, "referrer-policy", "same-origin");
-        if request.path.starts_with("/openapi/") {
-            write_cors(headers);
-        }
+        let common = CommonHeaders {
+            page_policy: Some(CSP),
+            is_cross_origin: request.path.starts_with("/openapi/"),
+            ..CommonHeaders::default()
+        };
+        common.write(response.headers_mut());
         Some(response)
     }
 
@@ -176,6 +172,7 @@ mod tests {
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(page.contains("<h1>"), "{page}");
         let asset = pages.asset(0, &catalog).ok().unwrap();
-        assert!(asset.text().contains("<h1>Works</h1>"));
+        let response = asset.answer(&Method::GET, &http::HeaderMap::new()).unwrap();
+        assert!(String::from_utf8_lossy(response.body()).contains("<h1>Works</h1>"));
     }
 }

@@ -1,4 +1,4 @@
-//! A server that is killed under load, again and again: what it confirmed is there, and what it counted.
+//! A server that is killed under load repeatedly: everything it confirmed is stored, and so are its counts.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,20 +16,20 @@ use venturedex::data::Date;
 use crate::harness::{Client, agent, wants_all};
 use crate::program::{Process, command, run};
 
-/// Data folders that are played on at the same time: most of the time goes by waiting.
+/// Data folders tested at the same time: most of the time is waiting.
 const LANES: u64 = 4;
 
-/// All who sign up come from one address.
+/// All sign-ups come from one address.
 const UNTHROTTLED: [&str; 4] = ["--sign-ups-per-hour", "1000000", "--pages-per-minute", "1000000"];
 
-/// How young an answer must be for its count to be lost: the promise, on a machine that keeps up.
+/// The age up to which a response may lose its count, unless the machine is overloaded.
 const LOST: Duration = Duration::from_secs(1);
 
 fn today() -> Date {
     Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
 }
 
-/// Numbers that look unordered, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -39,7 +39,7 @@ impl Dice {
     }
 }
 
-/// One data folder, and what was confirmed about it.
+/// One data folder, and what the server confirmed about it.
 struct Lane {
     data: TempDir,
     dice: Dice,
@@ -47,14 +47,14 @@ struct Lane {
     keys: Vec<ApiKey>,
     revoked: Vec<ApiKey>,
     sessions: Vec<SessionToken>,
-    /// The key that the load is sent with.
+    /// The key of the load.
     key: ApiKey,
     /// What the store counted after the last kill.
     counted: u64,
     first_day: Date,
 }
 
-/// What a round sent and was answered.
+/// The requests and responses of a round.
 #[derive(Default)]
 struct Load {
     sent: u64,
@@ -64,7 +64,7 @@ struct Load {
 }
 
 impl Load {
-    /// The longest time without an answer, up to `end`.
+    /// The longest time without a response, up to `end`.
     fn longest_pause(&self, end: Instant) -> Duration {
         let mut answered = self.answered.clone();
         answered.push(end);
@@ -85,11 +85,11 @@ impl Lane {
         Self { data, dice, accounts, keys, revoked: Vec::new(), sessions: Vec::new(), key, counted: 0, first_day }
     }
 
-    /// A server under load that is killed after a while, with commands beside it of which some are killed too.
+    /// Kills a server under load after a while; meanwhile runs commands, of which some are killed too.
     fn round(&mut self, number: u64) {
         let mut server = Process::start(self.data.path(), &UNTHROTTLED);
         let client = Client { base: server.base.clone(), key: Some(self.key.reveal().to_owned()), agent: agent() };
-        // Every fourth round, the first of them too, is long enough for something that must have been written.
+        // Every fourth round, including the first, is long enough for counts to be written.
         let life = Duration::from_millis(if number.is_multiple_of(4) { 1_100 } else { 50 } + self.dice.upto(500));
         let load = Mutex::new(Load::default());
         let signed_up = Mutex::new(Vec::new());
@@ -147,7 +147,7 @@ impl Lane {
         self.check(&load.into_inner().unwrap(), killed);
     }
 
-    /// Holds the store against what was confirmed.
+    /// Compares the store with what was confirmed.
     fn check(&mut self, load: &Load, killed: Instant) {
         let database = Connection::open(self.data.path().join("venturedex.sqlite")).unwrap();
         let sound: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
@@ -183,7 +183,7 @@ impl Lane {
     }
 }
 
-/// Signs up and makes a key in the pages, and notes what was told; `None` once the server is gone.
+/// Signs up and creates a key in the pages, and records both; `None` once the server is killed.
 fn sign_up(base: &str, email: &str, told: &Mutex<Vec<(String, SessionToken, Option<ApiKey>)>>) -> Option<()> {
     let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
     let post = |path: &str, cookie: &str, form: &[(&str, &str)]| {
@@ -207,7 +207,7 @@ fn bearer(key: &ApiKey) -> String {
     format!("Bearer {}", key.reveal())
 }
 
-/// Makes an account or a key by a command that may be killed; what it told is confirmed.
+/// Creates an account or a key by a command that may be killed; its output is a confirmation.
 fn operate(data: &Path, dice: &mut Dice, step: u64, accounts: &mut Vec<String>, keys: &mut Vec<ApiKey>) {
     let email = format!("user{step}@example.com");
     let words: &[&str] = if dice.upto(2) == 0 {
@@ -216,7 +216,7 @@ fn operate(data: &Path, dice: &mut Dice, step: u64, accounts: &mut Vec<String>, 
         &["key", "create", "--email", "load@example.com", "--name", "more"]
     };
     let mut child = command(data, words).spawn().unwrap();
-    // Half of them come to their end.
+    // Half of them finish.
     std::thread::sleep(Duration::from_millis(dice.upto(30)));
     if dice.upto(2) == 0 {
         let _ = child.kill();
@@ -234,7 +234,7 @@ fn operate(data: &Path, dice: &mut Dice, step: u64, accounts: &mut Vec<String>, 
 }
 
 #[test]
-fn a_kill_under_load_loses_nothing_that_was_confirmed_and_a_second_of_what_was_counted() {
+fn a_kill_under_load_loses_nothing_confirmed_and_at_most_a_second_of_counts() {
     let rounds = if wants_all() { 200 } else { 5 };
     if !wants_all() {
         eprintln!("a server is killed {rounds} times; VENTUREDEX_TEST_ALL=1 does it 200 times");
@@ -248,7 +248,7 @@ fn a_kill_under_load_loses_nothing_that_was_confirmed_and_a_second_of_what_was_c
                 }
                 assert!(state.counted > 0, "nothing was counted");
                 assert!(!state.sessions.is_empty(), "nobody signed up");
-                // What is left serves on: its keys are admitted, those that were revoked are not.
+                // The remaining keys are admitted, the revoked ones are rejected.
                 let server = Process::start(state.data.path(), &[]);
                 let ask = |key: &ApiKey| {
                     let client =

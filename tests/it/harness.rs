@@ -100,31 +100,37 @@ impl Server {
 
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
-        let allowances = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(venturedex::catalog::bundled().unwrap(), None, allowances)
+        let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
+        Self::serving(venturedex::catalog::bundled().unwrap(), None, rate_limits)
     }
 
-    fn serving(catalog: Catalog, public_url: Option<&str>, allowances: RateLimitConfig) -> Self {
+    fn serving(catalog: Catalog, public_url: Option<&str>, rate_limits: RateLimitConfig) -> Self {
         let data = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), allowances);
-        let callers = McpQuota {
+        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), rate_limits);
+        let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
         let settings = mcp::Settings::new(state.public_url.clone());
-        let router = Router::new(&state, callers, &settings).unwrap();
+        let router = Router::new(&state, mcp_quota, &settings).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            let ended = async {
+            let shutdown = async {
                 let _ = stopped.await;
             };
             runtime
-                .block_on(venturedex::http::server::run(listener, router, ended, Limits::default(), RequestIds::new(2)))
+                .block_on(venturedex::http::server::run(
+                    listener,
+                    router,
+                    shutdown,
+                    Limits::default(),
+                    RequestIds::new(2),
+                ))
                 .unwrap();
         });
         Self { address, state, stop: Some(stop), thread: Some(thread), data }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The modules from the lowest to the highest. A module may import those before it, except where [`SEPARATE`] forbids it.
+/// The modules from the lowest to the highest. A module may import lower ones, unless [`SEPARATE`] forbids it.
 const MODULES: [&str; 14] = [
     "data", "datagen", "search", "catalog", "release", "quota", "auth", "http", "api", "openapi", "mcp", "site", "app",
     "cli",
@@ -68,7 +68,7 @@ fn sources() -> Vec<(String, String)> {
     sources
 }
 
-/// The code of a file, without comments and without what is compiled for tests only at its end.
+/// The code of a file, without comments and the test module at its end.
 fn code_of(text: &str) -> String {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
@@ -82,15 +82,15 @@ fn module_of(name: &str) -> &str {
     name.split('/').next().unwrap_or(name).trim_end_matches(".rs")
 }
 
-/// The words that follow `prefix` in the code.
+/// The names that follow `prefix` in the code.
 fn named_after(code: &str, prefix: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (place, _) in code.match_indices(prefix) {
-        let before = code[..place].chars().next_back();
+    for (index, _) in code.match_indices(prefix) {
+        let before = code[..index].chars().next_back();
         if before.is_some_and(|char| char.is_alphanumeric() || char == '_' || char == ':') {
             continue;
         }
-        let rest = &code[place + prefix.len()..];
+        let rest = &code[index + prefix.len()..];
         if let Some(list) = rest.strip_prefix('{') {
             let end = list.find(";").unwrap_or(list.len());
             let mut depth = 0;
@@ -132,7 +132,7 @@ fn modules_import_only_lower_modules() {
             let separate =
                 invents || SEPARATE.iter().any(|pair| *pair == (module, &imported) || *pair == (&imported, module));
             if (other > own || separate) && !TO_CUT.contains(&(module, &imported)) {
-                wrong.push(format!("src/{name} imports `{imported}`, which `{module}` may not"));
+                wrong.push(format!("src/{name} imports `{imported}`, which is not allowed for `{module}`"));
             }
         }
     }
@@ -140,7 +140,7 @@ fn modules_import_only_lower_modules() {
 }
 
 #[test]
-fn every_module_has_its_place_in_the_order() {
+fn every_module_is_in_the_order() {
     for (name, _) in sources() {
         let module = module_of(&name);
         assert!(MODULES.contains(&module) || ["lib", "bin"].contains(&module), "src/{name}: add `{module}` to MODULES");
@@ -148,21 +148,21 @@ fn every_module_has_its_place_in_the_order() {
 }
 
 #[test]
-fn each_outside_crate_has_one_home() {
+fn each_external_crate_is_used_only_in_its_home() {
     let mut wrong = Vec::new();
     for (name, code) in sources() {
-        for (outside, homes) in HOMES {
+        for (external, homes) in HOMES {
             let used = code.lines().any(|line| {
                 let line = line.trim_start();
                 let uses = line.strip_prefix("pub use ").or(line.strip_prefix("use ")).is_some_and(|rest| {
-                    rest.strip_prefix(outside).is_some_and(|rest| rest.starts_with("::") || rest.starts_with(';'))
+                    rest.strip_prefix(external).is_some_and(|rest| rest.starts_with("::") || rest.starts_with(';'))
                 });
-                uses || line.contains(&format!(" {outside}::")) || line.contains(&format!("({outside}::"))
+                uses || line.contains(&format!(" {external}::")) || line.contains(&format!("({external}::"))
             });
             let at_home =
                 homes.iter().any(|home| name.starts_with(&format!("{home}/")) || name == format!("{home}.rs"));
             if used && !at_home {
-                wrong.push(format!("src/{name} uses `{outside}`, whose home is {homes:?}"));
+                wrong.push(format!("src/{name} uses `{external}`, whose home is {homes:?}"));
             }
         }
     }
@@ -170,7 +170,7 @@ fn each_outside_crate_has_one_home() {
 }
 
 #[test]
-fn the_guard_sees_what_is_imported() {
+fn imports_are_found_in_code() {
     let code =
         "use crate::data::{Date, fold::fold};\nuse crate::{auth::Tier, http::State};\nlet x = crate::catalog::X;";
     let named: Vec<String> = named_after(code, "crate::").into_iter().collect();

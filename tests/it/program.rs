@@ -1,14 +1,14 @@
-//! The program itself, run as its operators do: commands, and a server that is a process of its own.
+//! The program itself, run like an operator does: commands, and a server in a process of its own.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-/// A command of the program on a data folder, without the settings of whoever runs the tests.
+/// A command of the program on a data folder, without the settings in the environment of the tests.
 pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_venturedex"));
-    // Only its own variables are removed: a clock that is moved by preloading must be moved for the program too.
+    // Other variables stay: a preloaded clock must apply to the program too.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"VENTUREDEX_")) {
         command.env_remove(name);
     }
@@ -17,15 +17,15 @@ pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
     command
 }
 
-/// Runs a command to its end, with `input` on its standard input.
+/// Runs a command with `input` on stdin.
 pub fn run(data: &Path, words: &[&str], input: &str) -> Ended {
     let mut child = command(data, words).stdin(Stdio::piped()).spawn().unwrap();
-    // One that needs no input may be gone before it is written.
+    // A command that reads no input may have exited.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     Ended::from(child.wait_with_output().unwrap())
 }
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
@@ -41,14 +41,14 @@ impl From<Output> for Ended {
 }
 
 impl Ended {
-    /// What it printed, where it did what it was asked for.
+    /// Stdout of a successful command.
     pub fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{}", self.err);
         self.out
     }
 }
 
-/// A server in a process of its own; it is killed when this is dropped.
+/// A server in a process of its own; dropping it kills the process.
 pub struct Process {
     child: Child,
     pub base: String,
@@ -64,12 +64,12 @@ impl Process {
             let line = line.unwrap();
             line.trim().strip_prefix("REST").map(|rest| rest.trim().trim_end_matches("/api/v3").to_owned())
         });
-        // What it prints further is read, so that it never waits for a reader.
+        // The rest is read so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, base: base.expect("a server that says where it listens") }
+        Self { child, base: base.expect("the server prints its address") }
     }
 
-    /// Ends it as no program can refuse to.
+    /// Sends SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -7,7 +7,7 @@ use venturedex::quota::Tier;
 use crate::harness::Server;
 
 #[test]
-fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
+fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_responses() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     let start = Barrier::new(64);
@@ -33,7 +33,7 @@ fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
     assert_eq!(replies.len(), 256);
     assert_eq!(replies.iter().filter(|(status, ..)| *status == 200).count(), 100);
     assert_eq!(replies.iter().filter(|(status, ..)| *status == 429).count(), 156);
-    // Each admitted request tells another number of those left, down to nothing.
+    // Each admitted request reports a different remainder, down to 0.
     let mut left: Vec<u32> =
         replies.iter().filter(|(status, ..)| *status == 200).map(|(_, left, _)| left.parse().unwrap()).collect();
     left.sort_unstable();
@@ -44,7 +44,7 @@ fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_answers() {
 }
 
 #[test]
-fn what_costs_nothing_is_answered_when_the_quota_is_used_up() {
+fn free_requests_are_served_when_the_quota_is_used_up() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     let first = client.get("/api/v3/vcs?limit=1");
@@ -52,9 +52,9 @@ fn what_costs_nothing_is_answered_when_the_quota_is_used_up() {
     for _ in 0..99 {
         assert_eq!(client.get("/api/v3/nowhere").status, 404);
     }
-    let refused = client.get("/api/v3/vcs?limit=1");
-    assert_eq!(refused.status, 429);
-    let problem = refused.json();
+    let rejected = client.get("/api/v3/vcs?limit=1");
+    assert_eq!(rejected.status, 429);
+    let problem = rejected.json();
     assert_eq!(problem["code"], "quota_exceeded");
     assert_eq!(problem["limit"], 100);
     assert_eq!(problem["tier"], "free");
@@ -67,7 +67,7 @@ fn what_costs_nothing_is_answered_when_the_quota_is_used_up() {
 }
 
 #[test]
-fn an_unlimited_key_says_so() {
+fn an_unlimited_key_is_reported_as_unlimited() {
     let server = Server::bundled();
     let reply = server.client(Tier::Enterprise).get("/api/v3/vcs?limit=1");
     assert_eq!(reply.header("x-ratelimit-limit"), "unlimited");
@@ -75,7 +75,7 @@ fn an_unlimited_key_says_so() {
 }
 
 #[test]
-fn a_pool_of_addresses_counts_together_behind_a_trusted_proxy() {
+fn the_addresses_of_a_pool_share_a_limit_behind_a_trusted_proxy() {
     let server = Server::bundled();
     let client = server.anonymous();
     let call = |address: &str| {
@@ -86,12 +86,12 @@ fn a_pool_of_addresses_counts_together_behind_a_trusted_proxy() {
         let header = |name: &str| reply.headers()[name].to_str().unwrap().to_owned();
         (reply.status().as_u16(), header("x-ratelimit-limit"), header("x-ratelimit-remaining"))
     };
-    let told = |status, limit: &str, remaining: &str| (status, limit.to_owned(), remaining.to_owned());
-    assert_eq!(call("192.0.2.1"), told(200, "3", "2"));
-    assert_eq!(call("2001:db8::1"), told(200, "3", "1"));
-    assert_eq!(call("198.51.100.1, 192.0.2.9"), told(200, "3", "0"));
-    assert_eq!(call("192.0.2.1"), told(429, "3", "0"));
-    assert_eq!(call("198.51.100.1"), told(200, "100", "99"));
+    let expected = |status, limit: &str, remaining: &str| (status, limit.to_owned(), remaining.to_owned());
+    assert_eq!(call("192.0.2.1"), expected(200, "3", "2"));
+    assert_eq!(call("2001:db8::1"), expected(200, "3", "1"));
+    assert_eq!(call("198.51.100.1, 192.0.2.9"), expected(200, "3", "0"));
+    assert_eq!(call("192.0.2.1"), expected(429, "3", "0"));
+    assert_eq!(call("198.51.100.1"), expected(200, "100", "99"));
 }
 
 #[test]
@@ -104,12 +104,12 @@ fn tool_calls_without_a_key_are_counted_by_address() {
     for number in 0..100 {
         assert_eq!(client.post("/api/mcp", call).status, 200, "call {number}");
     }
-    let refused = client.post("/api/mcp", call);
-    assert_eq!(refused.status, 429);
-    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("100"));
-    assert_eq!(refused.header("x-ratelimit-remaining"), "0");
+    let rejected = client.post("/api/mcp", call);
+    assert_eq!(rejected.status, 429);
+    assert!(rejected.json()["error"]["message"].as_str().unwrap().contains("100"));
+    assert_eq!(rejected.header("x-ratelimit-remaining"), "0");
     assert_eq!(client.post("/api/mcp", list).status, 200);
-    // A key has the counter that it has on REST.
+    // A key has the same counter as on REST.
     let keyed = server.client(Tier::Free);
     assert_eq!(keyed.post("/api/mcp", call).header("x-ratelimit-remaining"), "99");
     assert_eq!(keyed.get("/api/v3/vcs?limit=1").header("x-ratelimit-remaining"), "98");

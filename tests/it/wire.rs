@@ -1,4 +1,4 @@
-//! REST on the wire: what a client sees that reads bytes, and the headers of answers that are no lists.
+//! REST as bytes on the wire: HEAD, OPTIONS, and the headers of errors.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -8,27 +8,27 @@ use venturedex::quota::Tier;
 
 use crate::harness::Server;
 
-/// An answer as it came.
-struct Answer {
+/// A response as received.
+struct Received {
     status: u16,
     headers: BTreeMap<String, String>,
     body: String,
 }
 
 /// Sends bytes on a connection of their own and reads to the end.
-fn send(server: &Server, bytes: &str) -> Answer {
+fn send(server: &Server, bytes: &str) -> Received {
     let mut socket = TcpStream::connect(server.address).unwrap();
     socket.write_all(bytes.as_bytes()).unwrap();
     let mut read = Vec::new();
     socket.read_to_end(&mut read).unwrap();
     let text = String::from_utf8(read).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no response: {text}"));
     let headers = head.lines().skip(1).map(|line| {
         let (name, value) = line.split_once(": ").unwrap();
         (name.to_lowercase(), value.to_owned())
     });
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, headers: headers.collect(), body: body.to_owned() }
+    Received { status, headers: headers.collect(), body: body.to_owned() }
 }
 
 fn request(method: &str, path: &str, headers: &str) -> String {
@@ -84,25 +84,25 @@ fn head_has_the_headers_of_get_and_no_body() {
 }
 
 #[test]
-fn options_tells_what_a_path_takes_and_costs_nothing() {
+fn options_lists_the_methods_of_a_path_without_a_key() {
     let server = Server::bundled();
     for version in ["v1", "v2", "v3"] {
-        let answer =
+        let response =
             send(&server, &request("OPTIONS", &format!("/api/{version}/vcs"), "Origin: https://example.com\r\n"));
-        assert_eq!((answer.status, answer.body.as_str()), (204, ""));
-        assert_eq!(answer.headers["allow"], "GET, HEAD, OPTIONS");
-        assert_eq!(answer.headers["access-control-allow-methods"], "GET, HEAD, OPTIONS");
-        let allowed = &answer.headers["access-control-allow-headers"];
+        assert_eq!((response.status, response.body.as_str()), (204, ""));
+        assert_eq!(response.headers["allow"], "GET, HEAD, OPTIONS");
+        assert_eq!(response.headers["access-control-allow-methods"], "GET, HEAD, OPTIONS");
+        let allowed = &response.headers["access-control-allow-headers"];
         assert!(allowed.contains("Authorization") && allowed.contains("If-None-Match"), "{allowed}");
         for name in EVERYWHERE {
-            assert!(answer.headers.contains_key(name), "{version} {name}");
+            assert!(response.headers.contains_key(name), "{version} {name}");
         }
-        assert_eq!(answer.headers["x-api-version"], version[1..]);
+        assert_eq!(response.headers["x-api-version"], version[1..]);
     }
 }
 
 #[test]
-fn every_refusal_is_a_problem_with_all_headers() {
+fn every_error_is_a_problem_with_all_headers() {
     let server = Server::bundled();
     let key = server.client(Tier::Enterprise).key.unwrap();
     let keyed = format!("Authorization: Bearer {key}\r\n");
@@ -126,7 +126,7 @@ fn every_refusal_is_a_problem_with_all_headers() {
             (request("GET", &format!("{api}/vcs?q={}", "a".repeat(28_000)), &keyed), 414, "url_too_long"),
             (request("GET", &format!("{api}/vcs?q={}", "a".repeat(70_000)), &keyed), 414, "url_too_long"),
             (request("GET", &format!("{api}/vcs"), "Host: there\r\n"), 400, "invalid_request"),
-            // Which of two keys is meant, nobody knows.
+            // Two different keys.
             (
                 request("GET", &format!("{api}/vcs"), &format!("{keyed}Authorization: Bearer x\r\n")),
                 401,
@@ -135,23 +135,27 @@ fn every_refusal_is_a_problem_with_all_headers() {
         ];
         for (bytes, status, code) in cases {
             let what = &bytes[..bytes.len().min(80)];
-            let answer = send(&server, &bytes);
-            assert_eq!(answer.status, status, "{what}: {}", answer.body);
-            let problem: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+            let response = send(&server, &bytes);
+            assert_eq!(response.status, status, "{what}: {}", response.body);
+            let problem: serde_json::Value = serde_json::from_str(&response.body).unwrap();
             assert_eq!(problem["code"], code, "{what}");
-            assert_eq!(answer.headers["content-type"], "application/problem+json", "{what}");
-            assert_eq!(problem["request_id"].as_str(), Some(answer.headers["x-request-id"].as_str()), "{what}");
+            assert_eq!(response.headers["content-type"], "application/problem+json", "{what}");
+            assert_eq!(problem["request_id"].as_str(), Some(response.headers["x-request-id"].as_str()), "{what}");
             for name in EVERYWHERE {
-                assert!(answer.headers.contains_key(name), "{what} {name}");
+                assert!(response.headers.contains_key(name), "{what} {name}");
             }
-            assert!(!answer.body.contains(&key[4..]), "{what}: {}", answer.body);
-            assert!(answer.headers.values().all(|value| !value.contains(&key[4..])), "{what}: {:?}", answer.headers);
-            assert_eq!(answer.headers["x-snapshot"], "2026-11-20.1", "{what}");
+            assert!(!response.body.contains(&key[4..]), "{what}: {}", response.body);
+            assert!(
+                response.headers.values().all(|value| !value.contains(&key[4..])),
+                "{what}: {:?}",
+                response.headers
+            );
+            assert_eq!(response.headers["x-snapshot"], "2026-11-20.1", "{what}");
             let page = problem["type"].as_str().unwrap();
             assert_eq!(page, format!("{}/docs/errors#{code}", server.state.public_url), "{what}");
-            assert_eq!(answer.headers["x-api-version"], version[1..], "{what}");
+            assert_eq!(response.headers["x-api-version"], version[1..], "{what}");
             if status == 405 {
-                assert_eq!(answer.headers["allow"], "GET, HEAD, OPTIONS");
+                assert_eq!(response.headers["allow"], "GET, HEAD, OPTIONS");
             }
         }
     }

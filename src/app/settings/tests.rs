@@ -18,12 +18,12 @@ fn refusal(words: &[&str]) -> String {
 }
 
 #[test]
-fn the_definition_is_sound() {
+fn the_command_line_is_well_defined() {
     command().debug_assert();
 }
 
 #[test]
-fn without_a_command_it_serves_with_the_promised_defaults() {
+fn without_a_command_the_server_starts_with_the_documented_defaults() {
     let settings = settings(&[]);
     assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
     assert_eq!((settings.index, settings.data), (PathBuf::from("index"), PathBuf::from("data")));
@@ -32,7 +32,7 @@ fn without_a_command_it_serves_with_the_promised_defaults() {
 }
 
 #[test]
-fn settings_are_read_with_and_without_the_word_serve() {
+fn settings_are_parsed_with_and_without_the_command_serve() {
     let flags = ["--listen", "0.0.0.0:9000", "--index=i", "--data", "d", "--trusted-proxies", "10.0.0.0/8,::1"];
     for words in [flags.to_vec(), [&["serve"], flags.as_slice()].concat()] {
         let settings = settings(&words);
@@ -59,8 +59,8 @@ fn the_data_folder_may_be_named_before_or_after_a_command() {
 }
 
 #[test]
-fn a_wrong_setting_is_named_with_its_mend() {
-    for (words, place, mend) in [
+fn an_error_names_the_setting_and_an_accepted_value() {
+    for (words, setting, accepted) in [
         (["--listen", "8080"], "error: --listen: `8080`: ", "127.0.0.1:8080"),
         (["--listen", "example.com:80"], "--listen", "127.0.0.1:8080"),
         (["--public-url", "example.com"], "--public-url: `example.com`", "https://api.example.com"),
@@ -76,17 +76,18 @@ fn a_wrong_setting_is_named_with_its_mend() {
         (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
         (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),
+        (["--log", "loud"], "--log", "error, warn, info"),
     ] {
         let refusal = refusal(&words);
-        assert!(refusal.contains(place) && refusal.contains(mend), "{words:?}: {refusal}");
+        assert!(refusal.contains(setting) && refusal.contains(accepted), "{words:?}: {refusal}");
     }
-    assert!(refusal(&["--lisen", "x"]).contains("--listen"), "a mistyped flag is told");
-    assert!(refusal(&["serv"]).contains("serve"), "a mistyped command is told");
-    assert!(refusal(&["account"]).contains("set-tier"), "a command without its second word shows what there is");
+    assert!(refusal(&["--lisen", "x"]).contains("--listen"), "a mistyped flag gets a suggestion");
+    assert!(refusal(&["serv"]).contains("serve"), "a mistyped command gets a suggestion");
+    assert!(refusal(&["account"]).contains("set-tier"), "an incomplete command lists the subcommands");
 }
 
 #[test]
-fn what_is_sound_is_accepted() {
+fn valid_settings_are_accepted() {
     assert_eq!(settings(&["--listen", "localhost:0"]).listen, "127.0.0.1:0".parse().unwrap());
     assert_eq!(settings(&["--listen", "[::1]:80"]).listen, "[::1]:80".parse().unwrap());
     let bound = "127.0.0.1:4711".parse().unwrap();
@@ -98,14 +99,14 @@ fn what_is_sound_is_accepted() {
 }
 
 #[test]
-fn how_often_an_address_may_come_is_settable() {
-    assert_eq!(settings(&[]).allowances(), RateLimitConfig { pages_per_minute: 120, sign_ups_per_hour: 5 });
-    let more = settings(&["--pages-per-minute", "600", "--sign-ups-per-hour", "50"]).allowances();
+fn rate_limits_are_settings() {
+    assert_eq!(settings(&[]).rate_limits(), RateLimitConfig { pages_per_minute: 120, sign_ups_per_hour: 5 });
+    let more = settings(&["--pages-per-minute", "600", "--sign-ups-per-hour", "50"]).rate_limits();
     assert_eq!(more, RateLimitConfig { pages_per_minute: 600, sign_ups_per_hour: 50 });
 }
 
 #[test]
-fn operator_commands_are_read() {
+fn operator_commands_are_parsed() {
     let cli = read(&["account", "create", "--email", "Ada@Example.com", "--tier", "pro"]).unwrap();
     let Command::Account { json: false, command: AccountCommand::Create { email, tier, password_stdin } } = cli.command
     else {
@@ -119,20 +120,20 @@ fn operator_commands_are_read() {
     assert!(matches!(command(cli), AccountCommand::SetPassword { .. }));
     let cli = read(&["account", "delete", "--email", "ada@example.com"]).unwrap();
     assert!(matches!(command(cli), AccountCommand::Delete { .. }));
-    let asked = refusal(&["account", "set-password", "--email", "ada@example.com"]);
-    assert!(asked.contains("--password-stdin"), "nothing is ever asked for: {asked}");
+    let missing = refusal(&["account", "set-password", "--email", "ada@example.com"]);
+    assert!(missing.contains("--password-stdin"), "there is no prompt: {missing}");
     let misplaced = refusal(&["account", "set-password", "--email", "ada@example.com", "--password", "secret words"]);
     assert!(misplaced.contains("--password-stdin"), "{misplaced}");
     let cli = read(&["key", "revoke", "12"]).unwrap();
     assert!(matches!(cli.command, Command::Key { command: KeyCommand::Revoke { key: KeyRef::Id(_) }, .. }));
     assert!(refusal(&["account", "create", "--email", "ada"]).contains("ada@example.com"));
-    let refused = refusal(&["account", "set-tier", "--email", "ada@example.com", "--tier", "gold"]);
-    assert!(refused.contains("free, pro, enterprise"), "{refused}");
+    let rejected = refusal(&["account", "set-tier", "--email", "ada@example.com", "--tier", "gold"]);
+    assert!(rejected.contains("free, pro, enterprise"), "{rejected}");
     assert!(refusal(&["key", "create", "--email", "ada@example.com"]).contains("--name"));
 }
 
 #[test]
-fn help_lists_every_setting_with_its_variable_and_ends_well() {
+fn help_lists_every_setting_with_its_variable_and_exits_with_0() {
     for words in [["--help"].as_slice(), &["serve", "--help"], &["-h"]] {
         let help = read(words).unwrap_err();
         assert_eq!(help.code(), 0);
@@ -164,11 +165,11 @@ fn no_message_repeats_a_key() {
         assert!(!refusal.contains("456789"), "{refusal}");
     }
     assert!(refusal(&["key", "revoke", secret]).contains("`vdx_0123…`"));
-    assert!(refusal(&["key", "revoke", "vdx_aB3d…9xY"]).contains("`vdx_aB3d…9xY`"), "a short form is none");
+    assert!(refusal(&["key", "revoke", "vdx_aB3d…9xY"]).contains("`vdx_aB3d…9xY`"), "a short form is not a key");
 }
 
 #[test]
-fn variables_that_are_no_settings_are_told_with_the_nearest() {
+fn unknown_variables_are_reported_with_the_nearest_setting() {
     let names = ["VENTUREDEX_LISTN", "VENTUREDEX_COLOUR", "VENTUREDEX_DATA", "VENTUREDEX_REAL_DATA", "PATH"];
     assert_eq!(
         unknown_variables(names.map(str::to_owned)),

@@ -9,7 +9,7 @@ use crate::auth::Store;
 use crate::auth::account::{Account, Email};
 use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
-use crate::http::headers::instant;
+use crate::http::headers::rfc3339;
 
 /// Bytes of standard input that are read for a password.
 const MAX_PASSWORD_INPUT: u64 = 4_096;
@@ -62,7 +62,7 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
             }
             let rows = accounts.iter().map(|account| {
                 let Account { id, email, tier, created_at, active_keys } = account;
-                [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), instant(*created_at)]
+                [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at)]
             });
             print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED"], rows.collect())
         }
@@ -118,7 +118,7 @@ impl<'a> AccountRow<'a> {
             email: account.email.as_str(),
             tier: account.tier.name(),
             active_keys: account.active_keys,
-            created_at: instant(account.created_at),
+            created_at: rfc3339(account.created_at),
         }
     }
 }

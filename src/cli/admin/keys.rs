@@ -6,7 +6,7 @@ use crate::app::settings::KeyCommand;
 use crate::auth::account::{Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::{ApiKey, Store};
 use crate::data::Date;
-use crate::http::headers::instant;
+use crate::http::headers::rfc3339;
 
 pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
     match command {
@@ -21,7 +21,7 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
             if json {
                 return print_json(&Keys { keys: keys.iter().map(KeyRow::of).collect() });
             }
-            let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), instant);
+            let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), rfc3339);
             let rows = keys.iter().map(|key| {
                 [
                     key.id.0.to_string(),
@@ -29,7 +29,7 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
                     key.email.to_string(),
                     key.name.clone(),
                     key.used_today.to_string(),
-                    instant(key.created_at),
+                    rfc3339(key.created_at),
                     time(key.last_used_at),
                     time(key.revoked_at),
                 ]
@@ -66,7 +66,7 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     }
     let KeyRecord { id, masked, email, name, revoked_at, .. } = &record;
     let result = match revoked_at {
-        Some(before) if *before < now => format!("was already revoked at {}", instant(*before)),
+        Some(before) if *before < now => format!("was already revoked at {}", rfc3339(*before)),
         _ => "was revoked".to_owned(),
     };
     note(&format!("key {} {masked} `{name}` of {email} {result}", id.0));
@@ -110,9 +110,9 @@ impl<'a> KeyRow<'a> {
             tier: tier.name(),
             daily_limit: tier.daily_limit(),
             used_today: key.used_today,
-            created_at: instant(key.created_at),
-            last_used_at: key.last_used_at.map(instant),
-            revoked_at: key.revoked_at.map(instant),
+            created_at: rfc3339(key.created_at),
+            last_used_at: key.last_used_at.map(rfc3339),
+            revoked_at: key.revoked_at.map(rfc3339),
         }
     }
 }

@@ -126,7 +126,7 @@ fn panic_response<H: Handler>(
     id: RequestId,
     panic: &(dyn Any + Send),
 ) -> Response<Bytes> {
-    eprintln!("request {id}: {method} {path} panicked: {}", panic_message(panic));
+    tracing::error!("request {id}: {method} {path} panicked: {}", panic_message(panic));
     ConnectionError::InternalError.response(path, id, &handler.error_context(path))
 }
 

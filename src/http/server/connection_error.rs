@@ -3,11 +3,11 @@
 //! They have the shape and the headers of every other response. The key has not been checked, so the quota is reported as 0.
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
 
 use crate::data::Date;
-use crate::http::headers::{API_VERSION, REQUEST_ID, set, write_cors, write_quota};
+use crate::http::headers::{Caching, CommonHeaders};
 use crate::http::problem::{Code, Problem};
 use crate::http::{ErrorContext, RequestId};
 use crate::quota::Quota;
@@ -82,19 +82,19 @@ impl ConnectionError {
     fn headers(self, id: RequestId, context: &ErrorContext<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         if self == Self::Overloaded {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
-        headers.insert(REQUEST_ID, id.header_value());
-        if let Some(snapshot) = context.snapshot {
-            set(&mut headers, "x-snapshot", &snapshot.to_string());
-        }
-        if let Some(version) = context.api_version {
-            headers.insert(API_VERSION, HeaderValue::from_static(version));
-        }
-        write_quota(&mut headers, &Quota::zero(Date::from_unix(context.now)), context.now);
-        write_cors(&mut headers);
+        let common = CommonHeaders {
+            id: Some(id),
+            quota: Some((&Quota::zero(Date::from_unix(context.now)), context.now)),
+            snapshot: context.snapshot,
+            api_version: context.api_version,
+            caching: Some(Caching::Never),
+            is_cross_origin: true,
+            ..CommonHeaders::default()
+        };
+        common.write(&mut headers);
         headers
     }
 }

@@ -19,16 +19,16 @@ struct Running {
 
 impl Running {
     async fn start(limits: Limits) -> (Self, Arc<Notify>, Arc<Notify>) {
-        let (started, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (started, proceed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
-        let routes = routes(Arc::clone(&started), Arc::clone(&go_on));
+        let routes = routes(Arc::clone(&started), Arc::clone(&proceed));
         let shutdown = async {
             let _ = stopped.await;
         };
         let ended = tokio::spawn(run(listener, routes, shutdown, limits, RequestIds::new(1)));
-        (Self { address, stop, ended }, started, go_on)
+        (Self { address, stop, ended }, started, proceed)
     }
 
     async fn connect(&self) -> TcpStream {
@@ -41,7 +41,7 @@ impl Running {
     }
 }
 
-fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(warp::reply::Response,)> {
+fn routes(started: Arc<Notify>, proceed: Arc<Notify>) -> BoxedFilter<(warp::reply::Response,)> {
     let who = warp::path("who").and(warp::ext::get::<Peer>()).and(warp::ext::get::<RequestId>());
     let who = who.map(|peer: Peer, id: RequestId| format!("{} {id}", peer.0.ip()));
     let panics = warp::path("panics").map(|| -> String { panic!("a fault in a route") });
@@ -53,10 +53,10 @@ fn routes(started: Arc<Notify>, go_on: Arc<Notify>) -> BoxedFilter<(warp::reply:
         Ok::<String, warp::Rejection>(String::new())
     });
     let waits = warp::path("waits").and_then(move || {
-        let (started, go_on) = (Arc::clone(&started), Arc::clone(&go_on));
+        let (started, proceed) = (Arc::clone(&started), Arc::clone(&proceed));
         async move {
             started.notify_one();
-            go_on.notified().await;
+            proceed.notified().await;
             Ok::<String, warp::Rejection>("done".to_owned())
         }
     });
@@ -93,17 +93,17 @@ where
     Ok(format!("{taken} bytes"))
 }
 
-/// So short that a test can wait for it; each test shortens only the limit that it is about, so that a machine under load
-/// never meets another.
+/// Short enough to wait for. Each test shortens only the limit that it tests, so that a loaded machine never reaches
+/// another.
 const MOMENT: Duration = Duration::from_millis(200);
 
-/// Waits for what must come soon.
+/// Waits for what must happen soon.
 async fn soon<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(10), future).await.expect("waited too long")
 }
 
-/// Reads one answer: its head, and as many bytes as `content-length` says.
-async fn answer(socket: &mut TcpStream) -> (String, String) {
+/// Reads one response: its head, and as many bytes as `content-length` says.
+async fn response(socket: &mut TcpStream) -> (String, String) {
     let mut read = Vec::new();
     let head = loop {
         if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -119,12 +119,12 @@ async fn answer(socket: &mut TcpStream) -> (String, String) {
     (text, String::from_utf8_lossy(&read[head..]).into_owned())
 }
 
-async fn ask(socket: &mut TcpStream, path: &str) -> (String, String) {
+async fn get(socket: &mut TcpStream, path: &str) -> (String, String) {
     socket.write_all(format!("GET {path} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).await.unwrap();
-    answer(socket).await
+    response(socket).await
 }
 
-/// All that comes until the other end closes.
+/// Everything until the other end closes.
 async fn rest(socket: &mut TcpStream) -> String {
     let mut rest = Vec::new();
     let _ = soon(socket.read_to_end(&mut rest)).await;
@@ -132,12 +132,12 @@ async fn rest(socket: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn a_keep_alive_client_is_served_many_times_and_told_apart() {
+async fn a_keep_alive_connection_serves_many_requests_with_different_ids() {
     let (server, ..) = Running::start(Limits::default()).await;
     let mut socket = server.connect().await;
     let mut ids = std::collections::HashSet::new();
     for _ in 0..100 {
-        let (head, body) = ask(&mut socket, "/who").await;
+        let (head, body) = get(&mut socket, "/who").await;
         let (peer, id) = body.split_once(' ').unwrap();
         assert_eq!(peer, "127.0.0.1");
         assert!(head.contains(&format!("x-request-id: {id}\r\n")), "{head}");
@@ -148,7 +148,7 @@ async fn a_keep_alive_client_is_served_many_times_and_told_apart() {
 }
 
 #[tokio::test]
-async fn requests_sent_without_waiting_are_answered_in_order() {
+async fn pipelined_requests_get_responses_in_order() {
     let (server, ..) = Running::start(Limits::default()).await;
     let mut socket = server.connect().await;
     socket.write_all("GET /who HTTP/1.1\r\nHost: here\r\n\r\n".repeat(2).as_bytes()).await.unwrap();
@@ -157,14 +157,14 @@ async fn requests_sent_without_waiting_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn a_head_that_trickles_is_cut() {
-    // The first head on a connection is counted from the connection on; of a later one, the time begins with its first byte.
+async fn a_slow_head_closes_the_connection() {
+    // The time of the first head starts with the connection, that of a later head with its first byte.
     for first in [false, true] {
         let head = if first { Duration::from_secs(1) } else { MOMENT };
         let (server, ..) = Running::start(Limits { head, ..Limits::default() }).await;
         let mut socket = server.connect().await;
         if first {
-            ask(&mut socket, "/who").await;
+            get(&mut socket, "/who").await;
         }
         let began = Instant::now();
         let trickle = async {
@@ -185,50 +185,50 @@ async fn a_head_that_trickles_is_cut() {
 }
 
 #[tokio::test]
-async fn a_connection_that_says_nothing_is_closed() {
+async fn a_silent_connection_is_closed() {
     let (server, ..) = Running::start(Limits { head: MOMENT, ..Limits::default() }).await;
     let mut silent = server.connect().await;
     assert_eq!(rest(&mut silent).await, "");
     let (server, ..) = Running::start(Limits { idle: MOMENT, ..Limits::default() }).await;
     let mut idle = server.connect().await;
-    ask(&mut idle, "/who").await;
+    get(&mut idle, "/who").await;
     assert_eq!(rest(&mut idle).await, "");
 }
 
 #[tokio::test]
-async fn an_idle_connection_outlives_the_time_of_a_head() {
+async fn an_idle_connection_outlives_the_head_timeout() {
     let limits = Limits { head: Duration::from_millis(50), idle: Duration::from_secs(60), ..Limits::default() };
     let (server, ..) = Running::start(limits).await;
     let mut socket = server.connect().await;
-    ask(&mut socket, "/who").await;
+    get(&mut socket, "/who").await;
     let mut byte = [0];
     let waited = tokio::time::timeout(Duration::from_millis(300), socket.read(&mut byte)).await;
     assert!(waited.is_err(), "the connection was closed");
-    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+    assert!(get(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
 }
 
 #[tokio::test]
-async fn a_body_that_trickles_is_given_up_with_an_answer() {
+async fn a_slow_body_times_out_with_a_response() {
     let (server, ..) = Running::start(Limits { body: MOMENT, ..Limits::default() }).await;
     let mut socket = server.connect().await;
     socket.write_all(b"POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: 3\r\n\r\nab").await.unwrap();
-    assert_eq!(answer(&mut socket).await.1, "too slow");
+    assert_eq!(response(&mut socket).await.1, "too slow");
     let mut socket = server.connect().await;
     socket.write_all(b"POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: 3\r\n\r\nabc").await.unwrap();
-    assert_eq!(answer(&mut socket).await.1, "3 bytes");
+    assert_eq!(response(&mut socket).await.1, "3 bytes");
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_read_its_answer_is_cut() {
+async fn a_client_that_does_not_read_its_response_is_disconnected() {
     let limits = Limits { write: MOMENT, connections: 1, ..Limits::default() };
     let (server, ..) = Running::start(limits).await;
     let mut socket = server.connect().await;
     socket.write_all(b"GET /large HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
-    // Once it is cut, its place is free for another.
+    // Once it is disconnected, another connection is served.
     soon(async {
         loop {
             let mut other = server.connect().await;
-            if ask(&mut other, "/who").await.0.starts_with("http/1.1 200") {
+            if get(&mut other, "/who").await.0.starts_with("http/1.1 200") {
                 break;
             }
         }
@@ -236,15 +236,15 @@ async fn a_client_that_does_not_read_its_answer_is_cut() {
     .await;
     let mut read = Vec::new();
     let _ = soon(socket.read_to_end(&mut read)).await;
-    assert!(read.len() < 32 * 1024 * 1024, "the whole answer was kept for a client that did not read");
+    assert!(read.len() < 32 * 1024 * 1024, "the full response was buffered for a client that did not read");
 }
 
 #[tokio::test]
-async fn a_route_that_panics_answers_500_and_the_connection_goes_on() {
+async fn a_panic_is_a_500_and_the_connection_continues() {
     let (server, ..) = Running::start(Limits::default()).await;
     let mut socket = server.connect().await;
     for path in ["/panics", "/panics-later"] {
-        let (head, body) = ask(&mut socket, path).await;
+        let (head, body) = get(&mut socket, path).await;
         assert!(head.starts_with("http/1.1 500"), "{head}");
         assert!(head.contains("content-type: application/problem+json"), "{head}");
         let problem: serde_json::Value = serde_json::from_str(&body).unwrap();
@@ -252,13 +252,13 @@ async fn a_route_that_panics_answers_500_and_the_connection_goes_on() {
         assert_eq!(problem["instance"], path);
         assert!(head.contains(&format!("x-request-id: {}\r\n", problem["request_id"].as_str().unwrap())), "{head}");
         assert!(!body.contains("fault"), "{body}");
-        is_dressed(&format!("{head}{body}"), "internal_error");
+        assert_problem(&format!("{head}{body}"), "internal_error");
     }
-    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+    assert!(get(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
 }
 
 #[tokio::test]
-async fn a_request_names_exactly_one_host() {
+async fn a_request_has_exactly_one_host() {
     let (server, ..) = Running::start(Limits::default()).await;
     for (head, status) in [
         ("GET /who HTTP/1.1\r\n\r\n", "400"),
@@ -268,27 +268,27 @@ async fn a_request_names_exactly_one_host() {
     ] {
         let mut socket = server.connect().await;
         socket.write_all(head.as_bytes()).await.unwrap();
-        let (answered, body) = answer(&mut socket).await;
-        assert_eq!(answered.split(' ').nth(1), Some(status), "{head} → {answered}");
+        let (response_head, body) = response(&mut socket).await;
+        assert_eq!(response_head.split(' ').nth(1), Some(status), "{head} → {response_head}");
         assert_eq!(status == "400", body.contains("`Host` header"), "{body}");
     }
 }
 
 #[tokio::test]
-async fn a_head_above_the_limit_is_refused() {
+async fn a_head_above_the_limit_is_rejected() {
     let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
     let mut socket = server.connect().await;
     let head = format!("GET /who HTTP/1.1\r\nHost: here\r\nX-Long: {}\r\n\r\n", "a".repeat(20_000));
     socket.write_all(head.as_bytes()).await.unwrap();
-    let refused = rest(&mut socket).await;
-    assert!(refused.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"), "{refused}");
-    is_dressed(&refused, "head_too_large");
-    assert!(refused.contains("connection: close\r\n"), "{refused}");
+    let rejected = rest(&mut socket).await;
+    assert!(rejected.starts_with("HTTP/1.1 431 Request Header Fields Too Large\r\n"), "{rejected}");
+    assert_problem(&rejected, "head_too_large");
+    assert!(rejected.contains("connection: close\r\n"), "{rejected}");
 }
 
-/// True to the shape of every other answer: its headers, and a body that agrees with them.
-fn is_dressed(answer: &str, code: &str) {
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+/// Checks that an error has the headers of every other error, and a body that agrees with them.
+fn assert_problem(response: &str, code: &str) {
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     let header = |name: &str| {
         let line =
             head.lines().find_map(|line| line.to_lowercase().strip_prefix(&format!("{name}: ")).map(str::to_owned));
@@ -308,93 +308,93 @@ fn is_dressed(answer: &str, code: &str) {
 }
 
 #[tokio::test]
-async fn a_client_that_sends_on_after_a_refusal_still_reads_it() {
+async fn a_client_that_continues_to_send_still_reads_the_error() {
     let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
     let mut socket = server.connect().await;
     let head = format!("GET /{} HTTP/1.1\r\nHost: here\r\n\r\n", "a".repeat(400_000));
     let _ = socket.write_all(head.as_bytes()).await;
-    is_dressed(&rest(&mut socket).await, "url_too_long");
+    assert_problem(&rest(&mut socket).await, "url_too_long");
 }
 
 #[tokio::test]
-async fn an_address_that_leaves_no_place_for_headers_is_refused_however_it_comes() {
+async fn a_long_url_is_rejected_however_it_is_split() {
     let (server, ..) = Running::start(Limits { head_bytes: 8_192, ..Limits::default() }).await;
     for length in [6_500, 7_000, 20_000] {
         let mut socket = server.connect().await;
         let head = format!("GET /who HTTP/1.1\r\nHost: here\r\n\r\nGET /{} HTTP/1.1\r\n", "a".repeat(length));
         let (first, rest_of_it) = head.split_at(3_000);
         socket.write_all(first.as_bytes()).await.unwrap();
-        // Who has the first answer knows that the first part was read alone.
-        let (answered, _) = answer(&mut socket).await;
-        assert!(answered.starts_with("http/1.1 200 ok\r\n"), "{answered}");
+        // After the first response, the first part has been read on its own.
+        let (response_head, _) = response(&mut socket).await;
+        assert!(response_head.starts_with("http/1.1 200 ok\r\n"), "{response_head}");
         socket.write_all(rest_of_it.as_bytes()).await.unwrap();
         let _ = socket.write_all(b"Host: here\r\nConnection: close\r\n\r\n").await;
-        let answers = rest(&mut socket).await;
-        assert!(answers.contains("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {answers}");
-        assert!(answers.contains("\"url_too_long\""), "{length}: {answers}");
+        let responses = rest(&mut socket).await;
+        assert!(responses.contains("HTTP/1.1 414 URI Too Long\r\n"), "{length}: {responses}");
+        assert!(responses.contains("\"url_too_long\""), "{length}: {responses}");
     }
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_request_are_told_so() {
+async fn bytes_that_are_not_a_request_get_a_400() {
     let (server, ..) = Running::start(Limits::default()).await;
     for bytes in ["CONNECT here:1 HTTP/1.1\r\nHost: here\r\n\r\n", "GET here:80 HTTP/1.1\r\nHost: here\r\n\r\n"] {
         let mut socket = server.connect().await;
         socket.write_all(bytes.as_bytes()).await.unwrap();
-        let (answered, body) = answer(&mut socket).await;
-        assert_eq!(answered.split(' ').nth(1), Some("400"), "{bytes} → {answered}");
+        let (response_head, body) = response(&mut socket).await;
+        assert_eq!(response_head.split(' ').nth(1), Some("400"), "{bytes} → {response_head}");
         assert!(body.contains("invalid_request"), "{body}");
     }
     for bytes in ["hello\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: here\r\n\r\n", "GET / HTTP/1.1\r\nHost here\r\n\r\n"] {
         let mut socket = server.connect().await;
         socket.write_all(bytes.as_bytes()).await.unwrap();
-        let refused = rest(&mut socket).await;
-        assert!(refused.starts_with("HTTP/1.1 400"), "{bytes}: {refused}");
-        is_dressed(&refused, "invalid_request");
+        let rejected = rest(&mut socket).await;
+        assert!(rejected.starts_with("HTTP/1.1 400"), "{bytes}: {rejected}");
+        assert_problem(&rejected, "invalid_request");
     }
-    // After a good request on the same connection too.
+    // Also after a valid request on the same connection.
     let mut socket = server.connect().await;
-    assert!(ask(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
+    assert!(get(&mut socket, "/who").await.0.starts_with("http/1.1 200"));
     socket.write_all(b"hello\r\n\r\n").await.unwrap();
-    is_dressed(&rest(&mut socket).await, "invalid_request");
+    assert_problem(&rest(&mut socket).await, "invalid_request");
 }
 
 #[tokio::test]
-async fn a_connection_above_the_cap_is_told_to_come_back() {
-    let (server, started, go_on) = Running::start(Limits { connections: 1, ..Limits::default() }).await;
+async fn a_connection_above_the_limit_gets_a_503() {
+    let (server, started, proceed) = Running::start(Limits { connections: 1, ..Limits::default() }).await;
     let mut first = server.connect().await;
     first.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
     let mut second = server.connect().await;
-    let (head, body) = ask(&mut second, "/who").await;
+    let (head, body) = get(&mut second, "/who").await;
     assert!(head.starts_with("http/1.1 503") && head.contains("retry-after: 1\r\n"), "{head}");
-    is_dressed(&format!("{head}{body}"), "overloaded");
-    go_on.notify_one();
+    assert_problem(&format!("{head}{body}"), "overloaded");
+    proceed.notify_one();
     assert!(rest(&mut first).await.ends_with("done"));
     let mut third = server.connect().await;
-    assert!(ask(&mut third, "/who").await.0.starts_with("http/1.1 200"));
+    assert!(get(&mut third, "/who").await.0.starts_with("http/1.1 200"));
 }
 
 #[tokio::test]
-async fn the_end_finishes_what_runs_and_refuses_what_comes() {
-    let (server, started, go_on) = Running::start(Limits::default()).await;
+async fn shutdown_finishes_running_requests_and_rejects_new_connections() {
+    let (server, started, proceed) = Running::start(Limits::default()).await;
     let address = server.address;
     let mut idle = server.connect().await;
-    ask(&mut idle, "/who").await;
+    get(&mut idle, "/who").await;
     let mut busy = server.connect().await;
     busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
     let ending = tokio::spawn(server.stop());
     assert_eq!(rest(&mut idle).await, "", "an idle connection is closed at once");
     assert!(TcpStream::connect(address).await.is_err(), "a new connection was accepted");
-    go_on.notify_one();
+    proceed.notify_one();
     assert!(rest(&mut busy).await.ends_with("done"));
     assert_eq!(soon(ending).await.unwrap(), ShutdownReport { aborted: 0 });
 }
 
 #[tokio::test]
-async fn the_end_does_not_wait_for_ever() {
-    let (server, started, _go_on) = Running::start(Limits { drain: MOMENT, ..Limits::default() }).await;
+async fn shutdown_has_a_deadline() {
+    let (server, started, _proceed) = Running::start(Limits { drain: MOMENT, ..Limits::default() }).await;
     let mut busy = server.connect().await;
     busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     soon(started.notified()).await;

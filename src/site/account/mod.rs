@@ -12,12 +12,12 @@ mod sign;
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use crate::auth::account::KeyId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
-use crate::http::headers::set;
+use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::account::form::FormData;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -178,12 +178,11 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
             if let Some(cookie) = cookie {
                 set(response.headers_mut(), "set-cookie", &cookie);
             }
-            crate::site::write_security_headers(response.headers_mut());
+            crate::site::PAGE.write(response.headers_mut());
             response
         }
         Reply::Failed(error) => crate::site::fail(&error, &request.state.live.current(), request),
     };
-    let headers: &mut HeaderMap = response.headers_mut();
-    set(headers, "cache-control", "no-store");
+    CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
