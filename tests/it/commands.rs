@@ -1,4 +1,4 @@
-//! Operator commands, and the running server that obeys them.
+//! Operator commands, and a running server that applies their changes.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Whether an account signs in with a password.
-fn signs_in(data: &TempDir, password: &str) -> bool {
+fn can_sign_in(data: &TempDir, password: &str) -> bool {
     let access = AuthService::open(data.path(), NOON).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
@@ -35,12 +34,12 @@ fn an_account_signs_in_with_the_password_that_the_operator_set() {
     let account = |words: &[&str], input: &str| -> Ended { run(data.path(), &[&["account"], words].concat(), input) };
     let made = account(&["create", "--email", "ada@example.com"], "");
     assert!(made.err.contains("can sign in after a password is set"), "{}", made.err);
-    assert!(!signs_in(&data, "") && !signs_in(&data, GOOD), "without a password nobody signs in");
+    assert!(!can_sign_in(&data, "") && !can_sign_in(&data, GOOD), "without a password nobody can sign in");
     let set = account(&["set-password", "--email", "Ada@Example.com", "--password-stdin"], &format!("{GOOD}\n"));
     assert!(set.err.contains("all its sessions were ended"), "{}", set.err);
-    assert!(signs_in(&data, GOOD));
+    assert!(can_sign_in(&data, GOOD));
     account(&["set-password", "--email", "ada@example.com", "--password-stdin"], &format!("{OTHER}\r\n")).ok();
-    assert!(!signs_in(&data, GOOD) && signs_in(&data, OTHER));
+    assert!(!can_sign_in(&data, GOOD) && can_sign_in(&data, OTHER));
 
     let zoe = ["create", "--email", "zoe@example.com", "--tier", "pro", "--password-stdin", "--json"];
     let made: serde_json::Value = serde_json::from_str(&account(&zoe, GOOD).ok()).unwrap();
@@ -51,12 +50,12 @@ fn an_account_signs_in_with_the_password_that_the_operator_set() {
 }
 
 #[test]
-fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
+fn a_weak_password_is_rejected_with_advice_and_never_repeated() {
     let data = folder();
     run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
     let words = ["account", "--json", "set-password", "--email", "ada@example.com", "--password-stdin"];
-    for (input, code, mend) in [
-        ("", "password_too_short", "the password is empty: use at least 10"),
+    for (input, code, advice) in [
+        ("", "password_too_short", "the password is empty; use at least 10"),
         ("xyzzy42\n", "password_too_short", "7 of at least 10 characters"),
         ("password1234\n", "password_too_common", "most common"),
         ("ada@example.com\n", "password_is_email", "others do not know"),
@@ -66,7 +65,7 @@ fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
         assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{input:?}");
         let error: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
         assert_eq!(error["error"]["code"], code, "{input:?}: {error}");
-        assert!(error["error"]["detail"].as_str().unwrap().contains(mend), "{input:?}: {error}");
+        assert!(error["error"]["detail"].as_str().unwrap().contains(advice), "{input:?}: {error}");
         let line = input.lines().next().unwrap_or_default();
         assert!(line.is_empty() || line.contains('@') || !refused.err.contains(line), "{}", refused.err);
     }
@@ -75,11 +74,11 @@ fn what_is_wrong_with_a_password_is_told_and_never_repeated() {
     assert!(refused.err.contains("did you mean `ada@example.com`?"), "{}", refused.err);
     let unknown = run(data.path(), &["account", "delete", "--email", "aad@example.com"], "");
     assert!(unknown.err.contains("did you mean `ada@example.com`?"), "{}", unknown.err);
-    assert!(!signs_in(&data, "xyzzy42"));
+    assert!(!can_sign_in(&data, "xyzzy42"));
 }
 
 #[test]
-fn a_running_server_obeys_commands() {
+fn a_running_server_applies_changes_by_commands() {
     let data = folder();
     let server = Process::start(data.path(), &[]);
     run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
@@ -96,13 +95,13 @@ fn a_running_server_obeys_commands() {
     for key in &keys {
         assert_eq!(ask(key), (200, String::new()), "at once");
     }
-    let told = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
-    assert!(told.err.contains("2 active keys were revoked"), "{}", told.err);
+    let deletion = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
+    assert!(deletion.err.contains("2 active keys were revoked"), "{}", deletion.err);
     let deleted = Instant::now();
     for key in &keys {
         while ask(key).0 == 200 {
-            // Promised within a second; a loaded machine gets more, so that only a server that never obeys fails here.
-            assert!(deleted.elapsed() < Duration::from_secs(60), "still admitted");
+            // Promised within a second; a loaded machine gets more time, so that only a server that ignores the change fails.
+            assert!(deleted.elapsed() < Duration::from_secs(60), "still accepted");
             std::thread::sleep(Duration::from_millis(20));
         }
         assert_eq!(ask(key), (401, "revoked_api_key".to_owned()));
