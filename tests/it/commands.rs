@@ -1,4 +1,4 @@
-//! Operator commands, and their effect on a running server.
+//! Operator commands, and a running server that applies their changes.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// True if an account signs in with a password.
-fn signs_in(data: &TempDir, password: &str) -> bool {
+fn can_sign_in(data: &TempDir, password: &str) -> bool {
     let access = AuthService::open(data.path(), NOON).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
@@ -30,17 +29,17 @@ fn signs_in(data: &TempDir, password: &str) -> bool {
 }
 
 #[test]
-fn an_owner_signs_in_with_the_password_that_the_operator_set() {
+fn an_account_signs_in_with_the_password_that_the_operator_set() {
     let data = folder();
     let account = |words: &[&str], input: &str| -> Ended { run(data.path(), &[&["account"], words].concat(), input) };
     let made = account(&["create", "--email", "ada@example.com"], "");
     assert!(made.err.contains("can sign in after a password is set"), "{}", made.err);
-    assert!(!signs_in(&data, "") && !signs_in(&data, GOOD), "without a password nobody signs in");
+    assert!(!can_sign_in(&data, "") && !can_sign_in(&data, GOOD), "without a password nobody can sign in");
     let set = account(&["set-password", "--email", "Ada@Example.com", "--password-stdin"], &format!("{GOOD}\n"));
     assert!(set.err.contains("all its sessions were ended"), "{}", set.err);
-    assert!(signs_in(&data, GOOD));
+    assert!(can_sign_in(&data, GOOD));
     account(&["set-password", "--email", "ada@example.com", "--password-stdin"], &format!("{OTHER}\r\n")).ok();
-    assert!(!signs_in(&data, GOOD) && signs_in(&data, OTHER));
+    assert!(!can_sign_in(&data, GOOD) && can_sign_in(&data, OTHER));
 
     let zoe = ["create", "--email", "zoe@example.com", "--tier", "pro", "--password-stdin", "--json"];
     let made: serde_json::Value = serde_json::from_str(&account(&zoe, GOOD).ok()).unwrap();
@@ -51,35 +50,35 @@ fn an_owner_signs_in_with_the_password_that_the_operator_set() {
 }
 
 #[test]
-fn an_error_about_a_password_never_repeats_the_password() {
+fn a_weak_password_is_rejected_with_advice_and_never_repeated() {
     let data = folder();
     run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
     let words = ["account", "--json", "set-password", "--email", "ada@example.com", "--password-stdin"];
-    for (input, code, hint) in [
-        ("", "password_too_short", "the password is empty: use at least 10"),
+    for (input, code, advice) in [
+        ("", "password_too_short", "the password is empty; use at least 10"),
         ("xyzzy42\n", "password_too_short", "7 of at least 10 characters"),
         ("password1234\n", "password_too_common", "most common"),
         ("ada@example.com\n", "password_is_email", "others do not know"),
         ("seven quiet harbours\nof it\n", "input_unusable", "on a single line"),
     ] {
-        let rejected = run(data.path(), &words, input);
-        assert_eq!((rejected.code, rejected.out.as_str()), (Some(1), ""), "{input:?}");
-        let error: serde_json::Value = serde_json::from_str(&rejected.err).unwrap();
+        let refused = run(data.path(), &words, input);
+        assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{input:?}");
+        let error: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
         assert_eq!(error["error"]["code"], code, "{input:?}: {error}");
-        assert!(error["error"]["detail"].as_str().unwrap().contains(hint), "{input:?}: {error}");
+        assert!(error["error"]["detail"].as_str().unwrap().contains(advice), "{input:?}: {error}");
         let line = input.lines().next().unwrap_or_default();
-        assert!(line.is_empty() || line.contains('@') || !rejected.err.contains(line), "{}", rejected.err);
+        assert!(line.is_empty() || line.contains('@') || !refused.err.contains(line), "{}", refused.err);
     }
     let unknown = ["account", "set-password", "--email", "adaa@example.com", "--password-stdin"];
-    let rejected = run(data.path(), &unknown, GOOD);
-    assert!(rejected.err.contains("did you mean `ada@example.com`?"), "{}", rejected.err);
+    let refused = run(data.path(), &unknown, GOOD);
+    assert!(refused.err.contains("did you mean `ada@example.com`?"), "{}", refused.err);
     let unknown = run(data.path(), &["account", "delete", "--email", "aad@example.com"], "");
     assert!(unknown.err.contains("did you mean `ada@example.com`?"), "{}", unknown.err);
-    assert!(!signs_in(&data, "xyzzy42"));
+    assert!(!can_sign_in(&data, "xyzzy42"));
 }
 
 #[test]
-fn commands_take_effect_on_a_running_server() {
+fn a_running_server_applies_changes_by_commands() {
     let data = folder();
     let server = Process::start(data.path(), &[]);
     run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
@@ -87,28 +86,28 @@ fn commands_take_effect_on_a_running_server() {
         .map(|_| run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok())
         .map(|line| line.trim().to_owned())
         .collect();
-    let get = |key: &String| {
+    let ask = |key: &String| {
         let client = Client { base: server.base.clone(), key: Some(key.clone()), agent: agent() };
         let reply = client.get("/api/v3/vcs?limit=1");
         let code = if reply.status == 200 { String::new() } else { reply.json()["code"].as_str().unwrap().to_owned() };
         (reply.status, code)
     };
     for key in &keys {
-        assert_eq!(get(key), (200, String::new()), "at once");
+        assert_eq!(ask(key), (200, String::new()), "at once");
     }
-    let deleted_account = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
-    assert!(deleted_account.err.contains("2 active keys were revoked"), "{}", deleted_account.err);
+    let deletion = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
+    assert!(deletion.err.contains("2 active keys were revoked"), "{}", deletion.err);
     let deleted = Instant::now();
     for key in &keys {
-        while get(key).0 == 200 {
-            // Promised within a second; a loaded machine gets more time.
-            assert!(deleted.elapsed() < Duration::from_secs(60), "still admitted");
+        while ask(key).0 == 200 {
+            // Promised within a second; a loaded machine gets more time, so that only a server that ignores the change fails.
+            assert!(deleted.elapsed() < Duration::from_secs(60), "still accepted");
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_eq!(get(key), (401, "revoked_api_key".to_owned()));
+        assert_eq!(ask(key), (401, "revoked_api_key".to_owned()));
     }
-    let rejected = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
-    assert!(rejected.code == Some(1) && rejected.err.contains("no account has the e-mail"), "{}", rejected.err);
+    let refused = run(data.path(), &["account", "delete", "--email", "ada@example.com"], "");
+    assert!(refused.code == Some(1) && refused.err.contains("no account has the e-mail"), "{}", refused.err);
     let accounts = run(data.path(), &["--json", "account", "list"], "");
     assert!(accounts.out.is_empty() || !accounts.out.contains("ada@"), "{}", accounts.out);
 }

@@ -69,7 +69,7 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--public-url", "https://example.com/?a=b"], "--public-url", "https://api.example.com"),
         (["--allowed-origins", "https://a.example,b.example"], "--allowed-origins: `b.example`", "https://host"),
         (["--mcp-pools", "a=5@10.0.0.1/8"], "--mcp-pools: `a=5@10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
-        (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "write its name, its calls a day"),
+        (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "use NAME=CALLS@RANGE+RANGE"),
         (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
         (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
         (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),
