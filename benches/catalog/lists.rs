@@ -13,33 +13,33 @@ use crate::queries::Queries;
 const QUERIES: usize = 400;
 const PAGES_OF_A_WALK: usize = 4;
 const CHECKED: usize = 8;
-/// How often a question is asked again; the best time counts, so that what else the machine does counts little.
+/// Repetitions of a query; the best time counts, which reduces the influence of other load.
 const AGAIN: usize = 3;
 
 /// Where a page begins.
 #[derive(Clone, Copy, PartialEq)]
 enum From {
     Start,
-    /// At a random offset, as v1 and v2 ask.
+    /// At a random offset, as in v1 and v2.
     Offset,
-    /// Where a page at a random offset ended, as a cursor of v3 asks.
+    /// After a page at a random offset, as with a cursor of v3.
     Cursor,
 }
 
 /// Times of one class, in nanoseconds.
 #[derive(Default)]
 struct Times {
-    /// The first answer to conditions that were never counted.
+    /// With filters whose total is not cached.
     cold: Vec<u64>,
-    /// The same question again.
+    /// The same query again.
     warm: Vec<u64>,
     /// The naive scan with its sort.
     naive: Vec<u64>,
-    /// The slowest question asked again.
+    /// The slowest query.
     slowest: Option<(u64, String)>,
 }
 
-/// Runs all classes; with `slowest` the slowest question of each is told.
+/// Runs all classes; with `slowest` prints the slowest query of each.
 pub fn run(catalog: &Catalog, slowest: bool) {
     let copy = copy(catalog);
     println!("lists: microseconds; cold: with the count, warm: counted before; a bare copy of 20 rows takes {copy} ns");
@@ -55,7 +55,7 @@ pub fn run(catalog: &Catalog, slowest: bool) {
                 let seed = table as u64 * 100 + from as u64 * 10 + keys as u64;
                 let mut queries = Queries::over(catalog, seed);
                 let times = class(catalog, &naive, &mut queries, &mut seen, table, from, keys);
-                tell(table, from, keys, times, copy, slowest);
+                report(table, from, keys, times, copy, slowest);
             }
         }
     }
@@ -74,7 +74,7 @@ fn class(
     for number in 0..QUERIES {
         let query = queries.query(table, keys);
         let limit = if queries.random.below(4) == 0 { 100 } else { 20 };
-        let is_new = seen.insert((table, query.clauses.clone()));
+        let is_new = seen.insert((table, query.filters.clone()));
         let deep = queries.random.next();
         if from == From::Start && is_new {
             times.cold.push(timed(|| catalog.list(&query, ListPosition::default(), limit)).1);
@@ -94,7 +94,7 @@ fn class(
         times.warm.push(took);
         if times.slowest.as_ref().is_none_or(|(slowest, _)| took > *slowest) {
             times.slowest =
-                Some((took, format!("{:?} {:?} of {total} from {}", query.clauses, query.order, place.offset)));
+                Some((took, format!("{:?} {:?} of {total} from {}", query.filters, query.order, place.offset)));
         }
         let mut next = page.next;
         let mut rows = page.rows;
@@ -137,7 +137,7 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Nanoseconds that it takes to copy a page's worth of row numbers, at random places.
+/// Nanoseconds for copying the row numbers of a page from random positions.
 fn copy(catalog: &Catalog) -> u64 {
     const COPIES: u64 = 200_000;
     let rows: Vec<u32> = (0..catalog.snapshot().rows(Table::Startups).max(20)).collect();
@@ -157,7 +157,7 @@ fn quantile(times: &[u64], share: f64) -> Option<u64> {
     times.get((last as f64 * share).round() as usize).copied()
 }
 
-fn tell(table: Table, from: From, keys: usize, mut times: Times, copy: u64, slowest: bool) {
+fn report(table: Table, from: From, keys: usize, mut times: Times, copy: u64, slowest: bool) {
     let from = match from {
         From::Start => "first page",
         From::Offset => "random offset",

@@ -1,11 +1,11 @@
-//! A catalog of any size: how long the compile and the opening take, how much memory, and how fast lists are.
+//! A catalog of any size: time and memory of compiling and opening, and the speed of lists.
 //!
 //! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists] [--slowest]`
 //!
 //! A tenth as many firms as startups, two rounds for each startup. `--at` keeps the dataset and the release in a folder;
-//! `--lists` goes straight to the lists of a release that lies there; `--slowest` tells the slowest question of each class. Times of a shared machine say little, so that each
-//! list is also held against two references of the same run: a naive scan of columns with a sort, whose rows must be the
-//! same, and the bare copy of as many numbers.
+//! `--lists` only measures the lists of a release in it; `--slowest` prints the slowest query of each class.
+//! Times on a shared machine vary, so each list is also compared with two references of the same run: a naive scan of
+//! columns with a sort, whose rows must be the same, and a plain copy of as many numbers.
 
 mod lists;
 mod memory;
@@ -65,7 +65,7 @@ fn main() {
     lists::run(&release.catalog, options.slowest);
 }
 
-/// Remembers each step's time and peak of memory.
+/// Records the time and peak memory of each step.
 #[derive(Default)]
 struct Steps {
     running: Mutex<Option<(String, Instant)>>,
@@ -121,7 +121,7 @@ fn build(dataset: &Path, releases: &ReleaseStore, startups: u32) {
     assert_eq!(publication.current, Some(publication.manifest.version));
 }
 
-/// Opens the release, and tells how long that takes with and without its checksums.
+/// Opens the release and prints the time with and without checksums.
 fn open(releases: &ReleaseStore) -> Release {
     println!("open");
     let version = releases.current().expect("a readable index").expect("a release");

@@ -1,6 +1,6 @@
-//! The peak of this process's memory, where the system tells it.
+//! The peak memory of this process, if the system reports it.
 
-/// The peak of resident memory since the start or since it was last forgotten, in bytes; mapped files count.
+/// Peak resident memory since the start or the last reset, in bytes, including mapped files.
 pub fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -8,7 +8,7 @@ pub fn peak() -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Begins a new peak. Where the system cannot, the old one stands.
+/// Resets the peak, if the system supports it.
 pub fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }

@@ -1,4 +1,4 @@
-//! The reference: plain columns, scanned row by row, and a sort of all that passes.
+//! The reference: plain columns, scanned row by row, and a sort of all matching rows.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -75,17 +75,17 @@ impl<'c> Naive<'c> {
             Table::Rounds => self.snapshot.round_dates(),
             _ => self.snapshot.last_investments(),
         };
-        query.clauses.iter().all(|clause| match clause {
+        query.filters.iter().all(|filter| match filter {
             Filter::AnyOf(facet, wanted) => {
                 self.facets[facet.name()].row(row).iter().any(|value| wanted.contains(value))
             }
             Filter::MinHealthScore(least) => (*least..=100).contains(&self.snapshot.health_scores()[at]),
             Filter::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
             Filter::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
-            Filter::CheckUsd(usd) => {
+            Filter::CheckRange { min: low, max: high } => {
                 let (min, max) = self.snapshot.check_sizes();
                 let (min, max) = (known(min[at]), known(max[at]));
-                (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *usd && *usd <= max.unwrap_or(u64::MAX)
+                (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *high && *low <= max.unwrap_or(u64::MAX)
             }
             Filter::ActiveSince(date) | Filter::Since(date) => dates[at] >= date.days(),
             Filter::Until(date) => dates[at] != i32::MIN && dates[at] <= date.days(),

@@ -1,4 +1,4 @@
-//! Random queries: what readers ask for, in every combination.
+//! Random queries in every combination of filters and orders.
 
 use venturedex::catalog::{Catalog, Filter, Order, Query};
 use venturedex::data::{Date, Direction, Facet, Table};
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// Makes queries over a catalog.
+/// A generator of queries over a catalog.
 pub struct Queries<'c> {
     catalog: &'c Catalog,
     pub random: Random,
@@ -38,18 +38,18 @@ impl<'c> Queries<'c> {
 
     /// A query on `table` with up to three filters, sorted by `keys` keys; 0: in the default order.
     pub fn query(&mut self, table: Table, keys: usize) -> Query {
-        let mut clauses = Vec::new();
+        let mut filters = Vec::new();
         for _ in 0..self.random.below(4) {
-            let clause = self.clause(table);
-            let same_kind = |known: &Filter| match (known, &clause) {
+            let filter = self.filter(table);
+            let same_kind = |known: &Filter| match (known, &filter) {
                 (Filter::AnyOf(known, _), Filter::AnyOf(facet, _)) => known == facet,
-                (known, clause) => std::mem::discriminant(known) == std::mem::discriminant(clause),
+                (known, filter) => std::mem::discriminant(known) == std::mem::discriminant(filter),
             };
-            if !clauses.iter().any(same_kind) {
-                clauses.push(clause);
+            if !filters.iter().any(same_kind) {
+                filters.push(filter);
             }
         }
-        Query { table, text: None, clauses, order: self.order(table, keys) }
+        Query { table, text: None, filters, order: self.order(table, keys) }
     }
 
     fn order(&mut self, table: Table, keys: usize) -> Order {
@@ -62,7 +62,7 @@ impl<'c> Queries<'c> {
         if order.is_empty() { Order::Natural } else { Order::Keys(order) }
     }
 
-    fn clause(&mut self, table: Table) -> Filter {
+    fn filter(&mut self, table: Table) -> Filter {
         let kinds = table.facets().len() as u64;
         match (table, self.random.below(kinds + 4)) {
             (_, kind) if kind < kinds => self.facet(table, table.facets()[kind as usize]),
@@ -71,7 +71,10 @@ impl<'c> Queries<'c> {
             (Table::Rounds, _) => Filter::MinAmountUsd(10_u64.pow(5 + self.random.below(4) as u32)),
             (Table::Firms, 5) => Filter::MinHealthScore(self.random.below(100) as u8),
             (Table::Firms, 6) => Filter::MaxGhostingRate(self.random.below(1000) as u16),
-            (Table::Firms, 7) => Filter::CheckUsd(10_u64.pow(4 + self.random.below(4) as u32)),
+            (Table::Firms, 7) => {
+                let usd = 10_u64.pow(4 + self.random.below(4) as u32);
+                Filter::CheckRange { min: usd, max: usd }
+            }
             (Table::Firms, _) => Filter::ActiveSince(self.date()),
             _ => self.facet(table, Facet::Country),
         }
@@ -82,7 +85,7 @@ impl<'c> Queries<'c> {
         Date::from_days(self.catalog.snapshot().released_on().days() - self.random.below(4_400) as i32)
     }
 
-    /// One to three values of a facet that occur: half of the time of the most frequent, else any.
+    /// One to three occurring values of a facet: half of the time the most frequent, else any.
     fn facet(&mut self, table: Table, facet: Facet) -> Filter {
         let snapshot = self.catalog.snapshot();
         let values = u64::from(snapshot.facet_values(table, facet).max(1));

@@ -89,7 +89,7 @@ impl JsonValue for RankValue {
 /// Writes the rows of the leaderboard.
 pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, fields: &Fields) {
     for (index, ranked) in page.ranked.iter().enumerate() {
-        let rank_value = match page.whole && ranked.value.fract() == 0.0 {
+        let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
             true => RankValue::Integer(ranked.value as i64),
             false => RankValue::Decimal(ranked.value),
         };
@@ -109,7 +109,7 @@ pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &Co
 /// Writes matching firms with their reasons and conflicts.
 pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
     let snapshot = catalog.snapshot();
-    for (index, fit) in page.fits.iter().enumerate() {
+    for (index, fit) in page.matches.iter().enumerate() {
         let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
             points: *points,

@@ -1,18 +1,15 @@
-//! `GET /vcs/facets`: how many firms have which stage, sector, country and kind.
+//! `GET /vcs/facets`: counts of firms by stage, sector, country and kind.
 
 use serde::Serialize;
 
-use crate::catalog::{ParameterError, ParseOptions, Request, Resource, ValueCount};
+use crate::catalog::{ParameterError, Query, ValueCount};
 use crate::data::field::model;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, FirmKind, Stage, Table};
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::Problem;
 
 use crate::api::record::json_response;
 use crate::api::{ApiRequest, ApiResponse};
-
-/// Names that the endpoint takes besides the filters of `/vcs`.
-const OTHERS: [&str; 1] = ["fields"];
 
 model! {
     /// Number of matching firms by facet, under the name of the parameter that filters by it.
@@ -51,30 +48,9 @@ model! {
     }
 }
 
-/// Answers the counts under the filters of `/vcs`; see [`crate::catalog::FacetCounts`] for what is counted.
-pub(crate) fn answer(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    let rules = ParseOptions { strict: true, review_statuses: &[], others: &OTHERS };
-    let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-    // Counts have no order.
-    let accepted: Vec<&str> = own.filter(|name| *name != "sort").chain(OTHERS).collect();
-    let ordered = call.values.iter().filter(|(name, _)| name == "sort");
-    let mut errors: Vec<ParameterError> =
-        ordered.map(|(name, _)| ParameterError::unknown_parameter(name, &accepted)).collect();
-    let asked = match call.catalog.ask(Resource::Firms, call.values, rules) {
-        Ok(asked) if errors.is_empty() => asked,
-        Ok(_) => return Err(Problem::of_parameters(errors)),
-        Err(others) => {
-            errors.extend(others);
-            for accepted in errors.iter_mut().filter_map(|error| error.accepted.as_mut()) {
-                accepted.retain(|name| name != "sort");
-            }
-            return Err(Problem::of_parameters(errors));
-        }
-    };
-    let Request::List(query) = asked.request else {
-        return Err(Problem::new(Code::InternalError, "firms are no list"));
-    };
-    let (snapshot, counts) = (call.catalog.snapshot(), call.catalog.facet_counts(&query));
+/// Responds with the counts of the firms that a query finds; see [`crate::catalog::FacetCounts`].
+pub(crate) fn respond(call: &ApiRequest<'_>, query: &Query) -> Result<ApiResponse, Problem> {
+    let (snapshot, counts) = (call.catalog.snapshot(), call.catalog.facet_counts(query));
     let stage = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
     let kind = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
     let sector = |counted: &ValueCount| NamedFacet {

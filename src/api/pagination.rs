@@ -1,171 +1,203 @@
-//! Walks through lists: where one begins, and what a cursor carries on.
+//! List requests: parsed from the parameters of a URL, or continued from a cursor.
+//!
+//! A cursor carries the release that it belongs to, the query and the position of the next page. The parameters of the
+//! window ([`WINDOW`]) may change from page to page; filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, ListPosition, ParameterError, ParseOptions, ParsedRequest, Resource};
+use crate::catalog::{Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Resource};
 use crate::data::Metric;
 use crate::data::vocabulary::Vocabulary;
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::Code;
 
-use crate::api::ApiRequest;
+use crate::api::Version;
 use crate::api::cursor::Cursor;
 use crate::api::fields;
-use crate::api::version::single;
-use crate::api::{DEFAULT_LIMIT, Version};
+use crate::api::request::{Canonical, RequestError, RequestUrl};
+use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
-/// A cursor that was given, with the release that it began on.
-pub(crate) struct DecodedCursor {
-    catalog: Arc<Catalog>,
-    cursor: Cursor,
-}
-
-/// Parameters of the window and the form that a cursor carries; another value may stand beside it.
+/// Parameters of a cursor that a request may change.
 const WINDOW: [&str; 3] = ["limit", "fields", "explain"];
 
-impl DecodedCursor {
-    /// Opens the cursor of a request, where there is one.
-    pub(crate) fn read(call: &ApiRequest<'_>) -> Result<Option<Self>, Problem> {
-        let mut errors = Vec::new();
-        let text = single(call.values, "cursor", &mut errors);
-        if !errors.is_empty() {
-            return Err(Problem::of_parameters(errors));
-        }
-        let Some(text) = text else { return Ok(None) };
-        let cursor = Cursor::open(text, call.state.access.cursor_secret())
-            .filter(|cursor| cursor.path.eq_ignore_ascii_case(call.path));
-        let cursor = cursor.ok_or_else(|| {
-            let detail = "this is no cursor of this list: take `pagination.next_cursor` whole, or leave `cursor` out";
-            Problem::of_parameter(Code::InvalidCursor, "cursor", detail)
-        })?;
-        let held = call.state.live.loaded(cursor.snapshot);
-        let catalog = held.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
-            let detail = format!("the release {} is not held any more: begin again without `cursor`", cursor.snapshot);
-            Problem::of_parameter(Code::CursorExpired, "cursor", detail)
-        })?;
-        Ok(Some(Self { catalog, cursor }))
-    }
-
-    /// The values of a request with those of the cursor's window that the request leaves out.
-    pub(crate) fn window<'v>(&self, values: &'v [(String, String)]) -> Cow<'v, [(String, String)]> {
-        let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-        let carried = self.cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
-        Cow::Owned(values.iter().chain(carried).cloned().collect())
-    }
-
-    /// The conditions and the order that the cursor carries.
-    fn conditions(&self) -> Vec<(String, String)> {
-        self.cursor.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned().collect()
-    }
-}
-
-/// What a cursor carries of the window and the form, where they are not what holds anyway.
-pub(crate) fn carried_window(
-    values: &[(String, String)],
-    limit: u64,
-    explains: bool,
-) -> impl Iterator<Item = (String, String)> {
-    let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let fields = fields::canonical(pairs).unwrap_or_default();
-    let carried = [
-        ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
-        ("fields", Some(fields).filter(|fields| !fields.is_empty())),
-        ("explain", explains.then(|| "true".to_owned())),
-    ];
-    carried.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)))
-}
-
-/// A request for a list, on the release that it walks.
 pub(crate) struct ListRequest {
+    pub resource: Resource,
+    /// The release to list: that of the cursor, if there is one.
     pub catalog: Arc<Catalog>,
-    pub asked: ParsedRequest,
-    pub place: ListPosition,
+    pub parsed: ParsedRequest,
+    pub position: ListPosition,
+    pub window: PageWindow,
+    pub explain: bool,
+    /// The parameter `fields` of the request or of the cursor.
+    pub fields: Vec<(String, String)>,
+    cursor: Option<String>,
 }
 
 impl ListRequest {
-    /// `offset` is where a walk without a cursor begins.
-    pub(crate) fn begin(
-        call: &ApiRequest<'_>,
+    /// `fixed` are parameters that the path sets.
+    pub(crate) fn parse(
+        url: &RequestUrl<'_>,
         resource: Resource,
-        given: &[(&str, &str)],
-        opened: Option<DecodedCursor>,
-        offset: u64,
-    ) -> Result<Self, Problem> {
-        let searches = resource.parameter("q").is_some();
-        let rules = ParseOptions {
-            strict: call.version.is_strict(),
-            review_statuses: call.version.review_statuses(),
-            others: call.version.window_parameters(searches),
+        fixed: &[(&'static str, String)],
+    ) -> Result<Self, RequestError> {
+        let mut issues = Issues::default();
+        let cursor = match url.version {
+            Version::V3 => open_cursor(url, &mut issues)?,
+            Version::V1 | Version::V2 => None,
         };
-        let values = match given {
-            [] => Cow::Borrowed(call.values),
-            given => {
-                let fixed = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-                Cow::Owned(call.values.iter().cloned().chain(fixed).collect())
-            }
+        let values = match &cursor {
+            Some((cursor, _)) => with_window(url.values, cursor),
+            None => Cow::Borrowed(url.values),
         };
-        for (name, _) in given {
-            if call.values.iter().any(|(known, _)| known == name) {
-                let detail = format!("the path already says which `{name}`");
-                return Err(Problem::of_parameters(vec![ParameterError::invalid(name, detail)]));
-            }
+        let window = issues.collect(PageWindow::parse(url.version, &values));
+        let explain = issues.collect(parse_explain(url.version, &values));
+        let offset = window.as_ref().map_or(0, PageWindow::offset);
+        let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
+        let parsed = issues.collect(parse_query(url, resource, fixed, catalog, cursor.as_ref().map(|(c, _)| c)));
+        match (window, explain, parsed) {
+            (Some(window), Some(explain), Some(parsed)) if issues.is_empty() => Ok(Self {
+                resource,
+                catalog: Arc::clone(catalog),
+                parsed,
+                position: cursor.as_ref().map_or(ListPosition::after(offset), |(cursor, _)| cursor.position),
+                window,
+                explain,
+                fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
+                cursor: cursor
+                    .is_some()
+                    .then(|| single_value(url.values, "cursor", &mut Vec::new()).map(str::to_owned))
+                    .flatten(),
+            }),
+            _ => Err(RequestError::Parameters(issues)),
         }
-        let Some(opened) = opened else {
-            let asked = call.catalog.ask(resource, &values, rules);
-            let asked = asked.map_err(|errors| refused(errors, given))?;
-            if resource == Resource::Match && asked.canonical.is_empty() {
-                return Err(Problem::of_parameters(vec![ParameterError::invalid(
-                    "stage",
-                    "tell something about the startup: at least one of `stage`, `sector`, `country` and `raise_usd`",
-                )]));
-            }
-            return Ok(Self { catalog: Arc::clone(&call.catalog), asked, place: ListPosition::after(offset) });
-        };
+    }
 
-        let carried = opened.conditions();
-        let DecodedCursor { catalog, cursor } = opened;
-        let beside = catalog.ask(resource, &values, rules).map_err(|errors| refused(errors, given))?;
-        for (name, value) in &beside.canonical {
-            let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
-            let searches = carried.iter().any(|(known, _)| known == "q");
-            let known = known.or_else(|| default_of(call.version, resource, name, searches));
-            if known.as_ref() != Some(value) {
-                let detail = format!("`{name}` is not what the cursor was made with: leave it out, or begin again");
-                return Err(Problem::of_parameter(Code::CursorMismatch, name, detail));
-            }
+    /// The request in canonical names and values; `None` if it was not fully understood.
+    pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
+        if !self.parsed.warnings.is_empty() {
+            return None;
         }
-        let asked = catalog.ask(resource, &carried, rules).map_err(Problem::of_parameters)?;
-        Ok(Self { catalog, asked, place: cursor.place })
+        let fields = fields::canonical(pairs(&self.fields))?;
+        // Filters next to a cursor agree with it.
+        let mut canonical = match &self.cursor {
+            Some(cursor) => vec![("cursor", cursor.clone())],
+            None => self.without_defaults(version).collect(),
+        };
+        canonical.extend(self.window.canonical(DEFAULT_LIMIT));
+        canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
+        canonical.extend(self.explain.then(|| ("explain", "true".to_owned())));
+        Some(canonical)
+    }
+
+    /// The cursor of the page at `position`, for the same path and query.
+    pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
+        let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
+        let limit = self.window.limit;
+        let window = [
+            ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
+            ("fields", fields),
+            ("explain", self.explain.then(|| "true".to_owned())),
+        ];
+        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let query = self.without_defaults(version).chain(window).map(|(name, value)| (name.to_owned(), value));
+        Cursor {
+            snapshot: self.catalog.version(),
+            content: self.catalog.snapshot().content(),
+            path: path.to_ascii_lowercase(),
+            query: query.collect(),
+            position,
+        }
+    }
+
+    /// The query without explicit defaults, so that they make no other cursor and no other `ETag`.
+    fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
+        let canonical = &self.parsed.canonical;
+        let has_text = canonical.iter().any(|(name, _)| *name == "q");
+        let is_default = move |name: &str, value: &String| {
+            default_of(version, self.resource, name, has_text).as_ref() == Some(value)
+        };
+        canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
     }
 }
 
-/// A problem of parameters that does not offer those which the path gives.
-fn refused(mut errors: Vec<ParameterError>, given: &[(&str, &str)]) -> Problem {
-    let is_given = |name: &String| given.iter().any(|(known, _)| known == name);
-    for error in errors.iter_mut().filter(|error| error.code == "unknown_parameter") {
-        error.accepted.iter_mut().for_each(|accepted| accepted.retain(|name| !is_given(name)));
-        error.did_you_mean.take_if(|name| is_given(name));
+/// Opens the cursor of a request and finds its release.
+fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Cursor, Arc<Catalog>)>, RequestError> {
+    let mut errors = Vec::new();
+    let text = single_value(url.values, "cursor", &mut errors);
+    if !errors.is_empty() {
+        issues.extend(errors.into());
+        return Ok(None);
     }
-    Problem::of_parameters(errors)
+    let Some(text) = text else { return Ok(None) };
+    let cursor = Cursor::open(text, url.state.access.cursor_secret());
+    let Some(cursor) = cursor.filter(|cursor| cursor.path.eq_ignore_ascii_case(url.path)) else {
+        let detail = "invalid cursor for this list; pass `pagination.next_cursor` unmodified or omit `cursor`";
+        issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
+        return Ok(None);
+    };
+    let loaded = url.state.live.loaded(cursor.snapshot);
+    match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
+        Some(catalog) => Ok(Some((cursor, catalog))),
+        None => Err(RequestError::CursorExpired(cursor.snapshot)),
+    }
 }
 
-/// What a cursor carries of a query: all of it but what holds anyway, so that a default that is spelt out makes no
-/// other cursor.
-pub(crate) fn carried(
-    version: Version,
+/// The values of a request with the parameters of the cursor's window that the request omits.
+fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
+    let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
+    let carried = cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
+    Cow::Owned(values.iter().chain(carried).cloned().collect())
+}
+
+/// Parses filters and `sort`: those of the cursor, if there is one, which given ones must agree with.
+fn parse_query(
+    url: &RequestUrl<'_>,
     resource: Resource,
-    canonical: &[(&'static str, String)],
-) -> Vec<(String, String)> {
-    let searches = canonical.iter().any(|(name, _)| *name == "q");
-    let counts = |name: &str, value: &String| default_of(version, resource, name, searches).as_ref() != Some(value);
-    let kept = canonical.iter().filter(|(name, value)| counts(name, value));
-    kept.map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    fixed: &[(&'static str, String)],
+    catalog: &Arc<Catalog>,
+    cursor: Option<&Cursor>,
+) -> Result<ParsedRequest, Issues> {
+    let (version, is_searchable) = (url.version, resource.is_searchable());
+    let options = ParseOptions {
+        strict: version.is_strict(),
+        review_statuses: version.review_statuses(),
+        other_names: version.window_parameters(is_searchable),
+    };
+    let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
+    for (name, _) in fixed {
+        if url.values.iter().any(|(known, _)| known == name) {
+            return Err(invalid(name, format!("`{name}` is set by the path")));
+        }
+    }
+    let fixed_names: Vec<&str> = fixed.iter().map(|(name, _)| *name).collect();
+    let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let values: Vec<(String, String)> = url.values.iter().cloned().chain(fixed).collect();
+    let given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&fixed_names))?;
+    let Some(cursor) = cursor else {
+        if resource == Resource::Match && given.canonical.is_empty() {
+            let detail = "at least one of `stage`, `sector`, `country` and `raise_usd` is required";
+            return Err(invalid("stage", detail.to_owned()));
+        }
+        return Ok(given);
+    };
+    let carried = cursor.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned();
+    let carried: Vec<(String, String)> = carried.collect();
+    let has_text = carried.iter().any(|(name, _)| name == "q");
+    for (name, value) in &given.canonical {
+        let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
+        if known.or_else(|| default_of(version, resource, name, has_text)).as_ref() != Some(value) {
+            let detail =
+                format!("`{name}` differs from the query of the cursor; omit `{name}` or restart without `cursor`");
+            return Err(vec![with_code(Code::CursorMismatch, name, detail)].into());
+        }
+    }
+    catalog.parse(resource, &carried, options)
 }
 
-/// What a parameter means where it is not given, in canonical words; `None`: no condition.
-pub(crate) fn default_of(version: Version, resource: Resource, name: &str, searches: bool) -> Option<String> {
+/// The canonical value that a parameter has by default; `None` if it then is no condition.
+fn default_of(version: Version, resource: Resource, name: &str, has_text: bool) -> Option<String> {
     match name {
-        "sort" if searches => Some("relevance".to_owned()),
+        "sort" if has_text => Some("relevance".to_owned()),
         "sort" => Some(resource.table().default_sort().to_owned()),
         "metric" => Some(Metric::HealthScore.name().to_owned()),
         "status" if resource == Resource::Reviews => {
@@ -175,4 +207,27 @@ pub(crate) fn default_of(version: Version, resource: Resource, name: &str, searc
         }
         _ => None,
     }
+}
+
+/// Whether a search explains its matches (`explain=true`).
+fn parse_explain(version: Version, values: &[(String, String)]) -> Result<bool, Vec<ParameterError>> {
+    let mut errors = Vec::new();
+    let value = if version == Version::V3 { single_value(values, "explain", &mut errors) } else { None };
+    match value {
+        _ if !errors.is_empty() => Err(errors),
+        None | Some("0" | "false") => Ok(false),
+        Some("1" | "true") => Ok(true),
+        Some(other) => {
+            let detail = format!("`{other}` is neither `true` nor `false`");
+            Err(vec![ParameterError::invalid("explain", detail)])
+        }
+    }
+}
+
+fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {
+    ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) }
+}
+
+fn pairs(values: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, ParameterError, Totals};
+use crate::catalog::{Catalog, Issues, ParameterError, Totals};
 use crate::data::field::{Model, SNAPSHOT, model};
 use crate::data::{Counts, Date, Table};
 use crate::http::problem::{Code, Problem};
@@ -12,40 +12,25 @@ use crate::api::Version;
 use crate::api::envelope::{Meta, append, append_meta};
 use crate::api::fields::Fields;
 use crate::api::record_json;
+use crate::api::routes::Route;
 use crate::api::schema::FieldSet;
-use crate::api::version::{PageWindow, single};
+use crate::api::window::{MAX_LIMIT, PageWindow};
 use crate::api::{ApiRequest, ApiResponse};
 
-/// Finds the record of a slug; an unknown one is an error with the nearest slugs.
-pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, Problem> {
-    catalog.find(table, slug).ok_or_else(|| {
-        let noun = table.noun();
-        let did_you_mean = catalog.nearest_slugs(table, slug, 3);
-        let detail = match did_you_mean.first() {
-            Some(nearest) => format!("no {noun} has the slug `{slug}`; did you mean `{nearest}`?"),
-            None => format!("no {noun} has the slug `{slug}`"),
-        };
-        Problem { did_you_mean, ..Problem::new(Code::NotFound, detail) }
-    })
-}
-
-/// Unknown parameters are an error in v3 and warnings in v1 and v2.
-fn check_parameters(call: &ApiRequest<'_>, accepted: &[&str]) -> Result<Vec<ParameterError>, Problem> {
-    let ignored = |name: &str| name == "_" || name.starts_with("utm_") || accepted.contains(&name);
-    let unknown: Vec<ParameterError> = call
-        .values
-        .iter()
-        .filter(|(name, _)| !ignored(name))
-        .map(|(name, _)| ParameterError::unknown_parameter(name, accepted))
-        .collect();
-    if call.version.is_strict() && !unknown.is_empty() { Err(Problem::of_parameters(unknown)) } else { Ok(unknown) }
+/// The error that no record has a slug, with the most similar slugs.
+pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
+    let noun = table.noun();
+    let did_you_mean = catalog.nearest_slugs(table, slug, 3);
+    let detail = match did_you_mean.first() {
+        Some(nearest) => format!("no {noun} has the slug `{slug}`; did you mean `{nearest}`?"),
+        None => format!("no {noun} has the slug `{slug}`"),
+    };
+    Problem { did_you_mean, ..Problem::new(Code::NotFound, detail) }
 }
 
 /// The response with one record.
-pub(crate) fn answer(call: &ApiRequest<'_>, table: Table, slug: &str) -> Result<ApiResponse, Problem> {
+pub(crate) fn answer(call: &ApiRequest<'_>, table: Table, row: u32, warnings: &Issues) -> Result<ApiResponse, Problem> {
     let v3 = call.version == Version::V3;
-    let row = find(&call.catalog, table, slug)?;
-    let warnings = check_parameters(call, if v3 { &["fields"] } else { &[] })?;
     let fields = match v3 {
         true => Fields::parse(call.values, FieldSet::of_table(table)).map_err(Problem::of_parameters)?,
         false => Fields::Default,
@@ -53,7 +38,7 @@ pub(crate) fn answer(call: &ApiRequest<'_>, table: Table, slug: &str) -> Result<
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");
     record_json::write(&mut body, &call.catalog, table, row, &fields, true);
-    Ok(finish(call, body, &warnings))
+    Ok(finish(call, body, &warnings.report(&call.catalog)))
 }
 
 /// The response with `data`, cut to the selected fields.
@@ -96,7 +81,6 @@ fn sorted_response<M: Model>(
 
 /// `GET /stats`: totals of the snapshot.
 pub(crate) fn stats(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    check_parameters(call, &["fields"])?;
     sorted_response::<Totals>(call, call.catalog.totals(), &[])
 }
 
@@ -153,35 +137,23 @@ model! {
     }
 }
 
-/// `GET /suggest?q=`: records of all types whose names the text may become, the best first.
-pub(crate) fn suggest(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    check_parameters(call, &["q", "limit", "fields"])?;
-    let mut errors = Vec::new();
-    let text = single(call.values, "q", &mut errors).unwrap_or("");
-    if text.is_empty() && errors.is_empty() {
-        errors.push(ParameterError::invalid("q", "`q` is missing: give what has been typed so far"));
-    }
-    if !errors.is_empty() {
-        return Err(Problem::of_parameters(errors));
-    }
-    let mut warnings = Vec::new();
-    let limit = match call.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
-        true => PageWindow::read(Version::V1, call.values, &mut warnings).map_err(Problem::of_parameters)?.limit,
-        false => SUGGESTIONS,
-    };
+/// `GET /suggest?q=`: records of all types whose names complete the text, best first.
+pub(crate) fn suggest(call: &ApiRequest<'_>, text: &str, window: &PageWindow) -> Result<ApiResponse, Problem> {
+    let warnings: Vec<ParameterError> =
+        window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT)).into_iter().collect();
     let snapshot = call.catalog.snapshot();
-    let suggestions = call.catalog.suggest(text, limit as usize).into_iter().map(|(table, row, score)| Suggestion {
-        kind: table.noun(),
-        slug: snapshot.slug(table, row),
-        name: snapshot.name(table, row),
-        score: (f64::from(score) * 1_000.0).round() / 1_000.0,
-    });
+    let suggestions =
+        call.catalog.suggest(text, window.limit as usize).into_iter().map(|(table, row, score)| Suggestion {
+            kind: table.noun(),
+            slug: snapshot.slug(table, row),
+            name: snapshot.name(table, row),
+            score: (f64::from(score) * 1_000.0).round() / 1_000.0,
+        });
     sorted_response::<Suggestion<'_>>(call, &suggestions.collect::<Vec<_>>(), &warnings)
 }
 
 /// `GET /snapshots`: the available releases, newest first.
 pub(crate) fn snapshots(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    check_parameters(call, &["fields"])?;
     let catalogs = call.state.live.all();
     let releases = catalogs.iter().map(|catalog| {
         let snapshot = catalog.snapshot();
@@ -201,7 +173,6 @@ pub(crate) fn snapshots(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
 
 /// `GET /usage`: the caller's quota; not counted.
 pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    check_parameters(call, &["fields"])?;
     let quota = &call.quota;
     let usage = Usage {
         tier: quota.tier.map(|tier| tier.name()),
@@ -216,13 +187,13 @@ pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
 /// The error for a path that the version does not have, with the nearest one.
 pub(crate) fn unknown_route(call: &ApiRequest<'_>) -> Problem {
     let (version, path) = (call.version.number(), call.path);
-    let routes = crate::api::endpoint::shown(call.version);
-    let meant = crate::api::endpoint::meant(call.version, path);
-    let near = meant.as_deref().or_else(|| nearest(path, routes.iter().copied()));
+    let routes: Vec<&str> = Route::of(call.version).map(|route| route.path).collect();
+    let suggestion = Route::suggest(call.version, path);
+    let near = suggestion.as_deref().or_else(|| nearest(path, routes.iter().copied()));
     let detail = match near {
         Some(near) => format!("v{version} has no path `/{path}`; did you mean `/{near}`?"),
         None => format!("v{version} has no path `/{path}`: it has {}", routes.join(", ")),
     };
-    let did_you_mean = meant.map(|meant| format!("/{meant}")).into_iter().collect();
+    let did_you_mean = suggestion.map(|path| format!("/{path}")).into_iter().collect();
     Problem { did_you_mean, ..Problem::new(Code::UnknownRoute, detail) }
 }

@@ -1,50 +1,45 @@
-//! The endpoints of the REST API: one table tells the paths that errors offer and those that the documents describe.
-//! What each asks for stands in `super::path`.
+//! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
 
 use crate::catalog::Resource;
 use crate::data::Table;
+use crate::http::url::decoded;
+use crate::search::similarity;
 
 use crate::api::Version;
 
-/// What can be asked for at one path.
 #[derive(Debug)]
 pub struct Route {
-    /// The path below the version; `{slug}` stands for a record's slug.
+    /// The path below the version; `{slug}` is the slug of a record.
     pub path: &'static str,
     /// The first version that has it.
     pub since: Version,
-    /// What it answers.
     pub content: EndpointKind,
-    /// Its name among all endpoints, for programs that are made from the documents.
+    /// The operation ID of the OpenAPI documents.
     pub operation: &'static str,
-    /// What it answers, in a few words.
     pub summary: &'static str,
-    /// What else a caller should know.
     pub description: &'static str,
 }
 
-/// What an endpoint answers.
+/// What an endpoint returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointKind {
-    /// A list; the path itself gives these of its parameters.
+    /// A list. These of its parameters are set by the path: the first by the slug.
     List(Resource, &'static [&'static str]),
-    /// One record, with all its fields.
+    /// One record with all its fields.
     Record(Table),
-    /// Counts of firms by what they have.
     Facets,
     /// Totals of the snapshot.
     Stats,
-    /// The releases that are held.
+    /// The loaded releases.
     Snapshots,
-    /// Names that a text being typed may become.
+    /// Names that complete a text.
     Suggestions,
     /// The caller's quota.
     Usage,
 }
 
 impl EndpointKind {
-    /// The table whose records it answers.
-    #[must_use]
+    /// The table whose records it returns.
     pub fn table(self) -> Option<Table> {
         match self {
             Self::List(resource, _) => Some(resource.table()),
@@ -54,21 +49,57 @@ impl EndpointKind {
         }
     }
 
-    /// Whether it can be kept and asked for again with `If-None-Match`.
-    #[must_use]
+    /// Whether responses have an `ETag`.
     pub fn is_cacheable(self) -> bool {
         !matches!(self, Self::Snapshots | Self::Usage)
     }
 }
 
 impl Route {
-    /// All endpoints of a version, in the order in which they are shown.
+    /// All routes of a version, in the order of the documents.
     pub fn of(version: Version) -> impl Iterator<Item = &'static Self> {
-        ALL.iter().filter(move |endpoint| endpoint.since <= version)
+        ALL.iter().filter(move |route| route.since <= version)
+    }
+
+    /// The route of a path below a version, with the slug in it.
+    pub(crate) fn find(version: Version, path: &str) -> Option<(&'static Self, Option<String>)> {
+        // A fixed path takes precedence: `vcs/facets` is not the firm `facets`.
+        if let Some(route) = Self::of(version).find(|route| route.path == path && !route.path.contains("{slug}")) {
+            return Some((route, None));
+        }
+        Self::of(version).find_map(|route| {
+            let (before, after) = route.path.split_once("{slug}")?;
+            let slug = path.strip_prefix(before)?.strip_suffix(after).filter(|slug| !slug.contains('/'))?;
+            Some((route, Some(decoded(slug))))
+        })
+    }
+
+    /// The path of a version that is most similar to `path`: with as many segments, each of them similar. Slugs are
+    /// copied.
+    pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
+        let segments: Vec<&str> = path.split('/').collect();
+        let mut best: Option<((f64, usize), String)> = None;
+        for route in Self::of(version).filter(|route| route.path.split('/').count() == segments.len()) {
+            let (mut lowest, mut fixed) = (1.0_f64, 0);
+            let mut suggestion = Vec::with_capacity(segments.len());
+            for (own, segment) in route.path.split('/').zip(&segments) {
+                let is_slug = own == "{slug}" && !segment.is_empty();
+                suggestion.push(if is_slug { *segment } else { own });
+                if own != "{slug}" {
+                    fixed += 1;
+                    lowest = lowest.min(similarity(segment, own).unwrap_or(0.0));
+                }
+            }
+            // Of equally similar paths, the one with more fixed segments.
+            let rank = (lowest, fixed);
+            if lowest > 0.0 && best.as_ref().is_none_or(|(known, _)| rank > *known) {
+                best = Some((rank, suggestion.join("/")));
+            }
+        }
+        best.map(|(_, path)| path)
     }
 
     /// The table whose record `{slug}` in its path names.
-    #[must_use]
     pub fn subject(&self) -> Table {
         match self.path.split('/').next() {
             Some("startups") => Table::Startups,
@@ -77,8 +108,7 @@ impl Route {
         }
     }
 
-    /// The names of the parameters that it takes.
-    #[must_use]
+    /// The names of its query parameters.
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
         match self.content {
             EndpointKind::List(resource, given) => {
@@ -86,6 +116,7 @@ impl Route {
                 let own = own.filter(|name| !given.contains(name));
                 own.chain(version.window_parameters(resource.parameter("q").is_some()).iter().copied()).collect()
             }
+            // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
                 own.filter(|name| *name != "sort").chain(["fields"]).collect()
@@ -115,7 +146,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Firms, &[]),
         "list_vcs",
         "List venture capital firms",
-        "Firms that fulfil all filters, the best peer score first unless `sort` says otherwise.",
+        "Firms that match all filters, by default in order of peer score.",
     ),
     of(
         Version::V1,
@@ -123,8 +154,8 @@ const ALL: &[Route] = &[
         EndpointKind::Record(Table::Firms),
         "get_vc",
         "Get one firm",
-        "The whole profile of a firm: ratings, the peer score with its components and interval, and whom it invests with. \
-         The slug matches in any letter case.",
+        "The full profile of a firm: ratings, the peer score with its components and interval, and top co-investors. \
+         The slug is case-insensitive.",
     ),
     of(
         Version::V1,
@@ -132,7 +163,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Reviews, &[]),
         "list_reviews",
         "List reviews of firms",
-        "Reviews by founders, the latest first. Rejected ones are never served.",
+        "Reviews by founders, latest first. Rejected reviews are never served.",
     ),
     of(
         Version::V1,
@@ -140,7 +171,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Sectors, &[]),
         "list_sectors",
         "List sectors",
-        "Sectors with the number of firms and startups in each and in those below it.",
+        "Sectors with the number of firms and startups in each, its descendants included.",
     ),
     of(
         Version::V1,
@@ -156,11 +187,11 @@ const ALL: &[Route] = &[
         "vcs/facets",
         EndpointKind::Facets,
         "count_vcs",
-        "Count firms by what they have",
-        "How many firms fulfil all filters, and how many of them have each stage, sector, country and kind. Each count is \
-         what `total` would be with that value as one more filter. Where more names match `q` than \
-         a search gives (1,000, fewer for several words), the counts are those of the best of them, as many as `total` \
-         says, and `meta.warnings` has `total_capped`.",
+        "Count firms by facet",
+        "The number of firms that match all filters, and how many of them have each stage, sector, country and kind. Each \
+         count is what `total` would be with that value as one more filter. If more names match `q` than a search \
+         returns (1,000, fewer for several words), the counts are those of the `total` best matches, and \
+         `meta.warnings` has `total_capped`.",
     ),
     of(
         Version::V3,
@@ -168,7 +199,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Reviews, &["vc"]),
         "list_vc_reviews",
         "List a firm's reviews",
-        "Reviews of one firm, the latest first.",
+        "Reviews of one firm, latest first.",
     ),
     of(
         Version::V3,
@@ -184,7 +215,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Rounds, &["investor"]),
         "list_vc_rounds",
         "List a firm's rounds",
-        "Funding rounds that the firm has joined, the latest first.",
+        "Funding rounds that the firm has joined, latest first.",
     ),
     of(
         Version::V3,
@@ -200,7 +231,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::CoInvestors, &["vc"]),
         "list_vc_co_investors",
         "List a firm's co-investors",
-        "Firms that joined rounds with the firm, those with most shared rounds first, then by slug; the first five are \
+        "Firms that joined rounds with the firm, by number of shared rounds (descending), then slug; the first five are \
          `top_co_investors` of the firm.",
     ),
     of(
@@ -209,8 +240,9 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Match, &[]),
         "match_vcs",
         "Find firms that fit a startup",
-        "Firms in order of how well they fit, each with its points for every reason and with its conflicts. At least one \
-         parameter besides those of paging is needed. No model and no chance: [how it is computed](/docs/match).",
+        "Firms in order of how well they fit, each with the points of every reason and its conflicts. At least one of \
+         `stage`, `sector`, `country` and `raise_usd` is required. Deterministic, no model: \
+         [how it is computed](/docs/match).",
     ),
     of(
         Version::V3,
@@ -218,7 +250,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Startups, &[]),
         "list_startups",
         "List startups",
-        "Startups that fulfil all filters, those that raised most first unless `sort` says otherwise.",
+        "Startups that match all filters, by default in order of the amount raised.",
     ),
     of(
         Version::V3,
@@ -234,7 +266,7 @@ const ALL: &[Route] = &[
         EndpointKind::List(Resource::Rounds, &[]),
         "list_funding_rounds",
         "List funding rounds",
-        "Funding rounds of startups, the latest first.",
+        "Funding rounds of startups, latest first.",
     ),
     of(
         Version::V3,
@@ -250,7 +282,7 @@ const ALL: &[Route] = &[
         EndpointKind::Record(Table::People),
         "get_person",
         "Get one person",
-        "A person with the organization that they work at.",
+        "A person with their organization.",
     ),
     of(
         Version::V3,
@@ -258,15 +290,15 @@ const ALL: &[Route] = &[
         EndpointKind::Stats,
         "get_stats",
         "Get totals",
-        "How much the snapshot holds of everything.",
+        "The number of records of each type in the snapshot.",
     ),
     of(
         Version::V3,
         "snapshots",
         EndpointKind::Snapshots,
         "list_snapshots",
-        "List the releases held",
-        "Every release of the data that the service holds, the latest first. Cursors of all of them are honoured.",
+        "List the loaded releases",
+        "Every loaded release of the data, latest first. Cursors of all of them are valid.",
     ),
     of(
         Version::V3,
@@ -274,7 +306,7 @@ const ALL: &[Route] = &[
         EndpointKind::Suggestions,
         "suggest",
         "Suggest names",
-        "Firms, startups, people and sectors whose names the text may become, for a search box; the best first.",
+        "Firms, startups, people and sectors whose names complete the text, for a search box; best first.",
     ),
     of(
         Version::V3,
@@ -282,6 +314,71 @@ const ALL: &[Route] = &[
         EndpointKind::Usage,
         "get_usage",
         "Get your quota",
-        "What the key may ask for today, and what of it is used. Costs nothing.",
+        "The daily quota of the key and how much of it is used. Not counted.",
     ),
 ];
+
+/// Splits a path under `/api`, or straight under `/`, into the version and what follows it.
+pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
+    let below = path
+        .strip_prefix("/api")
+        .filter(|below| below.is_empty() || below.starts_with('/'))
+        .unwrap_or(path)
+        .trim_start_matches('/');
+    let (first, rest) = below.split_once('/').unwrap_or((below, ""));
+    match first.parse() {
+        Ok(version) => (Some(version), rest.trim_end_matches('/')),
+        Err(_) => (None, below.trim_end_matches('/')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_similar_path_is_suggested() {
+        for (version, path, expected) in [
+            (Version::V3, "vcs/acme/coinvestors", Some("vcs/acme/co-investors")),
+            (Version::V3, "vcs/acme/co_investors", Some("vcs/acme/co-investors")),
+            (Version::V3, "vcs/acme-rounds/round", Some("vcs/acme-rounds/rounds")),
+            (Version::V3, "vcs/acme/porfolio", Some("vcs/acme/portfolio")),
+            (Version::V3, "vc/acme/people", Some("vcs/acme/people")),
+            (Version::V3, "vc/facets", Some("vcs/facets")),
+            (Version::V3, "vc/acme", Some("vcs/acme")),
+            (Version::V3, "vcs//round", Some("vcs/{slug}/rounds")),
+            (Version::V3, "fundingrounds", Some("funding-rounds")),
+            (Version::V1, "VCS", Some("vcs")),
+            (Version::V1, "leaderbord", Some("leaderboard")),
+            (Version::V1, "vcs/acme/coinvestors", None),
+            (Version::V3, "vcs/acme/nothing", None),
+            (Version::V3, "vcs/people/xyz", None),
+            (Version::V3, "reviews/1", None),
+            (Version::V3, "", None),
+        ] {
+            assert_eq!(Route::suggest(version, path).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_path_of_the_table_is_found_and_no_other() {
+        let find = |version, path: &str| Route::find(version, path).map(|(route, slug)| (route.path, slug));
+        for version in Version::ALL {
+            for route in ALL {
+                let path = route.path.replace("{slug}", "acme");
+                let slug = (path != route.path).then(|| "acme".to_owned());
+                let expected = match route.since <= version {
+                    true => Some((route.path, slug)),
+                    // In versions without facets, `facets` is a slug.
+                    false if path == "vcs/facets" => Some(("vcs/{slug}", Some("facets".to_owned()))),
+                    false => None,
+                };
+                assert_eq!(find(version, &path), expected, "{path}");
+            }
+            for path in ["", "vcs/a/b/c", "vcs/a/nothing", "reviews/1", "usage/x", "VCS", "stats/"] {
+                assert_eq!(find(version, path), None, "{path}");
+            }
+        }
+        assert_eq!(find(Version::V3, "vcs/a%20b/people"), Some(("vcs/{slug}/people", Some("a b".to_owned()))));
+    }
+}

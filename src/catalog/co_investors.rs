@@ -9,34 +9,29 @@ use crate::data::{Date, Facet, Table};
 use crate::catalog::Catalog;
 use crate::catalog::ListPosition;
 
-/// A firm that joined rounds with another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoInvestor {
-    /// The firm.
     pub row: u32,
     /// Rounds that both joined.
     pub shared_rounds: u32,
-    /// The latest of them; `None` where none has a date.
+    /// The latest of them; `None` if none has a date.
     pub last_shared_on: Option<Date>,
 }
 
-/// One page of a firm's co-investors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorPage {
-    /// The firms: most shared rounds first, then by slug, so that the first ones are those that a firm's record names.
+    /// By shared rounds (descending), then slug; the first ones are the `top_co_investors` of the firm's record.
     pub firms: Vec<CoInvestor>,
-    /// How many firms there are.
     pub total: u64,
-    /// Where the next page begins; `None` at the end.
+    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
 impl Catalog {
-    /// One page of the firms that joined rounds with `firm`, from `place` on, of at most `limit`.
+    /// One page of the firms that joined rounds with `firm`.
     ///
     /// The work grows with the firm's own rounds, not with the table.
-    #[must_use]
-    pub fn co_investors(&self, firm: u32, place: ListPosition, limit: usize) -> CoInvestorPage {
+    pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> CoInvestorPage {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
@@ -52,7 +47,7 @@ impl Catalog {
         let mut firms: Vec<(u32, u32, i32)> =
             shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
         firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs.get(*row as usize).copied()));
-        let (firms, total, next) = place.page_of(firms, limit);
+        let (firms, total, next) = position.page_of(firms, limit);
         let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
             row,
             shared_rounds,

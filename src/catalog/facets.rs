@@ -1,4 +1,4 @@
-//! Counts of the rows that a query finds, by the values of their facets.
+//! Counts of the rows that match a query, by facet.
 
 use crate::data::archive::facet_column::RowSet;
 use crate::data::{Facet, Table};
@@ -7,45 +7,39 @@ use crate::catalog::Catalog;
 use crate::catalog::Query;
 use crate::catalog::RowFilter;
 
-/// How many firms a query finds, and how many of them have each value of each facet.
+/// The number of firms that match a query, and of those with each value of each facet.
 ///
-/// A count is the `total` of the same query with that value as one more condition: the query's own condition on the
-/// facet holds for its counts too. So under `stage=seed` the count of `series-a` is that of the firms that do both; who
-/// wants the alternatives to a choice leaves that choice out.
+/// A count is the `total` of the same query with that value as one more filter. A facet's own filter applies to it too:
+/// under `stage=seed` the count of `series-a` is that of firms with both stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetCounts {
-    /// All firms that the query finds.
     pub total: u64,
-    /// True where more names match than a search gives: the counts are then those of the best ones.
+    /// Whether more names match than a search returns; the counts are then those of the best matches.
     pub capped: bool,
-    /// By stage: places in its vocabulary.
+    /// Values are indexes of the vocabulary.
     pub stages: Vec<ValueCount>,
-    /// By sector: rows of the sectors. A firm counts for its sectors and all above them.
+    /// Values are rows of sectors. A firm counts for its sectors and their ancestors.
     pub sectors: Vec<ValueCount>,
-    /// By country: places in its table.
+    /// Values are indexes of the country table.
     pub countries: Vec<ValueCount>,
-    /// By kind of firm: places in its vocabulary.
+    /// Values are indexes of the vocabulary.
     pub kinds: Vec<ValueCount>,
 }
 
-/// A value of a facet with the number of rows that have it, which is not 0.
+/// A value of a facet with the number of rows that have it, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
-    /// The value.
     pub value: u32,
-    /// How many rows have it.
     pub count: u64,
 }
 
 impl Catalog {
-    /// Counts the firms that `query` finds by their facets, in each the most frequent value first; its order is of no
-    /// account.
-    #[must_use]
+    /// Counts the firms that match `query` by facet, the most frequent value first. The order of the query is ignored.
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
         let (rows, capped) = self.rows_of(query);
         let counts = |facet| self.counts_of(query.table, facet, &rows);
         FacetCounts {
-            total: self.number_of(query.table, &rows),
+            total: self.count_rows(query.table, &rows),
             capped,
             stages: counts(Facet::Stage),
             sectors: counts(Facet::Sector),
@@ -54,19 +48,18 @@ impl Catalog {
         }
     }
 
-    /// Counts the rows of any table that `query` finds by each of `facets`, the most frequent value first.
-    #[must_use]
+    /// Counts the rows that match `query` by each of `facets`, the most frequent value first.
     pub fn counts_by(&self, query: &Query, facets: &[Facet]) -> Vec<Vec<ValueCount>> {
         let (rows, _) = self.rows_of(query);
         facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
     }
 
-    /// The rows that a query finds, and whether more names match than these.
+    /// The rows that match a query, and whether a search has more matches.
     fn rows_of(&self, query: &Query) -> (Rows, bool) {
-        let selection = RowFilter::of(self.snapshot(), query.table, &query.clauses);
+        let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         match &query.text {
             Some(text) => {
-                let found = self.search(query.table, text, &|row| selection.contains(row));
+                let found = self.search(query.table, text, &|row| filter.contains(row));
                 let mut bits = vec![0; (self.snapshot().rows(query.table) as usize).div_ceil(64)];
                 for hit in &found.hits {
                     if let Some(word) = bits.get_mut(hit.row as usize / 64) {
@@ -75,12 +68,12 @@ impl Catalog {
                 }
                 (Rows::Some(bits), found.capped)
             }
-            None if selection.is_everything() => (Rows::All, false),
-            None => (Rows::Some(selection.bits()), false),
+            None if filter.is_everything() => (Rows::All, false),
+            None => (Rows::Some(filter.bits()), false),
         }
     }
 
-    fn number_of(&self, table: Table, rows: &Rows) -> u64 {
+    fn count_rows(&self, table: Table, rows: &Rows) -> u64 {
         match rows {
             Rows::All => u64::from(self.snapshot().rows(table)),
             Rows::Some(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
@@ -93,27 +86,26 @@ impl Catalog {
             .map(|value| {
                 let count = match rows {
                     Rows::All => u64::from(snapshot.facet_count(table, facet, value)),
-                    Rows::Some(bits) => common(snapshot.facet_rows(table, facet, value), bits),
+                    Rows::Some(bits) => common_count(snapshot.facet_rows(table, facet, value), bits),
                 };
                 ValueCount { value, count }
             })
             .filter(|counted| counted.count > 0)
             .collect();
-        // Equally frequent values stay in the order of their vocabulary.
+        // Ties stay in the order of the vocabulary.
         counts.sort_by_key(|counted| std::cmp::Reverse(counted.count));
         counts
     }
 }
 
-/// The rows that are counted.
 enum Rows {
     All,
-    /// A bit for each row: every value of every facet is held against it, which costs less than a list.
+    /// A bit for each row: cheaper to intersect with every value of every facet than a list.
     Some(Vec<u64>),
 }
 
-/// How many rows a set has in common with `bits`.
-fn common(set: RowSet<'_>, bits: &[u64]) -> u64 {
+/// The number of rows that a set has in common with `bits`.
+fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
         RowSet::Sparse(rows) => {

@@ -1,4 +1,4 @@
-//! A firm's investments, summed up: by year, by stage, and by the sectors of what it backs.
+//! A summary of a firm's investments by year, stage and sector.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,24 +9,22 @@ use crate::data::{Date, Facet, Stage, Table};
 
 use crate::catalog::Catalog;
 
-/// A firm's investments, summed up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// Rounds joined in each year, from the first to the last without a gap.
+    /// Rounds joined per year, without gaps from the first to the last year.
     pub years: Vec<(i32, u32)>,
-    /// Rounds joined whose date is not known.
+    /// Rounds joined without a known date.
     pub undated: u32,
-    /// Rounds joined by their stage, in the order of stages; those with none are left out.
+    /// Rounds joined per stage, in the order of stages, without zeros.
     pub stages: Vec<(Stage, u32)>,
-    /// Sectors with the startups backed there, the most frequent first. A startup counts in each of its own sectors.
+    /// Sectors with the number of startups in the portfolio, most frequent first. A startup counts in each of its sectors.
     pub sectors: Vec<(u32, u32)>,
-    /// The startups backed, the latest investment first, each with the round joined last.
+    /// Startups, latest investment first, each with the last round joined.
     pub portfolio: Vec<(u32, u32)>,
 }
 
 impl Catalog {
-    /// Sums up the rounds that `firm` joined. The work grows with the firm's own rounds, not with the table.
-    #[must_use]
+    /// The cost grows with the firm's own rounds, not with the table.
     pub fn history(&self, firm: u32) -> History {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
@@ -55,17 +53,17 @@ impl Catalog {
 
     fn sectors_of(&self, portfolio: &[(u32, u32)]) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
-        let place = Table::Startups.field_index("sectors");
+        let field = Table::Startups.field_index("sectors");
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for (startup, _) in portfolio {
-            let value = snapshot.record(Table::Startups, *startup).value(Table::Startups, place);
-            for slug in serde_json::from_slice::<Vec<&str>>(value).unwrap_or_default() {
+            let value = snapshot.record(Table::Startups, *startup).value(Table::Startups, field);
+            for slug in serde_json::from_slice::<Vec<&str>>(value).expect("`sectors` is a list of slugs") {
                 *counts.entry(slug).or_default() += 1;
             }
         }
         let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, slug)?, count)));
         let mut sectors: Vec<(u32, u32)> = found.collect();
-        // Equally frequent ones stay in the order of their slugs.
+        // Ties stay in slug order.
         sectors.sort_by_key(|(_, count)| Reverse(*count));
         sectors
     }
@@ -84,8 +82,8 @@ mod tests {
         for firm in 0..snapshot.rows(Table::Firms) {
             let history = catalog.history(firm);
             let field = |name: &str| {
-                let place = Table::Firms.field_index(name);
-                serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, place)).unwrap()
+                let index = Table::Firms.field_index(name);
+                serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, index)).unwrap()
             };
             let dated: u32 = history.years.iter().map(|(_, count)| count).sum();
             assert_eq!(dated + history.undated, field("investment_count"));

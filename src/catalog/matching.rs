@@ -1,6 +1,5 @@
-//! Which firms fit a startup, and why.
-//!
-//! No model and no chance: points for reasons that anyone can check against the records. [`METHOD`] and
+//! Which firms fit a startup, and why: points for reasons that anyone can check against the records. Deterministic, no
+//! model. [`METHOD`] and
 //! [`Reason::explanation`] are the public text of the rules.
 
 pub mod scorer;
@@ -15,37 +14,30 @@ use crate::catalog::{Filter, ListPosition};
 
 /// How firms are matched to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
-    where they are given, for its recent activity and its responsiveness always. `points` is their sum, `max_points` the \
-    most that the request allows. A firm is listed if it has points for the stage and for the sector asked for; where \
-    neither is given, if it has points for the country or the cheque size. The list is in order of points, firms of \
-    equal points in the default order of `/vcs`. `conflicts` names up to 5 startups of the firm that are in the same \
-    narrow sector (one that has no other below it) and not closed, `conflict_count` says how many there are; conflicts \
-    take no points away. The same request on the same snapshot has the same answer.";
+    if given, and always for recent activity and responsiveness. `points` is their sum, `max_points` the most that the \
+    request allows. A firm is listed if it has points for the stage and the sector given; if neither is given, if it has \
+    points for country or check size. The list is in order of points, ties in the default order of `/vcs`. `conflicts` \
+    names up to 5 startups of the firm that are in the same narrow sector (one without descendants) and not closed, \
+    `conflict_count` is their number; conflicts do not reduce points. The same request on the same snapshot has the same \
+    response.";
 
 /// Why a firm fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It invests at the stage.
     Stage,
-    /// It invests in the sector.
     Sector,
-    /// It sits in the country.
     Country,
-    /// It writes cheques of the size.
     CheckSize,
-    /// It has invested lately.
     Activity,
-    /// It answers.
     Responsiveness,
 }
 
 impl Reason {
-    /// All reasons, in the order in which they are told.
+    /// In the order of responses.
     pub const ALL: [Self; 6] =
         [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
 
-    /// The name in answers.
-    #[must_use]
+    /// The name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stage => "stage",
@@ -57,8 +49,7 @@ impl Reason {
         }
     }
 
-    /// The most points it gives; together 100.
-    #[must_use]
+    /// Maximum points; 100 in total.
     pub fn max_points(self) -> u8 {
         match self {
             Self::Sector => 30,
@@ -68,7 +59,7 @@ impl Reason {
         }
     }
 
-    /// The points where the firm comes near; only of those that know a near.
+    /// Points for a near match; 0 for reasons without one.
     fn near_points(self) -> u8 {
         match self {
             Self::Sector => 12,
@@ -78,57 +69,56 @@ impl Reason {
         }
     }
 
-    /// How its points are given, for the docs.
-    #[must_use]
+    /// How the points are computed, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Stage => {
-                "25 points if one of the firm's `stages` is asked for; 10 if one stands next to it on the way pre-seed, \
-                 seed, series-a, series-b, series-c, series-d-plus, growth. Only where `stage` is given."
+                "25 points if the firm invests at a given stage; 10 if at an adjacent one of pre-seed, seed, series-a, \
+                 series-b, series-c, series-d-plus, growth. Only if `stage` is given."
             }
             Self::Sector => {
-                "30 points if one of the firm's `sectors` is asked for or lies below one that is; 12 if one lies below \
-                 the same parent or is the parent. Only where `sector` is given."
+                "30 points if one of the firm's `sectors` is a given one or below it; 12 if it is a sibling or the \
+                 parent. Only if `sector` is given."
             }
-            Self::Country => "10 points if the firm sits in a `country` asked for. Only where `country` is given.",
+            Self::Country => "10 points if the firm is in a given `country`. Only if `country` is given.",
             Self::CheckSize => {
-                "15 points if the firm's cheque range has an amount between a tenth of `raise_usd` and the whole of it; \
-                 an unknown bound is open, with both unknown there are none. Only where `raise_usd` is given."
+                "15 points if the firm's check range contains an amount from a tenth of `raise_usd` to all of it; an \
+                 unknown bound is open, with both unknown there are no points. Only if `raise_usd` is given."
             }
             Self::Activity => {
-                "10 points if the firm's last investment is at most 365 days older than the release, 5 if it is at most \
-                 730 days older."
+                "10 points if the firm's last investment is at most 365 days before the release date, 5 if at most 730 \
+                 days."
             }
-            Self::Responsiveness => {
-                "10 points times the share of reviewers who got an answer (1 less the ghosting rate), rounded; none \
-                 where the rate is not known."
-            }
+            Self::Responsiveness => "10 points × (1 − ghosting rate), rounded; 0 if the rate is unknown.",
         }
     }
 }
 
-/// What a startup looks for. What is not given is not looked at.
+/// What a startup looks for; `None` is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchQuery {
-    /// Stages, any of them: places in the vocabulary.
+    /// Indexes of the vocabulary, combined with OR.
     pub stages: Option<Vec<u32>>,
-    /// Sectors, any of them: rows.
+    /// Rows, combined with OR.
     pub sectors: Option<Vec<u32>>,
-    /// Countries, any of them: places in the table.
+    /// Indexes of the country table, combined with OR.
     pub countries: Option<Vec<u32>>,
-    /// What the startup raises, US dollars.
     pub raise_usd: Option<u64>,
 }
 
 impl MatchQuery {
-    /// The query that clauses on stage, sector and country make.
-    pub(crate) fn of(clauses: &[Filter], raise_usd: Option<u64>) -> Self {
-        let values = |wanted: Facet| {
-            clauses.iter().find_map(|clause| match clause {
-                Filter::AnyOf(facet, values) if *facet == wanted => Some(values.clone()),
+    /// The query of the filters on stage, sector, country and check range.
+    pub(crate) fn of(filters: &[Filter]) -> Self {
+        let values = |facet: Facet| {
+            filters.iter().find_map(|filter| match filter {
+                Filter::AnyOf(known, values) if *known == facet => Some(values.clone()),
                 _ => None,
             })
         };
+        let raise_usd = filters.iter().find_map(|filter| match filter {
+            Filter::CheckRange { max, .. } => Some(*max),
+            _ => None,
+        });
         Self {
             stages: values(Facet::Stage),
             sectors: values(Facet::Sector),
@@ -137,8 +127,8 @@ impl MatchQuery {
         }
     }
 
-    /// True where the query asks for what the reason is about; the firm's own conduct always counts.
-    fn asks(&self, reason: Reason) -> bool {
+    /// Whether the reason applies to the query; activity and responsiveness always do.
+    fn includes(&self, reason: Reason) -> bool {
         match reason {
             Reason::Stage => self.stages.is_some(),
             Reason::Sector => self.sectors.is_some(),
@@ -149,61 +139,54 @@ impl MatchQuery {
     }
 }
 
-/// A firm that fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirmMatch {
-    /// The firm.
     pub row: u32,
-    /// The sum of its reasons' points.
     pub points: u8,
-    /// Each reason that the query asks for, with its points and the fact behind them.
+    /// Each reason that applies to the query, with its points and an explanation.
     pub reasons: Vec<(Reason, u8, String)>,
-    /// The first startups of the firm that stand against each other, with the sector that both are in.
+    /// The first conflicting startups, each with the common sector.
     pub conflicts: Vec<(u32, u32)>,
-    /// How many there are.
     pub conflict_count: u32,
 }
 
-/// One page of the firms that fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchPage {
     /// The firms, best first.
-    pub fits: Vec<FirmMatch>,
-    /// How many fit at all.
+    pub matches: Vec<FirmMatch>,
     pub total: u64,
-    /// The most points that the query allows.
+    /// Maximum points of the query.
     pub max_points: u8,
-    /// Where the next page begins; `None` at the end.
+    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
 impl Catalog {
-    /// One page of the firms that fit, from `place` on, of at most `limit`.
+    /// One page of the firms that match.
     ///
-    /// One pass over the sets and columns, 64 firms at a time; what is kept is the page. A later page is that of the
-    /// firms that come after the last one of the page before, so that deep pages cost no more.
-    #[must_use]
-    pub fn fits(&self, query: &MatchQuery, place: ListPosition, limit: usize) -> MatchPage {
-        let judge = MatchScorer::new(self.snapshot(), query);
-        let after = place.position.map(|row| (100 - judge.points(row).sum(), row));
+    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
+    /// firm of the page before, so they cost no more.
+    pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
+        let scorer = MatchScorer::new(self.snapshot(), query);
+        let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
         let mut best: BinaryHeap<(u8, u32)> = BinaryHeap::with_capacity(limit + 1);
         let mut total = 0;
-        judge.each(|row, points| {
+        scorer.each(|row, points| {
             total += 1;
-            let standing = (100 - points.sum(), row);
-            let is_better = best.len() < limit || best.peek().is_some_and(|worst| standing < *worst);
-            if is_better && after.is_none_or(|after| standing > after) {
-                best.push(standing);
+            let rank = (100 - points.sum(), row);
+            let is_better = best.len() < limit || best.peek().is_some_and(|worst| rank < *worst);
+            if is_better && after.is_none_or(|after| rank > after) {
+                best.push(rank);
                 if best.len() > limit {
                     best.pop();
                 }
             }
         });
-        let fits: Vec<FirmMatch> = best.into_sorted_vec().into_iter().map(|(_, row)| judge.explain(row)).collect();
-        let served = place.offset.saturating_add(fits.len() as u64);
-        let position = fits.last().map(|fit| fit.row);
+        let matches: Vec<FirmMatch> = best.into_sorted_vec().into_iter().map(|(_, row)| scorer.explain(row)).collect();
+        let served = start.offset.saturating_add(matches.len() as u64);
+        let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
-        let max_points = Reason::ALL.into_iter().filter(|reason| query.asks(*reason)).map(Reason::max_points).sum();
-        MatchPage { fits, total, max_points, next }
+        let max_points = Reason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(Reason::max_points).sum();
+        MatchPage { matches, total, max_points, next }
     }
 }

@@ -1,10 +1,9 @@
-//! The one query core: REST, MCP and pages ask it alike.
+//! The query core of REST, MCP and pages.
 //!
-//! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It never changes; a new release
-//! is a new catalog.
+//! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
+//! new catalog.
 
 pub mod bundled;
-pub mod canonical;
 pub mod co_investors;
 pub mod facets;
 pub mod history;
@@ -12,7 +11,6 @@ pub mod leaderboard;
 pub mod list;
 pub mod matching;
 pub mod param_error;
-pub mod param_schema;
 pub mod params;
 pub mod parse;
 pub mod query;
@@ -28,7 +26,7 @@ pub use facets::{FacetCounts, ValueCount};
 pub use history::History;
 pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankedRow};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};
-pub use param_error::ParameterError;
+pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
 pub use query::{Filter, ListPosition, Order, Page, Query};
@@ -41,21 +39,17 @@ use std::sync::RwLock;
 use once_cell::sync::OnceCell;
 
 use crate::data::fold::fold;
-use crate::data::{Snapshot, SnapshotVersion, Table};
+use crate::data::{Direction, Snapshot, SnapshotVersion, Table};
 use crate::search::{SearchError, SearchResults, TextIndex};
 
-/// Counts, and sums, that are remembered before the memory is cleared.
-const REMEMBERED: usize = 4_096;
+/// Maximum number of cached counts, and of cached sums; the cache is cleared when it is full.
+const MAX_CACHED: usize = 4_096;
 
-/// The text indexes over the tables that have names.
+/// The text indexes of the tables that have names.
 pub struct Texts {
-    /// Over the firms.
     pub firms: TextIndex,
-    /// Over the startups.
     pub startups: TextIndex,
-    /// Over the people.
     pub people: TextIndex,
-    /// Over the sectors.
     pub sectors: TextIndex,
 }
 
@@ -63,10 +57,7 @@ impl Texts {
     /// The tables that have names, in the order of a release's `text/` folders.
     pub const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
-    /// Builds the indexes in memory, as the bundled snapshot needs them.
-    ///
-    /// # Errors
-    /// What the text index says.
+    /// Builds the indexes in memory, for the bundled snapshot.
     pub fn in_memory(snapshot: &Snapshot) -> Result<Self, SearchError> {
         Ok(Self {
             firms: TextIndex::in_memory(&snapshot.names(Table::Firms))?,
@@ -76,8 +67,7 @@ impl Texts {
         })
     }
 
-    /// The index over a table's names; `None` for rounds and reviews, which have none.
-    #[must_use]
+    /// `None` for rounds and reviews, which have no names.
     pub fn of(&self, table: Table) -> Option<&TextIndex> {
         match table {
             Table::Firms => Some(&self.firms),
@@ -99,48 +89,44 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// A catalog over a snapshot and the indexes of its names.
-    #[must_use]
     pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
         Self { snapshot, texts, counts: RwLock::default(), sums: RwLock::default(), totals: OnceCell::new() }
     }
 
-    /// The release's id.
-    #[must_use]
     pub fn version(&self) -> SnapshotVersion {
         self.snapshot.version()
     }
 
-    /// The snapshot.
-    #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
     /// The row with this slug, in any letter case.
-    #[must_use]
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &slug.to_ascii_lowercase()))
     }
 
-    /// The row whose name is `name` but for letter case, diacritics and punctuation, where exactly one is.
-    #[must_use]
-    pub fn named(&self, table: Table, name: &str) -> Option<u32> {
+    /// The row with this name, ignoring letter case, diacritics and punctuation; `None` if several have it.
+    pub fn find_by_name(&self, table: Table, name: &str) -> Option<u32> {
+        match self.rows_named(table, name).as_slice() {
+            [row] => Some(*row),
+            _ => None,
+        }
+    }
+
+    /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is
+    /// compared as it is. Binary search in the order by name.
+    pub(crate) fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
+        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return Vec::new() };
         let folded = fold(name);
-        let found = self.search(table, name, &|_| true);
-        let named = |row: u32| {
-            if folded.is_empty() {
-                self.snapshot.name(table, row) == name
-            } else {
-                fold(self.snapshot.name(table, row)) == folded
-            }
-        };
-        let mut namesakes = found.hits.iter().map(|hit| hit.row).filter(|row| named(*row));
-        namesakes.next().filter(|_| namesakes.next().is_none())
+        let name_of = |row: u32| self.snapshot.name(table, row);
+        let order = self.snapshot.order(table, key, Direction::Ascending);
+        let start = order.partition_point(|row| fold(name_of(*row)) < folded);
+        let rows = order[start..].iter().copied().take_while(|row| fold(name_of(*row)) == folded);
+        rows.filter(|row| !folded.is_empty() || name_of(*row) == name).collect()
     }
 
     /// All rows whose names match `text` and that `passes`, best first.
-    #[must_use]
     pub fn search(&self, table: Table, text: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
         match self.texts.of(table) {
             Some(index) => index.search(&self.snapshot.names(table), text, passes),
@@ -148,8 +134,7 @@ impl Catalog {
         }
     }
 
-    /// The names over all tables that `text`, being typed, may become: table, row and score, the best first.
-    #[must_use]
+    /// Names of all tables that complete `text`: table, row and score, best first.
     pub fn suggest(&self, text: &str, limit: usize) -> Vec<(Table, u32, f32)> {
         let mut suggested = Vec::new();
         for table in Texts::TABLES {
@@ -157,32 +142,30 @@ impl Catalog {
             let results = index.search(&self.snapshot.names(table), text, &|_| true);
             suggested.extend(results.hits.iter().take(limit).map(|hit| (table, hit.row, hit.score)));
         }
-        // Sorting keeps equal ones in the order of tables, and within a table in that of the search.
+        // The sort is stable: ties stay in the order of tables, and within a table in that of the search.
         suggested.sort_by(|a, b| b.2.total_cmp(&a.2));
         suggested.truncate(limit);
         suggested
     }
 
-    /// The text index over a table's names.
-    #[must_use]
     pub fn text_index(&self, table: Table) -> Option<&TextIndex> {
         self.texts.of(table)
     }
 
-    /// How many rows fulfil `clauses`; remembered for the life of the release.
-    fn count(&self, table: Table, clauses: &[Filter], selection: &RowFilter<'_>) -> u64 {
-        if selection.is_everything() {
+    /// The number of rows that match all filters; cached for the life of the release.
+    fn count(&self, table: Table, filters: &[Filter], row_filter: &RowFilter<'_>) -> u64 {
+        if row_filter.is_everything() {
             return u64::from(self.snapshot.rows(table));
         }
-        let key = (table, clauses.to_vec());
-        // A poisoned lock means that a thread died while it held it; the counts are still only counts.
+        let key = (table, filters.to_vec());
+        // A poisoned lock means that a thread panicked while holding it; the counts are still valid.
         let known = self.counts.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(&key).copied();
         if let Some(count) = known {
             return count;
         }
-        let count = selection.count();
+        let count = row_filter.count();
         let mut counts = self.counts.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if counts.len() >= REMEMBERED {
+        if counts.len() >= MAX_CACHED {
             counts.clear();
         }
         counts.insert(key, count);

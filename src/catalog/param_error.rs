@@ -1,13 +1,22 @@
-//! What is wrong with a request's parameters, and what would have worked.
+//! Errors and warnings about request parameters, with suggestions.
+
+use std::cmp::Reverse;
 
 use serde::Serialize;
 
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
+use crate::data::{Country, Facet, Metric, Table};
 use crate::search::nearest;
+
+use crate::catalog::params::{ParamType, Parameter};
+use crate::catalog::{Catalog, Resource};
 
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
+
+/// Unknown records of a request that get a suggestion; each costs a search of a table.
+const MAX_RECORD_SUGGESTIONS: usize = 6;
 
 model! {
     /// What is wrong with one parameter.
@@ -29,97 +38,199 @@ model! {
 }
 
 impl ParameterError {
-    /// A value that is none of its type.
-    #[must_use]
+    /// A value of the wrong type or out of range.
     pub fn invalid(parameter: &str, detail: impl Into<String>) -> Self {
         let detail = detail.into();
         Self { parameter: parameter.to_owned(), code: "invalid_parameter", detail, did_you_mean: None, accepted: None }
     }
 
-    /// Codes that warnings have and errors never do.
+    /// Codes of warnings that are never errors.
     pub const WARNINGS: [&str; 2] = ["limit_clamped", "total_capped"];
 
-    /// A warning: `limit` was above the most that is given.
-    #[must_use]
-    pub fn limit_clamped(most: u64) -> Self {
-        Self { code: "limit_clamped", ..Self::invalid("limit", format!("`limit` is at most {most}; {most} was used")) }
+    /// A warning: `limit` was above the maximum.
+    pub fn limit_clamped(max: u64) -> Self {
+        Self {
+            code: "limit_clamped",
+            ..Self::invalid("limit", format!("the maximum `limit` is {max}; {max} was used"))
+        }
     }
 
-    /// A warning: a search has more matches than the best `given`.
-    #[must_use]
-    pub fn total_capped(given: u64) -> Self {
-        let detail =
-            format!("more names match than the best {given}, which `total` counts: say more of the name, or filter");
+    /// A warning: a search has more matches than the `returned` best ones.
+    pub fn total_capped(returned: u64) -> Self {
+        let detail = format!(
+            "more names match; `total` counts the best {returned}. Use a longer search text or filters to narrow the search"
+        );
         Self { code: "total_capped", ..Self::invalid("q", detail) }
     }
 
-    /// A name that no parameter has.
-    #[must_use]
     pub fn unknown_parameter(name: &str, accepted: &[&str]) -> Self {
-        let (meant, mend) = match called_elsewhere(name, accepted) {
-            Some((meant, mend)) => (Some(meant), mend),
+        let (suggestion, hint) = match known_by_other_name(name, accepted) {
+            Some((suggestion, hint)) => (Some(suggestion), hint),
             None => (nearest(name, accepted.iter().copied()), ""),
         };
         Self {
             parameter: name.to_owned(),
             code: "unknown_parameter",
-            detail: format!("there is no parameter `{name}` here{mend}"),
-            did_you_mean: meant.map(str::to_owned),
+            detail: format!("unknown parameter `{name}`{hint}"),
+            did_you_mean: suggestion.map(str::to_owned),
             accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
         }
     }
 
-    /// A value that is not in this snapshot; `noun` says what it should be.
-    pub(crate) fn unknown_value(parameter: &str, value: &str, noun: &str, did_you_mean: Option<String>) -> Self {
-        let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
-        Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted: None }
+    fn unknown_value(
+        parameter: &str,
+        detail: String,
+        did_you_mean: Option<String>,
+        accepted: Option<Vec<&str>>,
+    ) -> Self {
+        let accepted = accepted.map(|names| names.into_iter().map(str::to_owned).collect());
+        Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted }
     }
 }
 
-/// A value that a closed vocabulary does not have.
-pub(crate) fn unknown_word<V: Vocabulary>(name: &str, value: &str) -> ParameterError {
-    let names = V::names();
-    ParameterError {
-        parameter: name.to_owned(),
-        code: "unknown_value",
-        detail: format!("`{value}` is not {}", with_article(&V::NOUN.replace('_', " "))),
-        did_you_mean: nearest(value, names.iter().copied()).map(str::to_owned),
-        accepted: Some(names.into_iter().map(str::to_owned).collect()),
+/// A problem with one parameter, without the suggestion that its report has: that costs a search, and is only computed
+/// for a request that passed the quota.
+#[derive(Clone, Debug)]
+pub enum Issue {
+    Invalid(ParameterError),
+    UnknownParameter { name: String, accepted: Vec<&'static str> },
+    UnknownValue { parameter: &'static Parameter, value: String },
+    UnknownSortKey { parameter: &'static str, key: String, resource: Resource },
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Issues(pub(crate) Vec<Issue>);
+
+impl Issues {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The errors or warnings with suggestions from `catalog`.
+    pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
+        let mut searches = MAX_RECORD_SUGGESTIONS;
+        let mut report = |issue: &Issue| match issue {
+            Issue::Invalid(error) => error.clone(),
+            Issue::UnknownParameter { name, accepted } => ParameterError::unknown_parameter(name, accepted),
+            Issue::UnknownValue { parameter, value } => unknown_value(catalog, parameter, value, &mut searches),
+            Issue::UnknownSortKey { parameter, key, resource } => {
+                unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable())
+            }
+        };
+        self.0.iter().map(|issue| report(issue)).collect()
     }
 }
 
-/// A key that a list cannot be sorted by, as it was given.
-pub(crate) fn unknown_key(name: &str, given: &str, keys: &[&str], searchable: bool) -> ParameterError {
-    let (sign, key) = match given.trim_start_matches(['-', '+']) {
-        key if given.starts_with('-') => ("-", key),
-        key => ("", key),
+impl Issues {
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// The value of a result; an error is added to the issues.
+    pub(crate) fn collect<T>(&mut self, result: Result<T, impl Into<Self>>) -> Option<T> {
+        result.map_err(|error| self.extend(error.into())).ok()
+    }
+
+    /// The same issues, with these names not among the accepted parameters.
+    pub(crate) fn not_accepting(mut self, names: &[&str]) -> Self {
+        for issue in &mut self.0 {
+            if let Issue::UnknownParameter { accepted, .. } = issue {
+                accepted.retain(|name| !names.contains(name));
+            }
+        }
+        self
+    }
+}
+
+impl FromIterator<Issue> for Issues {
+    fn from_iter<I: IntoIterator<Item = Issue>>(issues: I) -> Self {
+        Self(issues.into_iter().collect())
+    }
+}
+
+impl From<Vec<ParameterError>> for Issues {
+    fn from(errors: Vec<ParameterError>) -> Self {
+        Self(errors.into_iter().map(Issue::Invalid).collect())
+    }
+}
+
+fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, searches: &mut usize) -> ParameterError {
+    let mut nearest_slug = |table: Table| {
+        let may_search = *searches > 0;
+        *searches = searches.saturating_sub(1);
+        may_search.then(|| catalog.nearest_slugs(table, value, 1).into_iter().next()).flatten()
     };
+    let (noun, suggestion) = match parameter.kind {
+        ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)()),
+        ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names()),
+        ParamType::Countries => {
+            let country = nearest(value, Country::names().map(|(name, _)| name)).and_then(Country::read);
+            let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as DE");
+            let suggestion = country.map(|country| country.alpha2().to_owned());
+            return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
+        }
+        ParamType::Cities => ("city", nearest_city(catalog, value)),
+        ParamType::Records(Table::Sectors, _) => {
+            let snapshot = catalog.snapshot();
+            let slugs = (0..snapshot.rows(Table::Sectors)).map(|row| snapshot.slug(Table::Sectors, row));
+            ("sector", nearest(value, slugs).map(str::to_owned))
+        }
+        ParamType::Records(table, _) => (table.noun(), nearest_slug(table)),
+        ParamType::Organizations => {
+            let slugs: Vec<String> = [Table::Firms, Table::Startups].into_iter().filter_map(nearest_slug).collect();
+            let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
+            ("firm or startup", best.or_else(|| slugs.into_iter().next()))
+        }
+        ParamType::Text
+        | ParamType::Number { .. }
+        | ParamType::Percent(_)
+        | ParamType::Date(_)
+        | ParamType::Bool(_)
+        | ParamType::Sort => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
+    };
+    let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
+    ParameterError::unknown_value(parameter.name, detail, suggestion, None)
+}
+
+/// The most similar city; of equally similar ones that with most firms.
+fn nearest_city(catalog: &Catalog, value: &str) -> Option<String> {
+    let snapshot = catalog.snapshot();
+    let mut cities: Vec<(u32, &str)> = (0..).zip(snapshot.cities()).collect();
+    cities.sort_by_key(|(city, _)| Reverse(snapshot.facet_count(Table::Firms, Facet::City, *city)));
+    let folded = nearest(value, cities.into_iter().map(|(_, name)| name))?;
+    snapshot.city_name(snapshot.city(folded)?)
+}
+
+/// A value that is not in a closed vocabulary.
+fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
+    let detail = format!("`{value}` is not {}", with_article(&noun.replace('_', " ")));
+    let suggestion = nearest(value, names.iter().copied()).map(str::to_owned);
+    ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
+}
+
+/// A key, as given, that a list cannot be sorted by.
+fn unknown_key(parameter: &str, key: &str, keys: &[&'static str], is_searchable: bool) -> ParameterError {
+    let name = key.trim_start_matches(['-', '+']);
+    let sign = if key.starts_with('-') { "-" } else { "" };
     let mut accepted = keys.to_vec();
-    if searchable {
+    if is_searchable {
         accepted.insert(0, RELEVANCE);
     }
-    let meant = nearest(key, accepted.iter().copied());
-    let detail = match normal(key) == RELEVANCE && searchable {
-        true => format!("`{given}` is no order: `{RELEVANCE}` has one direction, the best match first"),
-        false => format!("`{given}` is not a key that this list can be sorted by"),
+    let detail = match normal(name) == RELEVANCE && is_searchable {
+        true => format!("`{key}`: `{RELEVANCE}` cannot be reversed; use `sort={RELEVANCE}`"),
+        false => format!("`{key}` is not a sort key of this list"),
     };
-    let meant = meant.map(|key| if key == RELEVANCE { key.to_owned() } else { format!("{sign}{key}") });
-    ParameterError {
-        parameter: name.to_owned(),
-        code: "unknown_value",
-        detail,
-        did_you_mean: meant,
-        accepted: Some(accepted.into_iter().map(str::to_owned).collect()),
-    }
+    let suggestion = nearest(name, accepted.iter().copied());
+    let suggestion = suggestion.map(|key| if key == RELEVANCE { key.to_owned() } else { format!("{sign}{key}") });
+    ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
-/// What parameters are called elsewhere: names, what they are called here (the first that is accepted), and how to mend
-/// it where the name alone does not tell.
-const ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
+/// Names that other APIs use, the parameters they correspond to (the first that is accepted), and a hint for the error.
+const OTHER_NAMES: &[(&[&str], &[&str], &str)] = &[
     (
         &["page", "offset", "page_number", "pagenumber", "skip", "start", "from", "p"],
         &["cursor"],
-        "; lists go on by `cursor`, taken from `pagination.next_cursor`, and `limit`",
+        "; page through lists with `cursor` (from `pagination.next_cursor`) and `limit`",
     ),
     (
         &[
@@ -157,7 +268,7 @@ const ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
     (
         &["order", "order_by", "orderby", "sort_by", "sortby", "ordering", "sorting", "direction", "sort_order"],
         &["sort"],
-        "; `sort=-name` sorts by a key, downwards",
+        "; `sort=-name` sorts by a key, descending",
     ),
     (&["name", "keyword", "keywords", "term", "text", "title", "search", "query"], &["q"], ""),
     (&["industry", "industries", "category", "categories", "vertical"], &["sector"], ""),
@@ -174,36 +285,32 @@ const ELSEWHERE: &[(&[&str], &[&str], &str)] = &[
     (&["score", "min_score", "rating"], &["min_health_score", "min_rating"], ""),
 ];
 
-/// The accepted parameter that others call `name`.
-fn called_elsewhere<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
-    let plain = name.to_ascii_lowercase().replace('-', "_");
-    let known = ELSEWHERE.iter().filter(|(names, ..)| names.contains(&plain.as_str()));
-    known.into_iter().find_map(|(_, meant, mend)| {
-        let meant = meant.iter().find_map(|meant| accepted.iter().find(|accepted| *accepted == meant));
-        meant.map(|meant| (*meant, *mend))
+/// The accepted parameter that other APIs call `name`, with a hint.
+fn known_by_other_name<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    let entries = OTHER_NAMES.iter().filter(|(names, ..)| names.contains(&name.as_str()));
+    entries.into_iter().find_map(|(_, parameters, hint)| {
+        let mut candidates = parameters.iter().filter_map(|name| accepted.iter().find(|accepted| *accepted == name));
+        candidates.next().map(|parameter| (*parameter, *hint))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{FirmKind, OrganizationKind, Table};
+    use crate::data::{FirmKind, OrganizationKind};
 
     #[test]
     fn nouns_have_their_article() {
-        let detail = |error: ParameterError| error.detail;
-        assert_eq!(detail(unknown_word::<OrganizationKind>("kind", "x")), "`x` is not an organization kind");
-        assert_eq!(detail(unknown_word::<FirmKind>("kind", "x")), "`x` is not a kind");
-        for table in Table::ALL {
-            let told = detail(ParameterError::unknown_value("vc", "x", table.noun(), None));
-            assert_eq!(told, format!("`x` is not a {} of this snapshot", table.noun()));
-        }
+        let detail = |noun: &str, names: Vec<&'static str>| unknown_term("kind", "x", noun, names).detail;
+        assert_eq!(detail(OrganizationKind::NOUN, OrganizationKind::names()), "`x` is not an organization kind");
+        assert_eq!(detail(FirmKind::NOUN, FirmKind::names()), "`x` is not a kind");
     }
 
     #[test]
-    fn a_key_is_told_as_it_was_given_with_the_one_that_was_meant() {
+    fn an_unknown_sort_key_is_reported_as_given_with_a_suggestion() {
         let keys = ["name", "health_score"];
-        for (given, searchable, meant) in [
+        for (key, searchable, suggestion) in [
             ("-relevance", true, Some("relevance")),
             ("--Relevance", true, Some("relevance")),
             ("-relevence", true, Some("relevance")),
@@ -214,18 +321,18 @@ mod tests {
             ("-healthscore", false, Some("-health_score")),
             ("-", true, None),
         ] {
-            let error = unknown_key("sort", given, &keys, searchable);
-            assert_eq!(error.did_you_mean.as_deref(), meant, "{given}");
-            assert!(error.detail.starts_with(&format!("`{given}`")), "{}", error.detail);
-            let told = error.detail.contains("one direction");
-            assert_eq!(told, searchable && given.to_lowercase().contains("relevance"), "{}", error.detail);
+            let error = unknown_key("sort", key, &keys, searchable);
+            assert_eq!(error.did_you_mean.as_deref(), suggestion, "{key}");
+            assert!(error.detail.starts_with(&format!("`{key}`")), "{}", error.detail);
+            let is_explained = error.detail.contains("cannot be reversed");
+            assert_eq!(is_explained, searchable && key.to_lowercase().contains("relevance"), "{}", error.detail);
         }
     }
 
     #[test]
-    fn names_that_others_use_are_understood() {
+    fn parameter_names_of_other_apis_are_recognized() {
         let v3 = ["q", "stage", "sector", "country", "check_usd", "sort", "limit", "cursor", "fields"];
-        for (name, meant) in [
+        for (name, suggestion) in [
             ("page", "cursor"),
             ("offset", "cursor"),
             ("per_page", "limit"),
@@ -238,7 +345,7 @@ mod tests {
             ("check-size", "check_usd"),
         ] {
             let error = ParameterError::unknown_parameter(name, &v3);
-            assert_eq!(error.did_you_mean.as_deref(), Some(meant), "{name}");
+            assert_eq!(error.did_you_mean.as_deref(), Some(suggestion), "{name}");
         }
         let paging = ParameterError::unknown_parameter("page", &v3).detail;
         assert!(paging.contains("`cursor`") && paging.contains("`limit`"), "{paging}");

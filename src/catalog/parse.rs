@@ -1,377 +1,305 @@
-//! From named values to a typed query: the one door for REST parameters and tool arguments.
+//! From named values to a typed query, for REST parameters, page queries and tool arguments alike.
 //!
-//! Every problem is told with the nearest value that would have worked. Under lenient rules an unknown parameter or an
-//! unknown value of a vocabulary becomes a warning; what is no value at all (a date that is none) is refused under both.
+//! Strict parsing rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them and reports
+//! an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are not computed
+//! here but when an [`Issue`] is reported, because parsing happens before the quota is taken.
 
-pub mod values;
-
-use std::cell::Cell;
+mod values;
 
 use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{
-    Date, Direction, Facet, FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table,
-};
+use crate::data::{Date, Direction, Facet, Metric, ReviewStatus};
 
-use crate::catalog::ParameterError;
-use crate::catalog::Resource;
-use crate::catalog::param_error::{RELEVANCE, unknown_key, unknown_word};
-use crate::catalog::param_schema::{LONGEST_TEXT, MOST_PARAMETERS};
-use crate::catalog::params::{ParamType, Parameter};
-use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query};
+use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE};
+use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
+use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Resource};
 
-/// How strictly names and values are taken, and what else a request may name.
+/// How strictly names and values are parsed, and which other parameters a request may have.
 #[derive(Clone, Copy, Debug)]
-pub struct ParseOptions<'a> {
-    /// Unknown parameters and values are refused, not warned of.
+pub struct ParseOptions {
+    /// Whether unknown parameters and values are errors instead of warnings.
     pub strict: bool,
-    /// States of reviews that are listed where none is asked for.
-    pub review_statuses: &'a [ReviewStatus],
-    /// Further parameter names that the caller reads itself (paging, fields); skipped here.
-    pub others: &'a [&'a str],
+    /// The review statuses that are listed without the parameter `status`.
+    pub review_statuses: &'static [ReviewStatus],
+    /// Names of parameters that the caller parses itself, such as those of paging.
+    pub other_names: &'static [&'static str],
 }
 
-/// A list that was asked for.
+/// A list request as a typed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Rows of a table.
     List(Query),
-    /// The leaderboard.
-    Board(LeaderboardQuery),
-    /// The co-investors of a firm.
+    Leaderboard(LeaderboardQuery),
+    /// The co-investors of a firm, given by its row.
     CoInvestors(u32),
-    /// The firms that fit a startup.
     Match(MatchQuery),
 }
 
-/// A request that was understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ParsedRequest {
-    /// What to answer.
     pub request: Request,
-    /// The same in canonical names and values: what a cursor carries.
+    /// The request in canonical names and values. All spellings of a request have the same.
     pub canonical: Vec<(&'static str, String)>,
-    /// What was not understood and left out, under lenient rules.
-    pub warnings: Vec<ParameterError>,
+    /// What was ignored in lenient parsing.
+    pub warnings: Issues,
 }
 
-/// Values of a parameter that were understood: canonical texts with what they stand for.
-type Values = Vec<Value>;
-
-/// A canonical text with what it stands for: a place in a vocabulary, or a row.
-type Value = (String, u32);
+/// The values of one parameter, each with the name it was given under.
+type NamedValues<'v> = [(&'v str, &'v str)];
 
 struct ParamParser<'a> {
     catalog: &'a Catalog,
-    /// How often the nearest record was looked for.
-    sought: Cell<usize>,
-    rules: ParseOptions<'a>,
-    clauses: Vec<Filter>,
+    resource: Resource,
+    options: ParseOptions,
+    filters: Vec<Filter>,
     text: Option<String>,
     metric: Option<Metric>,
-    raise_usd: Option<u64>,
     order: Option<Order>,
     canonical: Vec<(&'static str, String)>,
-    errors: Vec<ParameterError>,
-    warnings: Vec<ParameterError>,
+    errors: Vec<Issue>,
+    warnings: Vec<Issue>,
 }
 
 impl Catalog {
-    /// Understands named values as a request for `resource`.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the values.
-    pub fn ask(
+    /// Parses named values as a request for `resource`. The error has everything that is wrong with the values.
+    pub fn parse(
         &self,
         resource: Resource,
         values: &[(String, String)],
-        rules: ParseOptions<'_>,
-    ) -> Result<ParsedRequest, Vec<ParameterError>> {
-        let mut reader = ParamParser {
+        options: ParseOptions,
+    ) -> Result<ParsedRequest, Issues> {
+        let mut parser = ParamParser {
             catalog: self,
-            sought: Cell::new(0),
-            rules,
-            clauses: Vec::new(),
+            resource,
+            options,
+            filters: Vec::new(),
             text: None,
             metric: None,
-            raise_usd: None,
             order: None,
             canonical: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
         };
-        for (name, _) in values.iter().take(MOST_PARAMETERS) {
-            let known = resource.parameter(name).is_some() || rules.others.contains(&name.as_str());
-            let ignored = name == "_" || name.starts_with("utm_");
-            if !known && !ignored {
+        for (name, _) in values.iter().take(MAX_PARAMETERS) {
+            let is_known = resource.parameter(name).is_some() || options.other_names.contains(&name.as_str());
+            if !is_known && !is_ignored(name) {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
-                let accepted: Vec<&str> = own.chain(rules.others.iter().copied()).collect();
-                reader.complain(ParameterError::unknown_parameter(name, &accepted));
+                let accepted = own.chain(options.other_names.iter().copied()).collect();
+                parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
             }
         }
         for parameter in resource.parameters() {
-            let given =
-                values.iter().filter(|(name, _)| name == parameter.name || parameter.aliases.contains(&name.as_str()));
-            // A list of nothing but commas is as empty as no text.
+            // A list of nothing but commas is as empty as an empty text.
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text => value.is_empty(),
                 _ => value.split(',').all(|part| part.trim().is_empty()),
             };
-            let given: Vec<(&str, &str)> = given
+            let is_named = |name: &str| name == parameter.name || parameter.aliases.contains(&name);
+            let values: Vec<(&str, &str)> = values
+                .iter()
+                .filter(|(name, _)| is_named(name))
                 .map(|(name, value)| (name.as_str(), value.trim()))
                 .filter(|(_, value)| !is_empty(value))
                 .collect();
-            if !given.is_empty() {
-                reader.read(resource, parameter, &given);
+            if !values.is_empty() {
+                parser.read(parameter, &values);
             }
         }
-        reader.finish(resource)
+        parser.finish()
     }
 }
 
-impl ParamParser<'_> {
-    /// Takes up what is unknown: an error under strict rules, else a warning.
-    fn complain(&mut self, error: ParameterError) {
-        if self.rules.strict {
-            self.errors.push(error);
-        } else {
-            self.warnings.push(error);
-        }
-    }
+/// Whether a parameter is ignored in every request: cache busters and campaign tags.
+pub(crate) fn is_ignored(name: &str) -> bool {
+    name == "_" || name.starts_with("utm_")
+}
 
-    fn read(&mut self, resource: Resource, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        match parameter.kind {
-            ParamType::Text => {
-                if let Some((name, text)) = self.single(given) {
-                    let length = text.chars().count();
-                    if length > LONGEST_TEXT {
-                        let detail = format!("a name has at most {LONGEST_TEXT} characters, {length} are given");
-                        return self.invalid(name, detail);
-                    }
-                    self.text = Some(text.to_owned());
-                    self.canonical.push((parameter.name, text.to_owned()));
-                }
-            }
-            ParamType::Stages => self.words::<Stage>(parameter, Facet::Stage, given),
-            ParamType::FirmKinds => self.words::<FirmKind>(parameter, Facet::Kind, given),
-            ParamType::StartupStatuses => self.words::<StartupStatus>(parameter, Facet::Status, given),
-            ParamType::ReviewStatuses => self.words::<ReviewStatus>(parameter, Facet::Status, given),
-            ParamType::OrganizationKinds => self.words::<OrganizationKind>(parameter, Facet::Kind, given),
-            ParamType::Sectors(facet) => self.sectors(parameter, facet, given),
-            ParamType::Countries => self.countries(parameter, given),
-            ParamType::Cities => self.cities(parameter, given),
-            ParamType::Firms(facet) => {
-                let values = self.rows(parameter, Table::Firms, given);
-                self.any_of(parameter, facet, values);
-            }
-            ParamType::Startups(facet) => {
-                let values = self.rows(parameter, Table::Startups, given);
-                self.any_of(parameter, facet, values);
-            }
-            ParamType::Organizations => self.organizations(parameter, given),
-            ParamType::MinHealthScore => {
-                let least = self.number(parameter, given);
-                self.clauses.extend(least.map(|least| Filter::MinHealthScore(least.min(100) as u8)));
-            }
-            ParamType::MinReviews => {
-                let least = self.number(parameter, given);
-                self.clauses.extend(least.map(|least| Filter::MinReviews(least as u32)));
-            }
-            ParamType::CheckUsd => {
-                let usd = self.number(parameter, given);
-                self.clauses.extend(usd.map(Filter::CheckUsd));
-            }
-            ParamType::MinAmountUsd => {
-                let least = self.number(parameter, given);
-                self.clauses.extend(least.map(Filter::MinAmountUsd));
-            }
-            ParamType::RaiseUsd => self.raise_usd = self.number(parameter, given),
-            ParamType::MinRating => self.min_rating(parameter, given),
-            ParamType::MaxGhostingRate => self.rate(parameter, given),
-            ParamType::ActiveSince => self.date(parameter, given, Filter::ActiveSince),
-            ParamType::Since => self.date(parameter, given, Filter::Since),
-            ParamType::Until => self.date(parameter, given, Filter::Until),
-            ParamType::Ghosted => self.ghosted(parameter, given),
-            ParamType::Metric => self.metric(parameter, given),
-            ParamType::Sort => self.sort(resource, parameter, given),
-        }
+impl ParamParser<'_> {
+    /// Records an unknown name or value: an error in strict parsing, else a warning.
+    fn unknown(&mut self, issue: Issue) {
+        if self.options.strict { self.errors.push(issue) } else { self.warnings.push(issue) }
     }
 
     fn invalid(&mut self, name: &str, detail: String) {
-        self.errors.push(ParameterError::invalid(name, detail));
+        self.errors.push(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
 
-    /// The one value of a parameter that takes one; complains where different ones are given.
-    fn single<'v>(&mut self, given: &[(&'v str, &'v str)]) -> Option<(&'v str, &'v str)> {
-        let first = given.first().copied()?;
-        if let Some((name, _)) = given.iter().find(|(_, value)| *value != first.1) {
-            self.invalid(name, format!("`{name}` takes one value, several are given"));
-            return None;
-        }
-        Some(first)
-    }
-
-    fn number(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) -> Option<u64> {
-        let (name, text) = self.single(given)?;
-        let (least, most) = parameter.kind.range()?;
-        let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
-        // Digits too many to hold are above every range.
-        let number = is_whole.then(|| text.parse::<u64>().unwrap_or(u64::MAX));
-        match number.filter(|number| (least..=most).contains(number)) {
-            Some(number) => {
-                self.canonical.push((parameter.name, number.to_string()));
-                Some(number)
+    fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        match parameter.kind {
+            ParamType::Terms(terms, facet) => {
+                let read = |text: &str| (terms.read)(text).map(|(name, index)| (name.to_owned(), index));
+                self.any_of(parameter, facet, values, read);
             }
-            None => {
-                self.invalid(name, format!("`{text}` is not a whole number from {least} to {most}"));
-                None
+            ParamType::Countries => self.countries(parameter, values),
+            ParamType::Cities => self.cities(parameter, values),
+            ParamType::Records(table, facet) => self.records(parameter, table, facet, values),
+            ParamType::Organizations => self.organizations(parameter, values),
+            ParamType::Sort => self.sort(parameter, values),
+            _ => {
+                let first = values[0];
+                match values.iter().find(|(_, value)| *value != first.1) {
+                    Some((name, _)) => {
+                        self.invalid(name, format!("`{name}` takes one value, several are given"));
+                    }
+                    None => self.read_single(parameter, first),
+                }
             }
         }
     }
 
-    fn min_rating(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let Some((name, text)) = self.single(given) else { return };
-        match text.parse::<u32>() {
-            Ok(least @ 1..=5) => {
-                self.canonical.push((parameter.name, least.to_string()));
-                self.clauses.push(Filter::AnyOf(Facet::Rating, (least..=5).collect()));
+    /// Parses a parameter that takes one value.
+    fn read_single(&mut self, parameter: &'static Parameter, (name, text): (&str, &str)) {
+        let parsed = match parameter.kind {
+            ParamType::Text => {
+                let chars = text.chars().count();
+                if chars <= MAX_TEXT_CHARS {
+                    self.text = Some(text.to_owned());
+                    Ok(text.to_owned())
+                } else {
+                    Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"))
+                }
             }
-            _ => self.invalid(name, format!("`{text}` is not a rating: a whole number from 1 to 5")),
-        }
-    }
-
-    fn rate(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let Some((name, text)) = self.single(given) else { return };
-        match read_rate(text) {
-            Some(tenths) => {
-                self.canonical.push((parameter.name, format!("{}.{}", tenths / 10, tenths % 10)));
-                self.clauses.push(Filter::MaxGhostingRate(tenths));
+            ParamType::Metric => match Metric::read(text) {
+                Some(metric) => {
+                    self.metric = Some(metric);
+                    Ok(metric.name().to_owned())
+                }
+                None => return self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
+            },
+            ParamType::Number { min, max, filter } => {
+                let number = parse_uint(text).filter(|number| (min..=max).contains(number));
+                let error = || format!("`{text}` is not an integer from {min} to {max}");
+                self.filter(number, filter, |number| number.to_string(), error)
             }
-            None => self.invalid(name, format!("`{text}` is not a per cent value from 0 to 100, such as 12.5")),
-        }
-    }
-
-    fn date(&mut self, parameter: &'static Parameter, given: &[(&str, &str)], clause: impl Fn(Date) -> Filter) {
-        let Some((name, text)) = self.single(given) else { return };
-        match text.parse::<Date>() {
-            Ok(date) => {
-                self.canonical.push((parameter.name, date.to_string()));
-                self.clauses.push(clause(date));
+            ParamType::Percent(filter) => {
+                let error = || format!("`{text}` is not a percentage from 0 to 100, such as 12.5");
+                self.filter(parse_percent(text), filter, |tenths| format!("{}.{}", tenths / 10, tenths % 10), error)
             }
-            Err(_) => self.invalid(name, format!("`{text}` is not a date of the form YYYY-MM-DD")),
-        }
-    }
-
-    fn ghosted(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let Some((name, text)) = self.single(given) else { return };
-        let Some(ghosted) = read_ghosted(text) else {
-            return self.invalid(name, format!("`{text}` is neither `true` nor `false`"));
+            ParamType::Date(filter) => {
+                let error = || format!("`{text}` is not a date of the form YYYY-MM-DD, such as 2026-06-30");
+                self.filter(text.parse::<Date>().ok(), filter, |date| date.to_string(), error)
+            }
+            ParamType::Bool(filter) => {
+                let error = || format!("`{text}` is neither `true` nor `false`");
+                self.filter(parse_bool(text), filter, |value| value.to_string(), error)
+            }
+            _ => unreachable!("parameters with several values are parsed elsewhere"),
         };
-        self.canonical.push((parameter.name, ghosted.to_string()));
-        self.clauses.push(Filter::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
-    }
-
-    fn metric(&mut self, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let Some((name, text)) = self.single(given) else { return };
-        match Metric::read(text) {
-            Some(metric) => {
-                self.metric = Some(metric);
-                self.canonical.push((parameter.name, metric.name().to_owned()));
-            }
-            None => self.complain(unknown_word::<Metric>(name, text)),
+        match parsed {
+            Ok(canonical) => self.canonical.push((parameter.name, canonical)),
+            Err(detail) => self.invalid(name, detail),
         }
     }
 
-    fn sort(&mut self, resource: Resource, parameter: &'static Parameter, given: &[(&str, &str)]) {
-        let table = resource.table();
-        let searchable = resource.parameters().iter().any(|parameter| parameter.kind == ParamType::Text);
+    /// Adds the filter of a parsed value and returns the value's canonical text.
+    fn filter<T: Copy>(
+        &mut self,
+        value: Option<T>,
+        filter: impl FnOnce(T) -> Filter,
+        canonical: impl FnOnce(T) -> String,
+        error: impl FnOnce() -> String,
+    ) -> Result<String, String> {
+        let value = value.ok_or_else(error)?;
+        self.filters.push(filter(value));
+        Ok(canonical(value))
+    }
+
+    fn sort(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        let table = self.resource.table();
         let mut keys: Vec<(usize, Direction)> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let mut relevance = false;
-        let parts = given.iter().flat_map(|(_, text)| text.split(','));
+        let parts = values.iter().flat_map(|(_, text)| text.split(','));
         for part in parts.map(str::trim).filter(|part| !part.is_empty()) {
             let (direction, name) = match part.strip_prefix('-') {
                 Some(name) => (Direction::Descending, name),
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
-            let plain = normal(name).replace('-', "_");
-            if searchable && plain == RELEVANCE && direction == Direction::Ascending {
+            let name = normal(name).replace('-', "_");
+            if self.resource.is_searchable() && name == RELEVANCE && direction == Direction::Ascending {
                 relevance = true;
                 continue;
             }
-            match table.sort_keys().iter().position(|key| *key == plain) {
+            match table.sort_keys().iter().position(|key| *key == name) {
                 Some(key) if keys.iter().any(|(known, _)| *known == key) => {}
                 Some(key) => {
                     keys.push((key, direction));
-                    names.push(if direction == Direction::Descending { format!("-{plain}") } else { plain });
+                    names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
                 }
-                None => self.complain(unknown_key(parameter.name, part, table.sort_keys(), searchable)),
+                None => {
+                    let resource = self.resource;
+                    self.unknown(Issue::UnknownSortKey { parameter: parameter.name, key: part.to_owned(), resource });
+                }
             }
         }
-        let text = names.join(",");
         if relevance && !keys.is_empty() {
-            return self.invalid(parameter.name, "`relevance` stands alone: leave it or the other keys out".to_owned());
+            let detail = "`relevance` cannot be combined with other sort keys; use `sort=relevance` or omit it";
+            return self.invalid(parameter.name, detail.to_owned());
         }
-        if relevance {
-            self.canonical.push((parameter.name, RELEVANCE.to_owned()));
-            self.order = Some(Order::Relevance);
-        } else if text == table.default_sort() {
-            self.order = Some(Order::Natural);
-        } else if !keys.is_empty() {
-            self.order = Some(Order::Keys(keys));
-        }
-        if self.order.is_some() && !relevance {
-            self.canonical.push((parameter.name, text));
+        let canonical = if relevance { RELEVANCE.to_owned() } else { names.join(",") };
+        self.order = match canonical.as_str() {
+            RELEVANCE => Some(Order::Relevance),
+            text if text == table.default_sort() => Some(Order::Natural),
+            "" => return,
+            _ => Some(Order::Keys(keys)),
+        };
+        self.canonical.push((parameter.name, canonical));
+    }
+
+    fn finish(mut self) -> Result<ParsedRequest, Issues> {
+        let request = match self.resource {
+            Resource::Leaderboard => Request::Leaderboard(LeaderboardQuery {
+                metric: self.metric.unwrap_or(Metric::HealthScore),
+                filters: std::mem::take(&mut self.filters),
+            }),
+            Resource::CoInvestors => match self.filters.as_slice() {
+                [Filter::AnyOf(Facet::Firm, rows)] if rows.len() == 1 => Request::CoInvestors(rows[0]),
+                _ => {
+                    if self.errors.is_empty() {
+                        self.invalid("vc", "`vc` must name exactly one firm".to_owned());
+                    }
+                    return Err(Issues(self.errors));
+                }
+            },
+            Resource::Match => Request::Match(MatchQuery::of(&self.filters)),
+            _ => Request::List(self.query()),
+        };
+        match self.errors.is_empty() {
+            true => Ok(ParsedRequest { request, canonical: self.canonical, warnings: Issues(self.warnings) }),
+            false => Err(Issues(self.errors)),
         }
     }
 
-    fn finish(mut self, resource: Resource) -> Result<ParsedRequest, Vec<ParameterError>> {
-        if !self.errors.is_empty() {
-            return Err(self.errors);
+    fn query(&mut self) -> Query {
+        let has_status = self.filters.iter().any(|filter| matches!(filter, Filter::AnyOf(Facet::Status, _)));
+        if self.resource == Resource::Reviews && !has_status {
+            let statuses = self.options.review_statuses.iter().map(|status| status.index() as u32).collect();
+            self.filters.push(Filter::AnyOf(Facet::Status, statuses));
         }
-        let other = match resource {
-            Resource::Leaderboard => {
-                let metric = self.metric.unwrap_or(Metric::HealthScore);
-                Some(Request::Board(LeaderboardQuery { metric, clauses: std::mem::take(&mut self.clauses) }))
-            }
-            Resource::CoInvestors => {
-                let rows = self.clauses.iter().find_map(|clause| match clause {
-                    Filter::AnyOf(Facet::Firm, rows) => rows.first().copied(),
-                    _ => None,
-                });
-                // A row that no firm has: no co-investors.
-                Some(Request::CoInvestors(rows.unwrap_or(u32::MAX)))
-            }
-            Resource::Match => Some(Request::Match(MatchQuery::of(&self.clauses, self.raise_usd))),
-            _ => None,
-        };
-        if let Some(request) = other {
-            return Ok(ParsedRequest { request, canonical: self.canonical, warnings: self.warnings });
-        }
-        let status_given = self.clauses.iter().any(|clause| matches!(clause, Filter::AnyOf(Facet::Status, _)));
-        if resource == Resource::Reviews && !status_given {
-            let statuses = self.rules.review_statuses.iter().map(|status| status.index() as u32).collect();
-            self.clauses.push(Filter::AnyOf(Facet::Status, statuses));
-        }
-        let order = match self.order {
-            // Without a text there is no relevance; the default order then is the table's own.
+        let order = match self.order.take() {
+            // Without a search text there is no relevance; the default order is then the table's own.
             Some(Order::Relevance) | None if self.text.is_some() => Order::Relevance,
             Some(Order::Relevance) | None => Order::Natural,
             Some(order) => order,
         };
-        let query = Query { table: resource.table(), text: self.text, clauses: self.clauses, order };
-        Ok(ParsedRequest { request: Request::List(query), canonical: self.canonical, warnings: self.warnings })
+        let filters = std::mem::take(&mut self.filters);
+        Query { table: self.resource.table(), text: self.text.take(), filters, order }
     }
 }
 
-/// A rate in per cent, as tenths.
-pub(crate) fn read_rate(text: &str) -> Option<u16> {
-    let rate = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
-    // A rate has one decimal: what lies between two tenths admits the lower one.
-    Some((rate * 10.0 + 1e-9).floor() as u16)
+/// Parses decimal digits, saturating at `u64::MAX`.
+fn parse_uint(text: &str) -> Option<u64> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Whether a review tells of ghosting.
-pub(crate) fn read_ghosted(text: &str) -> Option<bool> {
+/// Parses a percentage as tenths of a percent.
+pub(crate) fn parse_percent(text: &str) -> Option<u16> {
+    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
+    // Rates have one decimal: a maximum between two tenths admits the lower one.
+    Some((percent * 10.0 + 1e-9).floor() as u16)
+}
+
+pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" => Some(true),
         "false" | "no" | "0" => Some(false),

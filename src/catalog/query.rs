@@ -1,86 +1,81 @@
-//! Typed queries: what to list, under which conditions, in which order.
+//! Typed queries: which rows to list, and in which order.
 
 use crate::data::{Date, Direction, Facet, Table};
 
-/// One condition on a row. A condition on a value that a row does not know does not match it.
+/// One condition on a row. It never matches a row whose value is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
-    /// The row has at least one of these values of a facet; with no value given nothing matches.
+    /// The row has at least one of these values of a facet. An empty list matches nothing.
     AnyOf(Facet, Vec<u32>),
-    /// The row is a person of one of these organizations: firms, then startups.
+    /// The row is a person of one of these organizations, given as rows of firms and of startups.
     MemberOf {
-        /// Rows of firms.
         firms: Vec<u32>,
-        /// Rows of startups.
         startups: Vec<u32>,
     },
-    /// A firm's health score is at least this.
     MinHealthScore(u8),
-    /// A firm's ghosting rate is at most this, in tenths of a per cent.
+    /// In tenths of a percent.
     MaxGhostingRate(u16),
-    /// A firm has at least so many approved reviews.
+    /// Approved reviews.
     MinReviews(u32),
-    /// A firm's cheque range contains this amount, US dollars.
-    CheckUsd(u64),
-    /// A firm's last investment is of this date or later.
+    /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
+    /// without any bound does not match.
+    CheckRange {
+        min: u64,
+        max: u64,
+    },
+    /// The firm's last investment is on or after this date.
     ActiveSince(Date),
-    /// A round raised at least this amount, US dollars.
+    /// Amount of a round, US dollars.
     MinAmountUsd(u64),
-    /// A round was announced on this date or later.
+    /// The round was announced on or after this date.
     Since(Date),
-    /// A round was announced on this date or earlier.
+    /// The round was announced on or before this date.
     Until(Date),
 }
 
 /// The order of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// As the rows stand in the table: its default order.
+    /// The row order of the table, which is its default order.
     Natural,
-    /// Best match first; only where a text is searched for.
+    /// Best match first; only with a search text.
     Relevance,
-    /// By keys of [`Table::sort_keys`], one after the other; ties by slug, rows without a value last.
+    /// By keys of [`Table::sort_keys`]. Ties are ordered by slug, rows without a value come last.
     Keys(Vec<(usize, Direction)>),
 }
 
-/// What is asked of one table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
-    /// The table.
     pub table: Table,
     /// A name to search for.
     pub text: Option<String>,
-    /// All of them hold for every row listed.
-    pub clauses: Vec<Filter>,
-    /// How the list is ordered.
+    /// Combined with AND.
+    pub filters: Vec<Filter>,
     pub order: Order,
 }
 
 impl Query {
     /// All rows of a table in its default order.
-    #[must_use]
     pub fn all(table: Table) -> Self {
-        Self { table, text: None, clauses: Vec::new(), order: Order::Natural }
+        Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
 }
 
-/// A place in a list where a page begins.
+/// Where a page of a list begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
-    /// How many rows of the list come before.
+    /// Number of rows before the page.
     pub offset: u64,
-    /// Where to go on in the sort order itself, so that a page deep in a list costs no more than the first.
+    /// Position in the sort order, so that a late page costs no more than the first.
     pub position: Option<u32>,
 }
 
 impl ListPosition {
-    /// The place after `offset` rows.
-    #[must_use]
     pub fn after(offset: u64) -> Self {
         Self { offset, position: None }
     }
 
-    /// The page of `rows` that begins here: its rows, how many there are in all, and where the next page begins.
+    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
     pub fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
@@ -94,14 +89,13 @@ impl ListPosition {
 /// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// The rows, in order.
     pub rows: Vec<u32>,
-    /// How many rows the whole list has.
+    /// Number of rows of the full list.
     pub total: u64,
-    /// Where the next page begins; `None` at the end.
+    /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// True where more rows match a search than are given: `total` is then the number given.
+    /// Whether a search has more matches than it returns; `total` is then the number returned.
     pub capped: bool,
-    /// Rows whose names come nearest, where a search found nothing or only distant matches.
+    /// Rows with the most similar names, if a search found nothing or only distant matches.
     pub did_you_mean: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Totals over a whole release, and over the rows of a query.
+//! Totals of a release and of the rows of a query.
 
 use std::sync::PoisonError;
 
@@ -9,7 +9,7 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Facet, ReviewStatus, Table};
 
 use crate::catalog::RowFilter;
-use crate::catalog::{Catalog, Filter, REMEMBERED};
+use crate::catalog::{Catalog, Filter, MAX_CACHED};
 
 model! {
     /// Totals of a release.
@@ -41,8 +41,7 @@ model! {
 }
 
 impl Catalog {
-    /// Totals of the release; counted once.
-    #[must_use]
+    /// Totals of the release, computed once.
     pub fn totals(&self) -> &Totals {
         self.totals.get_or_init(|| self.count_all())
     }
@@ -70,24 +69,23 @@ impl Catalog {
         }
     }
 
-    /// The sum of the known amounts of the rounds that fulfil `clauses`, US dollars; `None` where none is known.
-    /// Remembered for the life of the release.
-    #[must_use]
-    pub fn raised(&self, clauses: &[Filter]) -> Option<u64> {
-        // A poisoned lock means that a thread died while it held it; the sums are still only sums.
-        let known = self.sums.read().unwrap_or_else(PoisonError::into_inner).get(clauses).copied();
+    /// The sum of the known amounts of the rounds that match all filters, US dollars; `None` if no amount is known.
+    /// Cached for the life of the release.
+    pub fn raised(&self, filters: &[Filter]) -> Option<u64> {
+        // A poisoned lock means that a thread panicked while holding it; the sums are still valid.
+        let known = self.sums.read().unwrap_or_else(PoisonError::into_inner).get(filters).copied();
         if let Some(sum) = known {
             return sum;
         }
         let amounts = self.snapshot().round_amounts();
-        let rows = RowFilter::of(self.snapshot(), Table::Rounds, clauses);
+        let rows = RowFilter::of(self.snapshot(), Table::Rounds, filters);
         let known = rows.rows_from(0).filter_map(|row| amounts.get(row as usize)).filter(|usd| **usd != u64::MAX);
         let sum = known.copied().reduce(u64::saturating_add);
         let mut sums = self.sums.write().unwrap_or_else(PoisonError::into_inner);
-        if sums.len() >= REMEMBERED {
+        if sums.len() >= MAX_CACHED {
             sums.clear();
         }
-        sums.insert(clauses.to_vec(), sum);
+        sums.insert(filters.to_vec(), sum);
         sum
     }
 }

@@ -65,15 +65,17 @@ impl ToolRelease {
     fn search(&self, call: &ToolCall, resource: Resource) -> Result<String, Vec<ArgError>> {
         let values: Vec<(String, String)> =
             call.pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let options = ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], others: &["limit"] };
-        let parsed = self.catalog.ask(resource, &values, options).map_err(|errors| arg_errors(call, errors))?;
+        let options =
+            ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], other_names: &["limit"] };
+        let parsed = self.catalog.parse(resource, &values, options);
+        let parsed = parsed.map_err(|issues| arg_errors(call, issues.report(&self.catalog)))?;
         let Request::List(query) = parsed.request else { unreachable!("tools search lists") };
         let page = self.catalog.list(&query, ListPosition::default(), call.count("limit"));
         let table = resource.table();
         let items: Vec<String> = page.rows.iter().map(|row| self.summary(table, *row)).collect();
         let mut result = ToolResult::new().field("total", page.total.to_string());
         if resource == Resource::Rounds {
-            result = result.field("sum_usd", json(&self.catalog.raised(&query.clauses)));
+            result = result.field("sum_usd", json(&self.catalog.raised(&query.filters)));
         }
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));

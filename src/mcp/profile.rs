@@ -202,8 +202,8 @@ impl ToolRelease {
     }
 
     fn people_of(&self, firm: u32) -> Vec<String> {
-        let clauses = vec![MemberOf { firms: vec![firm], startups: Vec::new() }];
-        let query = Query { clauses, ..Query::all(Table::People) };
+        let filters = vec![MemberOf { firms: vec![firm], startups: Vec::new() }];
+        let query = Query { filters, ..Query::all(Table::People) };
         let page = self.catalog.list(&query, ListPosition::default(), PEOPLE);
         let record = |row: &u32| self.catalog.snapshot().record(Table::People, *row);
         page.rows.iter().map(|row| fields(record(row), Table::People, &PERSON_FIELDS)).collect()

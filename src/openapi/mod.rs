@@ -25,6 +25,7 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 
 use crate::api::{EndpointKind, Route};
+use crate::catalog::Catalog;
 use crate::data::Table;
 
 /// Groups of endpoints with their descriptions.
@@ -82,7 +83,7 @@ fn absolute(text: &str, base: &str) -> String {
 
 /// The document of a version. `base` is the base URL of the service.
 #[must_use]
-pub fn document(version: Version, base: &str) -> OpenApi {
+pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     let examples = Examples::bundled();
     let schemas = schema::of(version);
     let mut paths = PathsBuilder::new();
@@ -92,7 +93,7 @@ pub fn document(version: Version, base: &str) -> OpenApi {
             .tag(tag(route.content))
             .summary(Some(route.summary))
             .description(Some(absolute(route.description, base)))
-            .parameters(Some(parameter::of(version, route, &schemas)))
+            .parameters(Some(parameter::of(version, route, &schemas, catalog)))
             .responses(response::of(version, route, &examples, base))
             .build();
         paths = paths.path(format!("/{}", route.path), PathItem::new(HttpMethod::Get, operation));

@@ -8,19 +8,19 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use crate::api::schema::FieldSet;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
-use crate::catalog::param_schema::{LONGEST_TEXT, MOST_VALUES, ParamSchema, example_slug};
-use crate::catalog::{Resource, params};
-use crate::data::Metric;
+use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType};
+use crate::catalog::{Catalog, Resource, params};
 use crate::data::vocabulary::Vocabulary;
+use crate::data::{Metric, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
 use crate::openapi::vocabulary::{field_name, sort_name, sort_values, vocabulary_of};
 
 /// The parameters of an endpoint, path parameters first.
-pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas) -> Vec<Parameter> {
+pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if route.path.contains("{slug}") {
-        parameters.push(slug(route));
+        parameters.push(slug(route, catalog));
     }
     for name in route.parameters(version) {
         let own = match route.content {
@@ -29,8 +29,8 @@ pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas) -> Vec<Para
             _ => None,
         };
         parameters.push(match own {
-            Some((resource, parameter)) => filter(version, resource, parameter),
-            None => other(version, route, name, schemas),
+            Some((resource, parameter)) => filter(version, resource, parameter, catalog),
+            None => other(version, route, name, schemas, catalog),
         });
     }
     parameters
@@ -50,7 +50,7 @@ fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-fn slug(route: &Route) -> Parameter {
+fn slug(route: &Route, catalog: &Catalog) -> Parameter {
     let table = route.subject();
     let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
     ParameterBuilder::new()
@@ -59,71 +59,71 @@ fn slug(route: &Route) -> Parameter {
         .required(Required::True)
         .description(Some(format!("The slug of the {}, case-insensitive.", table.noun())))
         .schema(Some(schema))
-        .example(Some(example_slug(table).into()))
+        .example(Some(catalog.example_slug(table).into()))
         .build()
 }
 
 /// The example value of a parameter, as written in a query.
-#[must_use]
-pub fn example_of(route: &Route, name: &str) -> Option<&'static str> {
-    let own = match route.content {
-        EndpointKind::List(resource, _) => resource.parameter(name).map(|parameter| parameter.kind.example(resource)),
-        EndpointKind::Facets => {
-            Resource::Firms.parameter(name).map(|parameter| parameter.kind.example(Resource::Firms))
-        }
+pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String> {
+    let resource = match route.content {
+        EndpointKind::List(resource, _) => Some(resource),
+        EndpointKind::Facets => Some(Resource::Firms),
         _ => None,
     };
-    own.or(match name {
-        "slug" => Some(example_slug(route.subject())),
-        "q" => Some("kestrel"),
-        "limit" => Some("5"),
+    let own = resource.and_then(|resource| Some((resource, resource.parameter(name)?)));
+    match (own, name) {
+        (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
+        (None, "slug") => Some(catalog.example_slug(route.subject())),
+        (None, "q") => Some(catalog.example_name(Table::Firms)),
+        (None, "limit") => Some("5".to_owned()),
         _ => None,
-    })
+    }
 }
 
 /// A filter or sort parameter of a list.
-fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -> Parameter {
+fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
     let mut doc = parameter.doc.to_owned();
     if !parameter.aliases.is_empty() {
         let aliases: Vec<String> = parameter.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         doc.push_str(&format!(" Aliases: {}.", aliases.join(", ")));
     }
-    let form = parameter.kind.form(resource);
-    let example = parameter.kind.example(resource);
+    let example = catalog.example(resource, parameter);
     let builder = query(parameter.name, "");
     let listed = |builder: ParameterBuilder| builder.style(Some(ParameterStyle::Form)).explode(Some(false));
-    let values = || Value::from(example.split(',').collect::<Vec<_>>());
-    let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match form {
-        ParamSchema::Text => {
-            let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(LONGEST_TEXT));
+    let values = |example: &str| Value::from(example.split(',').collect::<Vec<_>>());
+    let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match parameter.kind {
+        ParamType::Text => {
+            let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX_TEXT_CHARS));
             (builder, text.into(), example.into())
         }
-        ParamSchema::Words(words) => {
+        ParamType::Terms(terms, _) => {
             if resource == Resource::Reviews && parameter.name == "status" {
                 let default: Vec<String> =
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Default: {}.", default.join(" and ")));
             }
-            (listed(builder), many(word(version, &words)), values())
+            (listed(builder), many(word(version, &(terms.names)())), values(&example))
         }
-        ParamSchema::Word(words) => {
+        ParamType::Metric => {
             // Not the schema's `default`: clients that send defaults would send it with a cursor of another metric.
             doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
-            (builder, word(version, &words), example.into())
+            (builder, word(version, &Metric::names()), example.into())
         }
-        ParamSchema::Countries => {
+        ParamType::Countries => {
             let codes = match version.is_strict() {
                 true => Ref::from_schema_name("Country").into(),
                 false => any_text().into(),
             };
-            (listed(builder), many(codes), values())
+            (listed(builder), many(codes), values(&example))
         }
-        ParamSchema::Names => (listed(builder), many(any_text().into()), values()),
-        ParamSchema::Number(min, max) => {
+        ParamType::Cities | ParamType::Records(..) | ParamType::Organizations => {
+            (listed(builder), many(any_text().into()), values(&example))
+        }
+        ParamType::Number { min, max, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamSchema::Rate => {
+        ParamType::Percent(_) => {
             let rate = ObjectBuilder::new()
                 .schema_type(Type::Number)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
@@ -131,17 +131,18 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
                 .maximum(Some(100));
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
-        ParamSchema::Date => {
+        ParamType::Date(_) => {
             let date = ObjectBuilder::new()
                 .schema_type(Type::String)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
             (builder, date.into(), example.into())
         }
-        ParamSchema::Truth => {
+        ParamType::Bool(_) => {
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
         }
-        ParamSchema::Sort { keys, relevance, default } => {
-            let sorts = sort_values(&keys, relevance);
+        ParamType::Sort => {
+            let (relevance, default) = (resource.is_searchable(), resource.table().default_sort());
+            let sorts = sort_values(resource.table().sort_keys(), relevance);
             let key = match version.is_strict() {
                 true => Ref::from_schema_name(sort_name(resource)).into(),
                 false => RefOr::from(any_text()),
@@ -158,27 +159,29 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter) -
                 }
                 false => format!(" Default: `{default}`."),
             });
-            (listed(builder), schema, values())
+            (listed(builder), schema, values(&example))
         }
     };
-    if let ParamSchema::Words(words) | ParamSchema::Word(words) = &parameter.kind.form(resource)
-        && !version.is_strict()
-    {
-        doc.push_str(&known(words));
-    }
-    if !version.is_strict() && takes_words(parameter, resource) {
-        doc.push_str(" Unknown values are ignored with a warning.");
+    if !version.is_strict() {
+        match parameter.kind {
+            ParamType::Terms(terms, _) => doc.push_str(&known(&(terms.names)())),
+            ParamType::Metric => doc.push_str(&known(&Metric::names())),
+            _ => {}
+        }
+        if takes_words(parameter) {
+            doc.push_str(" Unknown values are ignored with a warning.");
+        }
     }
     builder.description(Some(doc)).schema(Some(schema)).example(Some(example)).build()
 }
 
-fn takes_words(parameter: &params::Parameter, resource: Resource) -> bool {
-    use ParamSchema::{Countries, Names, Sort, Word, Words};
-    matches!(parameter.kind.form(resource), Words(_) | Word(_) | Countries | Names | Sort { .. })
+fn takes_words(parameter: &params::Parameter) -> bool {
+    use ParamType::{Cities, Countries, Metric, Organizations, Records, Sort, Terms};
+    matches!(parameter.kind, Terms(..) | Metric | Countries | Cities | Records(..) | Organizations | Sort)
 }
 
 /// A parameter of pagination, of field selection or of a service route.
-fn other(version: Version, route: &Route, name: &str, schemas: &Schemas) -> Parameter {
+fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
     match name {
         "limit" => {
             let default = if route.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
@@ -208,7 +211,7 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas) -> Para
             .required(Required::True)
             .extensions(None)
             .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))))
-            .example(Some("kestrel".into()))
+            .example(Some(catalog.example_name(Table::Firms).into()))
             .build(),
         _ => fields(version, route, schemas),
     }
@@ -271,5 +274,5 @@ fn known(words: &[impl std::fmt::Display]) -> String {
 
 /// Several values separated by commas.
 fn many(item: RefOr<Schema>) -> RefOr<Schema> {
-    ArrayBuilder::new().items(item).max_items(Some(MOST_VALUES)).into()
+    ArrayBuilder::new().items(item).max_items(Some(MAX_VALUES)).into()
 }

@@ -71,7 +71,7 @@ pub(crate) struct SchemaEntry {
 impl Reference {
     /// The reference of `version` for the service at `base`, which serves `catalog`.
     pub(crate) fn new(version: Version, base: &str, catalog: &Catalog) -> Self {
-        let document = document(version, base);
+        let document = document(version, base, catalog);
         let examples = Examples::bundled();
         let groups = document.tags.iter().flatten().map(|tag| Group {
             name: tag.name.clone(),
@@ -196,7 +196,7 @@ fn example(catalog: &Catalog, route: &Route, name: &str) -> Option<String> {
     match name {
         "slug" => first_record(catalog, route.subject()).map(|(slug, _)| slug.to_owned()),
         "q" => first_record(catalog, searched).map(|(_, name)| name.to_lowercase()),
-        _ => example_of(route, name).map(str::to_owned),
+        _ => example_of(route, name, catalog),
     }
 }
 

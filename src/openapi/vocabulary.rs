@@ -7,7 +7,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::api::schema::FieldSet;
 use crate::api::{Route, Version};
 use crate::catalog::matching::Reason;
-use crate::catalog::param_schema::ParamSchema;
+use crate::catalog::params::ParamType;
 use crate::catalog::{Resource, Texts};
 use crate::data::derive::score::{DIMENSIONS, GHOSTING};
 use crate::data::vocabulary::Vocabulary;
@@ -27,8 +27,8 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
         }
         for resource in Resource::ALL {
             for parameter in resource.parameters() {
-                if let ParamSchema::Sort { keys, relevance, .. } = parameter.kind.form(resource) {
-                    let words = sort_values(&keys, relevance);
+                if matches!(parameter.kind, ParamType::Sort) {
+                    let words = sort_values(resource.table().sort_keys(), resource.is_searchable());
                     let doc = "A sort key; a leading `-` reverses the order.";
                     schemas.insert(sort_name(resource), vocabulary_with_names(doc, &words));
                 }

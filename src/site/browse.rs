@@ -113,8 +113,8 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 }
 
 /// Pages ignore unknown parameters and values, with a warning.
-pub(crate) const PARSE_OPTIONS: ParseOptions<'static> =
-    ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], others: &["page"] };
+pub(crate) const PARSE_OPTIONS: ParseOptions =
+    ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page"] };
 
 /// The position of the first row of a page.
 pub(crate) fn position_of(page: u64) -> ListPosition {
@@ -130,7 +130,8 @@ impl Browse {
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
         let (params, page) = read_page(query);
-        let parsed = catalog.ask(config.resource, &params, PARSE_OPTIONS).map_err(PageError::InvalidQuery)?;
+        let parsed = catalog.parse(config.resource, &params, PARSE_OPTIONS);
+        let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let link = Link::new(config.path, pairs);
@@ -153,7 +154,7 @@ impl Browse {
             search_fields: link.others(&[&["q"], bound_names.as_slice()].concat()),
             sort_fields: link.others(&["sort"]),
             active_filters: active_filters(catalog, &link),
-            warnings: parsed.warnings.iter().map(|warning| warning_of(warning, &link)).collect(),
+            warnings: parsed.warnings.report(catalog).iter().map(|warning| warning_of(warning, &link)).collect(),
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
             api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
@@ -201,9 +202,9 @@ fn groups(catalog: &Catalog, config: &BrowseConfig, query: &Query, link: &Link) 
     let counts = catalog.counts_by(query, &facets);
     let group = |((name, title, facet), counts): (&(&'static str, &'static str, Facet), Vec<ValueCount>)| {
         let is_selection = |filter: &Filter| matches!(filter, Filter::AnyOf(known, _) if known == facet);
-        let counts = if query.clauses.iter().any(is_selection) {
-            let clauses = query.clauses.iter().filter(|filter| !is_selection(filter)).cloned().collect();
-            let mut counts = catalog.counts_by(&Query { clauses, ..query.clone() }, &[*facet]);
+        let counts = if query.filters.iter().any(is_selection) {
+            let filters = query.filters.iter().filter(|filter| !is_selection(filter)).cloned().collect();
+            let mut counts = catalog.counts_by(&Query { filters, ..query.clone() }, &[*facet]);
             counts.pop().expect("one facet is counted")
         } else {
             counts

@@ -158,7 +158,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
     let members = Filter::MemberOf { firms: vec![row], startups: Vec::new() };
     let members = catalog.list(
-        &Query { clauses: vec![members], ..Query::all(Table::People) },
+        &Query { filters: vec![members], ..Query::all(Table::People) },
         ListPosition::default(),
         MAX_PEOPLE,
     );

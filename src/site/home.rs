@@ -20,7 +20,7 @@ const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 /// Characters of a search text.
-const MAX_TEXT: usize = crate::catalog::param_schema::LONGEST_TEXT;
+const MAX_TEXT: usize = crate::catalog::params::MAX_TEXT_CHARS;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -74,7 +74,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     if !text.is_empty() {
         return search(catalog, request, text);
     }
-    let query = LeaderboardQuery { metric: Metric::HealthScore, clauses: Vec::new() };
+    let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
     let board = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS);
     let leaders = board.ranked.iter().map(|ranked| Ok((ranked.rank, record(catalog, Table::Firms, ranked.row)?)));
     let leaders: Result<Vec<(u64, Firm)>, PageError> = leaders.collect();

@@ -105,8 +105,9 @@ fn value_text(metric: Metric, value: f64) -> String {
 /// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (params, page) = read_page(request.query);
-    let parsed = catalog.ask(Resource::Leaderboard, &params, PARSE_OPTIONS).map_err(PageError::InvalidQuery)?;
-    let Request::Board(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    let parsed = catalog.parse(Resource::Leaderboard, &params, PARSE_OPTIONS);
+    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+    let Request::Leaderboard(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
     let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     let link = Link::new("/leaderboard", pairs);
     let board = catalog.leaderboard(&query, position_of(page), PER_PAGE as usize);
@@ -127,7 +128,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
         layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path),
-        browse: Warnings { warnings: parsed.warnings.iter().map(|warning| warning_of(warning, &link)).collect() },
+        browse: Warnings {
+            warnings: parsed.warnings.report(catalog).iter().map(|warning| warning_of(warning, &link)).collect(),
+        },
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column,

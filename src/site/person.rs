@@ -32,7 +32,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
         _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
     };
-    let query = Query { clauses: vec![filter], ..Query::all(Table::People) };
+    let query = Query { filters: vec![filter], ..Query::all(Table::People) };
     let members = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1).rows;
     let colleagues = members.iter().filter(|other| **other != row).take(MAX_COLLEAGUES);
     let title = person.title.as_deref().unwrap_or("Person");

@@ -31,7 +31,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let snapshot = catalog.snapshot();
     let startup: Startup = record(catalog, Table::Startups, row)?;
     let list = |table: Table, filter: Filter, max: usize| {
-        catalog.list(&Query { clauses: vec![filter], ..Query::all(table) }, ListPosition::default(), max)
+        catalog.list(&Query { filters: vec![filter], ..Query::all(table) }, ListPosition::default(), max)
     };
     let rounds = list(Table::Rounds, Filter::AnyOf(Facet::Startup, vec![row]), MAX_ROUNDS);
     let people = list(Table::People, Filter::MemberOf { firms: Vec::new(), startups: vec![row] }, MAX_PEOPLE);

@@ -17,17 +17,17 @@ use crate::lists::{Naive, rows_of, split};
 #[derive(Clone, Default)]
 struct Row {
     id: String,
-    /// What it has under each filter that takes values.
+    /// Its values under each filter of values.
     has: HashMap<&'static str, BTreeSet<String>>,
-    /// Its numbers, for bounds and sorting; what is not known is not there.
+    /// Its numbers, for bounds and sorting; unknown ones are absent.
     number: HashMap<&'static str, i64>,
 }
 
-/// A bound: the parameter, the number it is held against, whether it is the least, and what to try.
+/// A bound: the parameter, the number that it limits, whether it is a minimum, and values to try.
 type Bound = (&'static str, &'static str, bool, Vec<i64>);
 
-/// A list with all that can be asked of it.
-struct Listing {
+/// A list with all its parameters.
+struct ListCase {
     path: String,
     versions: &'static [&'static str],
     rows: Vec<Row>,
@@ -37,9 +37,9 @@ struct Listing {
     default_sort: Vec<(&'static str, bool)>,
 }
 
-/// One question.
+/// One request.
 #[derive(Clone, Debug)]
-struct Asked {
+struct ListQuery {
     filters: Vec<(&'static str, Vec<String>)>,
     bounds: Vec<(&'static str, &'static str, bool, i64)>,
     sort: Vec<(&'static str, bool)>,
@@ -47,13 +47,13 @@ struct Asked {
     page: usize,
 }
 
-impl Listing {
+impl ListCase {
     fn values(&self, filter: &str) -> Vec<String> {
         let values: BTreeSet<&String> = self.rows.iter().filter_map(|row| row.has.get(filter)).flatten().collect();
         values.into_iter().cloned().collect()
     }
 
-    fn questions(&self) -> impl Strategy<Value = Asked> + use<> {
+    fn queries(&self) -> impl Strategy<Value = ListQuery> + use<> {
         let filters: Vec<_> = self
             .filters
             .iter()
@@ -77,7 +77,7 @@ impl Listing {
         let most = self.sorts.len().min(2);
         let sort = prop::sample::subsequence(self.sorts.clone(), 0..=most);
         (filters, bounds, sort, any::<[bool; 2]>(), 1_usize..40, 1_usize..6).prop_map(
-            |(filters, bounds, sort, down, limit, page)| Asked {
+            |(filters, bounds, sort, down, limit, page)| ListQuery {
                 filters: filters.into_iter().flatten().collect(),
                 bounds: bounds.into_iter().flatten().collect(),
                 sort: sort.into_iter().zip(down).collect(),
@@ -87,15 +87,15 @@ impl Listing {
         )
     }
 
-    /// The ids that the question is answered with, all of them.
-    fn naive(&self, asked: &Asked) -> Vec<String> {
+    /// All ids of the expected response.
+    fn naive(&self, query: &ListQuery) -> Vec<String> {
         let mut rows: Vec<&Row> = self
             .rows
             .iter()
             .filter(|row| {
-                asked.filters.iter().all(|(name, values)| {
+                query.filters.iter().all(|(name, values)| {
                     row.has.get(name).is_some_and(|has| values.iter().any(|value| has.contains(value)))
-                }) && asked.bounds.iter().all(|(parameter, number, least, bound)| match *parameter {
+                }) && query.bounds.iter().all(|(parameter, number, least, bound)| match *parameter {
                     "check_usd" => {
                         let (min, max) = (row.number.get("check_min_usd"), row.number.get("check_max_usd"));
                         (min.is_some() || max.is_some())
@@ -109,7 +109,7 @@ impl Listing {
                 })
             })
             .collect();
-        let sort = if asked.sort.is_empty() { &self.default_sort } else { &asked.sort };
+        let sort = if query.sort.is_empty() { &self.default_sort } else { &query.sort };
         rows.sort_by(|a, b| {
             let by_keys = sort.iter().map(|(key, down)| match (a.number.get(key), b.number.get(key)) {
                 (Some(a), Some(b)) if *down => b.cmp(a),
@@ -121,10 +121,10 @@ impl Listing {
         rows.into_iter().map(|row| row.id.clone()).collect()
     }
 
-    fn parameters(&self, asked: &Asked) -> Vec<(&'static str, String)> {
+    fn parameters(&self, query: &ListQuery) -> Vec<(&'static str, String)> {
         let mut parameters: Vec<(&'static str, String)> =
-            asked.filters.iter().map(|(name, values)| (*name, values.join(","))).collect();
-        parameters.extend(asked.bounds.iter().map(|(parameter, number, _, bound)| {
+            query.filters.iter().map(|(name, values)| (*name, values.join(","))).collect();
+        parameters.extend(query.bounds.iter().map(|(parameter, number, _, bound)| {
             let text = match *parameter {
                 "since" | "until" | "active_since" => Date::from_days(*bound as i32).to_string(),
                 "max_ghosting_rate" => format!("{}.{}", bound / 10, bound % 10),
@@ -133,19 +133,19 @@ impl Listing {
             assert!(!number.is_empty());
             (*parameter, text)
         }));
-        if !asked.sort.is_empty() {
-            let keys = asked.sort.iter().map(|(key, down)| format!("{}{key}", if *down { "-" } else { "" }));
+        if !query.sort.is_empty() {
+            let keys = query.sort.iter().map(|(key, down)| format!("{}{key}", if *down { "-" } else { "" }));
             parameters.push(("sort", keys.collect::<Vec<_>>().join(",")));
         }
-        parameters.push(("limit", asked.limit.to_string()));
+        parameters.push(("limit", query.limit.to_string()));
         parameters
     }
 
-    /// Asks all versions and holds each answer against the naive scan.
-    fn compare(&self, client: &Client, asked: &Asked) -> Result<(), TestCaseError> {
-        let expected = self.naive(asked);
-        let parameters = self.parameters(asked);
-        let (skipped, limit) = ((asked.page - 1) * asked.limit, asked.limit);
+    /// Compares the response of each version with the naive scan.
+    fn compare(&self, client: &Client, query: &ListQuery) -> Result<(), TestCaseError> {
+        let expected = self.naive(query);
+        let parameters = self.parameters(query);
+        let (skipped, limit) = ((query.page - 1) * query.limit, query.limit);
         let window: Vec<String> = expected.iter().skip(skipped).take(limit).cloned().collect();
         for version in self.versions {
             let path = format!("/api/{version}/{}", self.path);
@@ -161,11 +161,11 @@ impl Listing {
             };
             let reply = match *version {
                 "v1" => split(&path, &[("offset", skipped.to_string())]),
-                "v2" => split(&path, &[("page", asked.page.to_string())]),
+                "v2" => split(&path, &[("page", query.page.to_string())]),
                 _ => {
-                    // To the same page, step by step.
+                    // Page by page to the same page.
                     let mut reply = split(&path, &[]);
-                    for _ in 1..asked.page {
+                    for _ in 1..query.page {
                         let json = reply.json();
                         let Some(cursor) = json["pagination"]["next_cursor"].as_str() else {
                             prop_assert!(window.is_empty(), "{path} {parameters:?} ends early");
@@ -188,7 +188,7 @@ impl Listing {
                 path,
                 parameters
             );
-            prop_assert_eq!(reply.slugs(), window.clone(), "{} {:?} page {}", path, parameters, asked.page);
+            prop_assert_eq!(reply.slugs(), window.clone(), "{} {:?} page {}", path, parameters, query.page);
         }
         Ok(())
     }
@@ -210,15 +210,15 @@ fn numbers<const N: usize>(given: [(&'static str, Option<i64>); N]) -> HashMap<&
     given.into_iter().filter_map(|(name, number)| number.map(|number| (name, number))).collect()
 }
 
-/// Places of names in the order of their folded forms.
+/// Ranks of names in the order of their folded forms.
 fn places(names: impl Iterator<Item = String> + Clone) -> HashMap<String, i64> {
     let folded: BTreeSet<String> = names.clone().map(|name| fold(&name)).collect();
     let place: HashMap<String, i64> = folded.into_iter().zip(0..).collect();
     names.map(|name| (name.clone(), place[&fold(&name)])).collect()
 }
 
-/// All that the lists of the bundled dataset are, read from its CSV.
-fn listings(client: &Client) -> Vec<Listing> {
+/// The lists of the bundled dataset, read from its CSV files.
+fn listings(client: &Client) -> Vec<ListCase> {
     const ALL: &[&str] = &["v1", "v2", "v3"];
     let folder = bundled_folder();
     let naive = Naive::read(&folder);
@@ -227,7 +227,7 @@ fn listings(client: &Client) -> Vec<Listing> {
         ["firms", "startups", "funding_rounds", "people", "reviews", "sectors"]
             .map(|name| rows_of(&folder, &format!("{name}.csv")));
 
-    // Scores have tests of their own; here they are taken as they are told.
+    // Scores have their own tests; here they are taken from the API.
     let mut scores: HashMap<String, (Option<i64>, Option<i64>)> = HashMap::new();
     for offset in (0..firm_rows.len()).step_by(100) {
         let page = client.get(&format!("/api/v1/vcs?limit=100&offset={offset}")).json();
@@ -367,14 +367,14 @@ fn listings(client: &Client) -> Vec<Listing> {
 
     let mut listings = Vec::new();
     for metric in ["activity", "health_score", "responsiveness", "fairness", "value_add", "ghosting_rate"] {
-        listings.push(board(client, metric, &firms, &round_rows));
+        listings.push(leaderboard(client, metric, &firms, &round_rows));
     }
-    // Filters by amount look at a row as a whole; a firm sorts by its smaller one only.
+    // Filters by amount use both bounds of a firm, sorting only the smaller one.
     firms.shrink_to_fit();
     let dates: Vec<i64> = ["2015-01-01", "2022-06-30", "2025-01-01"].iter().filter_map(|date| day(date)).collect();
     let amounts = vec![1, 50_000, 500_000, 5_000_000, 50_000_000];
     listings.extend([
-        Listing {
+        ListCase {
             path: "vcs".into(),
             versions: ALL,
             rows: firms,
@@ -389,7 +389,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             sorts: venturedex::data::Table::Firms.sort_keys().to_vec(),
             default_sort: vec![("health_score", true), ("investment_count", true)],
         },
-        Listing {
+        ListCase {
             path: "startups".into(),
             versions: &["v3"],
             rows: startups,
@@ -398,7 +398,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             sorts: venturedex::data::Table::Startups.sort_keys().to_vec(),
             default_sort: vec![("total_raised_usd", true), ("round_count", true)],
         },
-        Listing {
+        ListCase {
             path: "funding-rounds".into(),
             versions: &["v3"],
             rows: rounds,
@@ -411,7 +411,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             sorts: venturedex::data::Table::Rounds.sort_keys().to_vec(),
             default_sort: vec![("announced_on", true)],
         },
-        Listing {
+        ListCase {
             path: "people".into(),
             versions: &["v3"],
             rows: people,
@@ -420,7 +420,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             sorts: vec!["name"],
             default_sort: vec![("name", false)],
         },
-        Listing {
+        ListCase {
             path: "sectors".into(),
             versions: ALL,
             rows: sectors,
@@ -430,7 +430,7 @@ fn listings(client: &Client) -> Vec<Listing> {
             default_sort: vec![("vc_count", true)],
         },
     ]);
-    let of_reviews = |versions, rows| Listing {
+    let of_reviews = |versions, rows| ListCase {
         path: "reviews".into(),
         versions,
         rows,
@@ -439,18 +439,18 @@ fn listings(client: &Client) -> Vec<Listing> {
         sorts: venturedex::data::Table::Reviews.sort_keys().to_vec(),
         default_sort: vec![("created_on", true)],
     };
-    // Without a status v3 lists the approved ones only: there the question without it is asked of those.
+    // Without a status v3 lists only approved reviews.
     listings.push(of_reviews(&["v1", "v2"], reviews.clone()));
     let approved: Vec<Row> = reviews.iter().filter(|row| row.has["status"].contains("approved")).cloned().collect();
-    listings.push(Listing { filters: vec!["vc", "stage", "ghosted"], ..of_reviews(&["v3"], approved) });
+    listings.push(ListCase { filters: vec!["vc", "stage", "ghosted"], ..of_reviews(&["v3"], approved) });
     let pending = reviews.into_iter().filter(|row| row.has["status"].contains("pending")).collect();
-    let pending = Listing { filters: vec!["vc", "stage"], ..of_reviews(ALL, pending) };
-    listings.push(Listing { path: "reviews?status=pending".into(), ..pending });
+    let pending = ListCase { filters: vec!["vc", "stage"], ..of_reviews(ALL, pending) };
+    listings.push(ListCase { path: "reviews?status=pending".into(), ..pending });
     listings
 }
 
-/// For each organization the texts of the filter that mean it: its slug, and the slug of the other kind that folds to
-/// its name where no other has that name.
+/// For each organization the filter values that name it: its slug, and the slug of the other kind that folds to its name
+/// if no other organization has that name.
 fn organizations(
     firms: &[HashMap<String, String>],
     startups: &[HashMap<String, String>],
@@ -474,8 +474,8 @@ fn organizations(
     resolved
 }
 
-/// The leaderboard of a metric: its places are those of the whole board, filtered.
-fn board(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<String, String>]) -> Listing {
+/// The leaderboard of a metric, in the order of the full leaderboard.
+fn leaderboard(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<String, String>]) -> ListCase {
     let mut order: Vec<String> = Vec::new();
     if metric == "activity" {
         let released_on = client.get("/api/v3/stats").json()["data"]["released_on"].as_str().and_then(day).unwrap();
@@ -504,7 +504,7 @@ fn board(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<String,
         let number = HashMap::from([("place", *place.get(firm.id.as_str())?)]);
         Some(Row { number, ..firm.clone() })
     });
-    Listing {
+    ListCase {
         path: format!("leaderboard?metric={metric}"),
         versions: &["v1", "v2", "v3"],
         rows: ranked.collect(),
@@ -516,17 +516,17 @@ fn board(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<String,
 }
 
 #[test]
-fn every_list_in_every_version_is_that_of_a_naive_scan() {
+fn every_list_in_every_version_equals_that_of_a_naive_scan() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for listing in listings(&client) {
         let mut runner = TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() });
-        runner.run(&listing.questions(), |asked| listing.compare(&client, &asked)).unwrap();
+        runner.run(&listing.queries(), |query| listing.compare(&client, &query)).unwrap();
     }
 }
 
 #[test]
-fn the_versions_list_the_same_matches_of_a_search() {
+fn all_versions_list_the_same_matches_of_a_search() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let words = prop::sample::select(vec!["capital", "aldr", "fund", "ventures", "north", "partner", "zzqxj"]);

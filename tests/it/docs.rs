@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use venturedex::api::{MAX_LIMIT, Route, Version};
-use venturedex::catalog::param_schema::{LONGEST_TEXT, MOST_PARAMETERS, MOST_VALUES};
+use venturedex::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, MAX_VALUES};
 use venturedex::data::Table;
 use venturedex::http::problem::Code;
 use venturedex::http::server::Limits;
@@ -49,9 +49,9 @@ fn the_documented_limits_are_the_actual_ones() {
     let head = Limits::default().head_bytes;
     for (what, max) in [
         ("Records per page (<code>limit</code>)", MAX_LIMIT.to_string()),
-        ("Values of a parameter", MOST_VALUES.to_string()),
-        ("Parameters, including repeated ones", MOST_PARAMETERS.to_string()),
-        ("Characters of a search text", LONGEST_TEXT.to_string()),
+        ("Values of a parameter", MAX_VALUES.to_string()),
+        ("Parameters, including repeated ones", MAX_PARAMETERS.to_string()),
+        ("Characters of a search text", MAX_TEXT_CHARS.to_string()),
         ("Records found by a search", "1,000 best matches (fewer for several words)".to_owned()),
         ("The URL", format!("{} KB", head / 4 * 3 / 1024)),
         ("The URL and all headers", format!("{} KB", head / 1024)),

@@ -1,4 +1,4 @@
-//! `ETag` and 304: one validator for all spellings of a query, never one for two different answers.
+//! `ETag` and 304: all spellings of a query share an `ETag`, different responses never do.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
 
-/// A condition in several spellings that mean the same; without a name it is left out, as what holds anyway may be.
+/// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
 
 const COMMON: &[Spellings] = &[&["", "limit=20", "limit=020", "limit=%20", "utm_source=x"], &["limit=7", "limit=07"]];
@@ -54,12 +54,12 @@ const REVIEWS: &[&[Spellings]] = &[
 const LEADERBOARD: &[&[Spellings]] =
     &[&[&["", "metric=health_score", "metric=Health+Score"], &["metric=activity", "metric=ACTIVITY"]], FIRMS[0]];
 
-/// A list with the conditions that it can have.
+/// The lists with their parameters.
 fn lists() -> Vec<(&'static str, &'static [&'static [Spellings]])> {
     vec![("vcs", FIRMS), ("vcs", SEARCH), ("reviews", REVIEWS), ("leaderboard", LEADERBOARD)]
 }
 
-/// Two spellings of one query, each with its parts in an order of its own.
+/// Two spellings of one query with their parameters in different orders.
 fn two_spellings() -> impl Strategy<Value = (String, String)> {
     let list = (0..lists().len(), 0..3_usize);
     list.prop_flat_map(|(list, version)| {
@@ -72,13 +72,13 @@ fn two_spellings() -> impl Strategy<Value = (String, String)> {
         let path = format!("/api/v{}/{path}", version + 1);
         (parts.collect::<Vec<_>>(), any::<[u64; 2]>()).prop_map(move |(parts, seeds)| {
             let chosen: Vec<Spellings> = parts.into_iter().flatten().collect();
-            let [one, other] = seeds.map(|seed| format!("{path}?{}", spelt(&chosen, seed)));
+            let [one, other] = seeds.map(|seed| format!("{path}?{}", spell(&chosen, seed)));
             (one, other)
         })
     })
 }
 
-fn spelt(chosen: &[Spellings], mut seed: u64) -> String {
+fn spell(chosen: &[Spellings], mut seed: u64) -> String {
     let mut next = |below: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) as usize % below
@@ -92,7 +92,7 @@ fn spelt(chosen: &[Spellings], mut seed: u64) -> String {
 }
 
 #[test]
-fn all_spellings_of_a_query_have_one_validator_and_one_body() {
+fn all_spellings_of_a_query_share_etag_and_body() {
     let server = Server::bundled();
     let (client, other_key) = (server.client(Tier::Enterprise), server.client(Tier::Enterprise));
     let mut runner = TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
@@ -109,7 +109,7 @@ fn all_spellings_of_a_query_have_one_validator_and_one_body() {
         .unwrap();
 }
 
-/// Pieces of queries, odd and even, of which some are not understood.
+/// Parts of queries, valid and invalid ones.
 const PIECES: &[&str] = &[
     "stage=seed",
     "stage=sede",
@@ -177,7 +177,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn two_answers_that_differ_never_share_a_validator() {
+fn different_responses_never_share_an_etag() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     const PATHS: &[&str] =
@@ -198,7 +198,7 @@ fn two_answers_that_differ_never_share_a_validator() {
             let reply = client.get(&path);
             let mut seen = seen.borrow_mut();
             if reply.status != 200 {
-                // What is refused is refused, whatever the client has seen before.
+                // An error stays an error, whatever the client has cached.
                 let below = |path: &str| path.split('?').next().unwrap_or("").to_owned();
                 let known = seen.iter().filter(|(_, (other, _))| below(other) == below(&path));
                 let known: Vec<&str> = known.map(|(etag, _)| etag.as_str()).take(500).collect();
@@ -218,7 +218,7 @@ fn two_answers_that_differ_never_share_a_validator() {
 }
 
 #[test]
-fn a_default_beside_a_cursor_is_not_left_out() {
+fn an_explicit_default_next_to_a_cursor_is_checked() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let page = client.get("/api/v3/vcs?sort=-name&limit=1").json();
@@ -229,7 +229,7 @@ fn a_default_beside_a_cursor_is_not_left_out() {
 }
 
 #[test]
-fn versions_and_releases_have_validators_of_their_own() {
+fn versions_and_releases_have_different_etags() {
     let folder = bundled_folder();
     let server = Server::of(catalog_of(&folder));
     let client = server.client(Tier::Pro);
@@ -247,7 +247,7 @@ fn versions_and_releases_have_validators_of_their_own() {
 }
 
 #[test]
-fn a_star_is_any_answer_that_there_is() {
+fn a_star_matches_any_existing_response() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let status = |path: &str, known: &str| client.send("GET", path, &[("if-none-match", known)]).status;

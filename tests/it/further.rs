@@ -1,4 +1,4 @@
-//! v3's further lists and counts against a naive reading of the same data: facets, co-investors, matches.
+//! Facets, co-investors and matches of v3 against a naive computation on the same data.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,7 +33,7 @@ fn walk(client: &Client, path: &str, parameters: &[(&str, &str)]) -> Vec<Value> 
 }
 
 #[test]
-fn a_facet_counts_what_the_list_would_have_under_one_more_condition() {
+fn a_facet_count_equals_the_total_with_one_more_filter() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for filters in [
@@ -55,7 +55,7 @@ fn a_facet_counts_what_the_list_would_have_under_one_more_condition() {
             assert!(counts.is_sorted_by(|a, b| a >= b) && counts.iter().all(|count| *count > 0), "{counts:?}");
             for entry in counted.iter().take(4) {
                 let value = entry["value"].as_str().unwrap();
-                // One more condition on a facet that is filtered by already is both conditions.
+                // A facet's own filter applies to it too.
                 let own = filters.iter().find(|(name, _)| *name == facet);
                 let expected = match own {
                     None => total(&client, &[filters.clone(), vec![(facet, value)]].concat()),
@@ -78,7 +78,7 @@ fn a_facet_counts_what_the_list_would_have_under_one_more_condition() {
 }
 
 #[test]
-fn facets_take_filters_and_fields_only() {
+fn facets_accept_only_filters_and_fields() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let data = client.get("/api/v3/vcs/facets?fields=stage,total").json()["data"].clone();
@@ -97,7 +97,7 @@ fn facets_take_filters_and_fields_only() {
 }
 
 #[test]
-fn co_investors_are_those_who_joined_the_same_rounds() {
+fn co_investors_are_firms_that_joined_the_same_rounds() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let mut shared: HashMap<String, BTreeMap<String, (u64, String)>> = HashMap::new();
@@ -145,9 +145,9 @@ fn co_investors_are_those_who_joined_the_same_rounds() {
     assert_eq!(unknown.json()["errors"][0]["accepted"], json!(["limit", "cursor", "fields"]));
 }
 
-/// Compares the first co-investors of every firm with those that its record names; tells how many firms have equal ones
-/// around the last that is named, so that the order of ties decides.
-fn first_co_investors_are_those_of_the_record(catalog: &Catalog) -> usize {
+/// Compares the first co-investors of every firm with those of its record. Returns the number of firms with a tie at the
+/// last of these.
+fn compare_first_co_investors(catalog: &Catalog) -> usize {
     let snapshot = catalog.snapshot();
     let field = Table::Firms.field_index("top_co_investors");
     let mut tied = 0;
@@ -171,20 +171,20 @@ fn first_co_investors_are_those_of_the_record(catalog: &Catalog) -> usize {
 }
 
 #[test]
-fn the_first_co_investors_are_those_that_the_firms_record_names() {
-    let tied = first_co_investors_are_those_of_the_record(&venturedex::catalog::bundled().unwrap());
+fn the_first_co_investors_are_those_of_the_firms_record() {
+    let tied = compare_first_co_investors(&venturedex::catalog::bundled().unwrap());
     assert!(tied > 50, "{tied}");
 }
 
 #[test]
-fn the_first_co_investors_of_the_real_data_are_those_that_the_firms_record_names() {
+fn the_first_co_investors_of_the_real_data_are_those_of_the_firms_record() {
     let Some(folder) = real_data() else { return };
-    let tied = first_co_investors_are_those_of_the_record(&catalog_of(&folder));
+    let tied = compare_first_co_investors(&catalog_of(&folder));
     assert!(tied > 1_000, "{tied}");
 }
 
 #[test]
-fn facets_say_where_more_names_match_than_are_counted() {
+fn facets_warn_if_a_search_is_capped() {
     let folder = copy_as(&bundled_folder(), "2026-11-20.9");
     let place = folder.path().join("firms.csv");
     let mut firms = std::fs::read_to_string(&place).unwrap();
@@ -211,11 +211,11 @@ fn facets_say_where_more_names_match_than_are_counted() {
 const LADDER: [&str; 7] = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];
 
 /// What a startup looks for.
-type Wanted<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, Option<u64>);
+type MatchRequest<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, Option<u64>);
 
-/// The points of a firm for each reason asked for, worked out from its record and the CSV.
-fn points(record: &Value, naive: &Naive, wanted: Wanted<'_>, released_on: i64) -> Vec<(&'static str, u64, u64)> {
-    let (stage, sector, country, raise) = wanted;
+/// The points of a firm for each reason of a request, computed from its record and the CSV files.
+fn points(record: &Value, naive: &Naive, request: MatchRequest<'_>, released_on: i64) -> Vec<(&'static str, u64, u64)> {
+    let (stage, sector, country, raise) = request;
     let list = |key: &str| -> Vec<String> {
         record[key].as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
     };
@@ -255,7 +255,7 @@ fn days(date: &str) -> i64 {
 }
 
 #[test]
-fn a_match_gives_each_firm_the_points_that_its_record_earns() {
+fn a_match_has_the_points_of_the_published_rules() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let naive = Naive::read(&bundled_folder());
@@ -264,7 +264,7 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
     let released_on = days(snapshot["released_on"].as_str().unwrap());
     let narrow = naive.lineage.keys().filter(|slug| !naive.parents.values().any(|parent| parent == *slug));
     let narrow = narrow.filter(|slug| naive.lineage[*slug].len() > 1).min().unwrap();
-    let wanted: [Wanted<'_>; 7] = [
+    let request: [MatchRequest<'_>; 7] = [
         (Some("seed"), Some("fintech"), Some("DE"), Some(2_000_000)),
         (Some("series-a"), Some(narrow), Some("US"), Some(12_345_678)),
         (Some("growth"), None, None, None),
@@ -273,8 +273,8 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
         (None, None, Some("FR"), Some(900_001)),
         (None, None, None, Some(5_000_000)),
     ];
-    for wanted in wanted {
-        let (stage, sector, country, raise) = wanted;
+    for request in request {
+        let (stage, sector, country, raise) = request;
         let raise_text = raise.map(|raise| raise.to_string());
         let given = [("stage", stage), ("sector", sector), ("country", country), ("raise_usd", raise_text.as_deref())];
         let mut parameters: Vec<(&str, &str)> =
@@ -283,7 +283,7 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
         let rows = walk(&client, "/api/v3/match", &parameters);
         let mut expected = Vec::new();
         for record in &firms {
-            let points = points(record, &naive, wanted, released_on);
+            let points = points(record, &naive, request, released_on);
             let of = |name: &str| points.iter().find(|(known, ..)| *known == name).map(|(_, points, _)| *points);
             let fits = match (of("stage"), of("sector")) {
                 (None, None) => of("country").unwrap_or(0) + of("check_size").unwrap_or(0) > 0,
@@ -293,11 +293,11 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
                 expected.push((record["slug"].clone(), points));
             }
         }
-        // The list of firms is in the default order already, and sorting keeps it among equals.
+        // The list of firms is in the default order, which the stable sort keeps for ties.
         expected.sort_by_key(|(_, points)| Reverse(points.iter().map(|(_, points, _)| points).sum::<u64>()));
-        assert!(!expected.is_empty(), "{wanted:?}");
+        assert!(!expected.is_empty(), "{request:?}");
         let got: Vec<Value> = rows.iter().map(|row| row["slug"].clone()).collect();
-        assert_eq!(got, expected.iter().map(|(slug, _)| slug.clone()).collect::<Vec<_>>(), "{wanted:?}");
+        assert_eq!(got, expected.iter().map(|(slug, _)| slug.clone()).collect::<Vec<_>>(), "{request:?}");
         for (row, (_, points)) in rows.iter().zip(&expected) {
             let reasons = row["reasons"].as_array().unwrap();
             let told: Vec<(&str, u64, u64)> = reasons
@@ -308,7 +308,7 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
                     (reason["name"].as_str().unwrap(), number("points"), number("max_points"))
                 })
                 .collect();
-            assert_eq!(told, *points, "{wanted:?} {row}");
+            assert_eq!(told, *points, "{request:?} {row}");
             assert_eq!(row["points"], points.iter().map(|(_, points, _)| points).sum::<u64>());
             assert_eq!(row["max_points"], points.iter().map(|(.., most)| most).sum::<u64>());
         }
@@ -316,7 +316,7 @@ fn a_match_gives_each_firm_the_points_that_its_record_earns() {
 }
 
 #[test]
-fn a_match_names_the_startups_that_stand_against_each_other() {
+fn a_match_names_conflicting_startups() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let naive = Naive::read(&bundled_folder());
@@ -345,7 +345,7 @@ fn a_match_names_the_startups_that_stand_against_each_other() {
 }
 
 #[test]
-fn a_match_wants_something_to_go_by() {
+fn a_match_requires_a_parameter() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for query in ["", "?limit=3", "?stage=&sector=,"] {

@@ -10,22 +10,22 @@ use venturedex::data::ReviewStatus;
 
 use crate::harness::{bundled_folder, catalog_of};
 
-/// A CSV file as it stands, each line a map from column to text.
+/// A CSV file, each line as a map from column to text.
 pub fn rows_of(folder: &Path, file: &str) -> Vec<HashMap<String, String>> {
     let mut reader = csv::Reader::from_path(folder.join(file)).unwrap();
     reader.deserialize().map(Result::unwrap).collect()
 }
 
-/// What a naive reader knows of a dataset: everything worked out again from the CSV, the slow and plain way.
+/// A dataset recomputed from its CSV files in the slow and simple way, independent of the program.
 pub struct Naive {
     pub firms: Vec<NaiveFirm>,
     /// Each sector with all its ancestors.
     pub lineage: HashMap<String, BTreeSet<String>>,
-    /// Each sector's parent, empty for those that have none.
+    /// The parent of each sector; empty without one.
     pub parents: HashMap<String, String>,
 }
 
-/// A firm, as far as filters ask.
+/// The values of a firm that filters use.
 pub struct NaiveFirm {
     pub slug: String,
     pub stages: BTreeSet<String>,
@@ -139,7 +139,7 @@ pub fn split(text: &str) -> Vec<String> {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Asks the catalog; the slugs of the first `limit` rows from `offset`, and the total.
+/// Queries the catalog: the slugs of the first `limit` rows from `offset`, and the total.
 pub fn asked(
     catalog: &Catalog,
     resource: Resource,
@@ -149,8 +149,8 @@ pub fn asked(
 ) -> (Vec<String>, u64) {
     let values: Vec<(String, String)> =
         values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let rules = ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], others: &[] };
-    let asked = catalog.ask(resource, &values, rules).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let rules = ParseOptions { strict: true, review_statuses: &[ReviewStatus::Approved], other_names: &[] };
+    let asked = catalog.parse(resource, &values, rules).unwrap_or_else(|errors| panic!("{errors:?}"));
     let Request::List(query) = asked.request else { panic!("no list") };
     let page = catalog.list(&query, ListPosition::after(offset), limit);
     let slug = |row: &u32| catalog.snapshot().slug(query.table, *row).to_owned();
@@ -158,7 +158,7 @@ pub fn asked(
 }
 
 #[test]
-fn every_list_is_that_of_a_naive_scan() {
+fn every_list_equals_that_of_a_naive_scan() {
     let folder = bundled_folder();
     let (catalog, naive) = (catalog_of(&folder), Naive::read(&folder));
     let options = |of: fn(&NaiveFirm) -> Vec<String>| -> Vec<String> {
@@ -225,7 +225,7 @@ fn every_list_is_that_of_a_naive_scan() {
             let expected = match key {
                 5 => naive.sorted(passes, |firm| firm.last.clone(), down),
                 6 => {
-                    // Two keys: the slug order of the second breaks what the first leaves equal.
+                    // Two keys: the second breaks the ties of the first.
                     values.push(("sort", format!("{}portfolio_count,-investment_count", if down { "-" } else { "" })));
                     let both = |firm: &NaiveFirm| {
                         let first = if down { u64::MAX - firm.startups } else { firm.startups };
@@ -248,7 +248,7 @@ fn every_list_is_that_of_a_naive_scan() {
 }
 
 #[test]
-fn a_sector_includes_all_below_it() {
+fn a_sector_includes_its_descendants() {
     let folder = bundled_folder();
     let naive = Naive::read(&folder);
     let deepest = naive.lineage.values().map(BTreeSet::len).max().unwrap();

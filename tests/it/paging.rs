@@ -1,4 +1,4 @@
-//! Walking lists by cursor: every record exactly once, in order, whatever happens meanwhile.
+//! Paging by cursor: every record exactly once and in order, even during a release swap.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
 
-/// Walks a list to its end; `between` runs after each page.
+/// Pages through a list to its end; `between` runs after each page.
 fn walk(
     client: &Client,
     path: &str,
@@ -39,9 +39,9 @@ fn walk(
     }
 }
 
-fn is_walked_once(slugs: &[String], total: u64) {
+fn assert_each_once(slugs: &[String], total: u64) {
     assert_eq!(slugs.len() as u64, total);
-    assert_eq!(slugs.iter().collect::<HashSet<_>>().len(), slugs.len(), "a record came twice");
+    assert_eq!(slugs.iter().collect::<HashSet<_>>().len(), slugs.len(), "a record was returned twice");
 }
 
 const SORTS: [&str; 9] = [
@@ -57,7 +57,7 @@ const SORTS: [&str; 9] = [
 ];
 
 #[test]
-fn a_walk_gives_every_record_once_in_the_order_of_one_big_page() {
+fn cursors_return_every_record_once_in_the_order_of_offsets() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let mut queries: Vec<Vec<(&str, &str)>> = vec![
@@ -91,7 +91,7 @@ fn a_walk_gives_every_record_once_in_the_order_of_one_big_page() {
             let mut parameters = query.clone();
             parameters.push(("limit", limit));
             let (slugs, total) = walk(&client, "/api/v3/vcs", &parameters, |_| {});
-            is_walked_once(&slugs, total);
+            assert_each_once(&slugs, total);
             assert_eq!(slugs, whole, "{query:?} by {limit}");
         }
         let second = client.list("/api/v2/vcs", &[query.clone(), vec![("limit", "7"), ("page", "2")]].concat()).slugs();
@@ -100,7 +100,7 @@ fn a_walk_gives_every_record_once_in_the_order_of_one_big_page() {
 }
 
 #[test]
-fn other_lists_are_walked_once_too() {
+fn cursors_return_every_record_of_other_lists_once() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for (path, parameters) in [
@@ -114,17 +114,17 @@ fn other_lists_are_walked_once_too() {
     ] {
         let (slugs, total) = walk(&client, path, &parameters, |_| {});
         assert!(total > 20, "{path}");
-        is_walked_once(&slugs, total);
+        assert_each_once(&slugs, total);
     }
 }
 
 #[test]
-fn a_release_swapped_in_half_way_does_not_disturb_a_walk() {
+fn a_release_swap_does_not_affect_a_cursor() {
     let folder = bundled_folder();
     let server = Server::of(catalog_of(&folder));
     let client = server.client(Tier::Enterprise);
     let (before, _) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |_| {});
-    // Three more releases, each without the first half of the firms' reviews, so that scores and orders differ.
+    // Three more releases without reviews, so that scores and orders differ.
     let mut releases: Vec<_> = (2..5)
         .map(|counter| {
             let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
@@ -142,11 +142,11 @@ fn a_release_swapped_in_half_way_does_not_disturb_a_walk() {
             live.replace(next);
         }
     });
-    assert!(releases.is_empty(), "all were swapped in while the walk went on");
-    is_walked_once(&walked, total);
+    assert!(releases.is_empty(), "all releases were swapped in during paging");
+    assert_each_once(&walked, total);
     assert_eq!(walked, before);
 
-    // A fourth one pushes the first out of the three that are kept.
+    // Further releases unload the first.
     let first = client.get("/api/v3/vcs?limit=5").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     for counter in 6..11 {
         let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
@@ -157,7 +157,7 @@ fn a_release_swapped_in_half_way_does_not_disturb_a_walk() {
 }
 
 #[test]
-fn a_cursor_keeps_to_its_query() {
+fn a_cursor_is_bound_to_its_query() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let page = client.get("/api/v3/vcs?stage=seed&sort=-name&limit=5").json();
@@ -182,7 +182,7 @@ fn a_cursor_keeps_to_its_query() {
 }
 
 #[test]
-fn a_cursor_carries_the_window_and_the_form_of_its_query() {
+fn a_cursor_carries_limit_fields_and_explain() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let first = client.get("/api/v3/vcs?q=capitl&limit=3&fields=slug,healthScore&explain=true");
@@ -201,12 +201,12 @@ fn a_cursor_carries_the_window_and_the_form_of_its_query() {
     let mut sorted = form(&second);
     sorted.1.sort();
     assert_eq!(sorted, same);
-    // So does the next one, and the link to it says no more than the cursor.
+    // So does the next one, and the link has only the cursor.
     let next = second.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     assert_eq!(second.header("link"), format!("<{}/api/v3/vcs?cursor={next}>; rel=\"next\"", client.base));
     assert_eq!(form(&client.get(&format!("/api/v3/vcs?cursor={next}"))).2, 3);
 
-    // What stands beside it holds from there on; the same rows come whatever their form.
+    // Parameters next to a cursor apply from there on and do not change the rows.
     let other = client.get(&format!("/api/v3/vcs?cursor={cursor}&limit=20&fields=slug&explain=false"));
     assert_eq!((form(&other).1, form(&other).2, form(&other).3), (vec!["slug".to_owned()], 20, false));
     assert_ne!(other.header("etag"), second.header("etag"));
@@ -218,7 +218,7 @@ fn a_cursor_carries_the_window_and_the_form_of_its_query() {
     if let Some(next) = next {
         assert_eq!(form(&client.get(&format!("/api/v3/vcs?cursor={next}"))).1, ["slug"]);
     }
-    // A clamped limit is carried as it was used.
+    // A cursor carries the clamped limit.
     let clamped = client.get("/api/v3/vcs?limit=1000").json();
     let cursor = clamped["pagination"]["next_cursor"].as_str().unwrap();
     let reply = client.get(&format!("/api/v3/vcs?cursor={cursor}")).json();
@@ -226,7 +226,7 @@ fn a_cursor_carries_the_window_and_the_form_of_its_query() {
 }
 
 #[test]
-fn the_whole_real_release_is_walked_once_while_another_is_swapped_in() {
+fn cursors_return_the_real_release_once_during_a_swap() {
     let Some(folder) = real_data() else { return };
     let server = Server::of(catalog_of(&folder));
     let client = server.client(Tier::Enterprise);
@@ -246,7 +246,7 @@ fn the_whole_real_release_is_walked_once_while_another_is_swapped_in() {
                 swapped = true;
             }
         });
-        is_walked_once(&slugs, total);
+        assert_each_once(&slugs, total);
         if parameters.len() == 1 {
             assert_eq!(total, 8_229);
         }

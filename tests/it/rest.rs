@@ -1,4 +1,4 @@
-//! REST as its users see it: envelopes, errors, headers, fields, in all three versions.
+//! REST as clients see it: envelopes, errors, headers and fields in all three versions.
 
 use serde_json::{Value, json};
 use venturedex::data::{Facet, Table};
@@ -28,7 +28,7 @@ fn each_version_has_its_envelope() {
         assert_eq!(keys(&v3["pagination"]), ["has_more", "limit", "next_cursor", "total"]);
         assert_eq!(v3["meta"], json!({ "snapshot": "2026-11-20.1" }));
         assert_eq!(v3["data"][2], v1["data"][0], "the same rows in the same order");
-        // The same without `/api`, as older clients write it.
+        // The same without `/api`.
         assert_eq!(client.get(&format!("/v1/{path}?limit=3&offset=2")).json(), v1);
     }
 }
@@ -55,7 +55,7 @@ fn a_single_record_has_all_its_fields_in_every_version() {
 }
 
 #[test]
-fn fields_are_exactly_those_asked_for() {
+fn a_response_has_exactly_the_requested_fields() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let row = |path: &str| client.get(path).json()["data"][0].clone();
@@ -72,36 +72,36 @@ fn fields_are_exactly_those_asked_for() {
     let wrong = client.get("/api/v3/vcs?fields=name,helthScore");
     assert_eq!(code(&wrong), (400, "unknown_field".to_owned()));
     assert_eq!(wrong.json()["errors"][0]["did_you_mean"], "health_score");
-    // Field selection came with v3.
+    // v1 and v2 have no field selection.
     let warned = client.get("/api/v2/vcs?fields=name&limit=1").json();
     assert_eq!(warned["meta"]["warnings"][0]["code"], "unknown_parameter");
 }
 
-/// The names of all that a value holds, with their ways: `score.value`.
-fn ways(value: &Value, way: &str, found: &mut std::collections::BTreeSet<String>) {
+/// The paths of all nested values, such as `score.value`.
+fn paths(value: &Value, path: &str, found: &mut std::collections::BTreeSet<String>) {
     match value {
         Value::Array(values) if values.iter().any(Value::is_object) => {
-            values.iter().for_each(|value| ways(value, way, found));
+            values.iter().for_each(|value| paths(value, path, found));
         }
         Value::Object(object) => {
             for (key, value) in object {
-                ways(value, &if way.is_empty() { key.clone() } else { format!("{way}.{key}") }, found);
+                paths(value, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, found);
             }
         }
         _ => {
-            found.insert(way.to_owned());
+            found.insert(path.to_owned());
         }
     }
 }
 
 #[test]
-fn parts_of_fields_are_selected_on_every_path_of_v3() {
+fn nested_fields_can_be_selected_on_every_path_of_v3() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let catalog = server.state.live.current();
     let slug = |table| catalog.snapshot().slug(table, 0).to_owned();
     let (firm, startup, person) = (slug(Table::Firms), slug(Table::Startups), slug(Table::People));
-    for (path, fields, wanted) in [
+    for (path, fields, expected) in [
         ("vcs", "slug,score.value", vec!["score.value", "slug"]),
         (
             "vcs",
@@ -136,11 +136,10 @@ fn parts_of_fields_are_selected_on_every_path_of_v3() {
         let reply = client.get(&format!("/api/v3/{path}{separator}fields={fields}"));
         assert_eq!(reply.status, 200, "{path}: {}", reply.text);
         let mut found = std::collections::BTreeSet::new();
-        ways(&reply.json()["data"], "", &mut found);
+        paths(&reply.json()["data"], "", &mut found);
         // A list that is empty in all rows shows only its own name.
-        let found: Vec<&str> =
-            found.iter().map(String::as_str).filter(|way| wanted.iter().any(|wanted| wanted == way)).collect();
-        assert_eq!(found, wanted, "{path}: {}", reply.text);
+        let found: Vec<&str> = found.iter().map(String::as_str).filter(|path| expected.contains(path)).collect();
+        assert_eq!(found, expected, "{path}: {}", reply.text);
         let first = fields.split(',').next().unwrap();
         let wrong = client.get(&format!("/api/v3/{path}{separator}fields={first}x"));
         assert_eq!(code(&wrong), (400, "unknown_field".into()), "{path}: {}", wrong.text);
@@ -180,7 +179,7 @@ fn a_sector_can_be_named_by_its_name_even_with_a_comma() {
 }
 
 #[test]
-fn the_checks_run_in_their_order() {
+fn checks_run_in_the_order_of_the_contract() {
     let server = Server::bundled();
     let (client, nobody) = (server.client(Tier::Free), server.anonymous());
     let key = client.key.clone().unwrap();
@@ -205,7 +204,7 @@ fn the_checks_run_in_their_order() {
     assert!(!refused.text.contains(&key));
 }
 
-/// The checksum of a key's 30 random characters, worked out apart from the program: CRC-32 in six base62 digits.
+/// The checksum of a key's 30 random characters, computed independently: CRC-32 in six base62 digits.
 fn crc_suffix(key: &str) -> String {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut crc = u32::MAX;
@@ -225,7 +224,7 @@ fn crc_suffix(key: &str) -> String {
 }
 
 #[test]
-fn every_answer_carries_the_headers() {
+fn every_response_has_the_common_headers() {
     let server = Server::bundled();
     let (client, nobody) = (server.client(Tier::Pro), server.anonymous());
     let etag = client.get("/api/v3/vcs").header("etag").to_owned();
@@ -262,7 +261,7 @@ fn every_answer_carries_the_headers() {
 }
 
 #[test]
-fn a_known_answer_is_not_sent_again() {
+fn a_matching_etag_returns_304() {
     let server = Server::bundled();
     let (one, other) = (server.client(Tier::Free), server.client(Tier::Pro));
     let first = one.get("/api/v3/vcs?stage=seed&limit=3");
@@ -276,7 +275,7 @@ fn a_known_answer_is_not_sent_again() {
 }
 
 #[test]
-fn large_answers_are_compressed_for_those_who_ask() {
+fn large_responses_are_compressed_on_request() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let plain = client.send("GET", "/api/v3/vcs?limit=100", &[("accept-encoding", "identity")]);
@@ -290,7 +289,7 @@ fn large_answers_are_compressed_for_those_who_ask() {
 }
 
 #[test]
-fn v3_lists_approved_reviews_only_unless_it_is_asked() {
+fn v3_lists_only_approved_reviews_by_default() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let total = |path: &str| client.get(path).json()["pagination"]["total"].as_u64().unwrap();
@@ -341,7 +340,7 @@ fn ties_on_the_leaderboard_share_a_rank() {
 }
 
 #[test]
-fn a_firms_own_lists_are_those_of_the_filters() {
+fn the_lists_of_a_firm_equal_the_filtered_lists() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let slug = client.get("/api/v3/vcs?sort=-portfolio_count&limit=1").slugs().remove(0);
@@ -363,7 +362,7 @@ fn a_firms_own_lists_are_those_of_the_filters() {
 }
 
 #[test]
-fn every_problem_type_leads_to_its_place_in_the_docs() {
+fn every_problem_type_links_to_the_docs() {
     let server = Server::bundled();
     let nobody = server.anonymous();
     let docs = nobody.get("/docs/errors");
@@ -377,7 +376,7 @@ fn every_problem_type_leads_to_its_place_in_the_docs() {
 }
 
 #[test]
-fn the_service_tells_that_it_is_well() {
+fn health_and_readiness_are_reported() {
     let server = Server::bundled();
     let nobody = server.anonymous();
     assert_eq!(nobody.get("/healthz").text, "ok\n");
@@ -387,7 +386,7 @@ fn the_service_tells_that_it_is_well() {
 }
 
 #[test]
-fn names_of_all_kinds_are_suggested_while_one_types() {
+fn names_of_all_record_types_are_suggested() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let reply = client.list("/api/v3/suggest", &[("q", "alder cap")]);
@@ -405,7 +404,7 @@ fn names_of_all_kinds_are_suggested_while_one_types() {
 }
 
 #[test]
-fn a_search_explains_its_scores_when_it_is_asked() {
+fn a_search_explains_its_scores_on_request() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let json = client.list("/api/v3/vcs", &[("q", "aldr captial"), ("explain", "1"), ("limit", "3")]).json();
@@ -421,7 +420,7 @@ fn a_search_explains_its_scores_when_it_is_asked() {
 }
 
 #[test]
-fn a_search_that_finds_nothing_says_what_may_have_been_meant() {
+fn a_search_without_matches_has_suggestions() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let json = client.list("/api/v3/vcs", &[("q", "aldxr kapitul partnas")]).json();
@@ -432,7 +431,7 @@ fn a_search_that_finds_nothing_says_what_may_have_been_meant() {
 }
 
 #[test]
-fn a_list_of_nothing_is_no_condition() {
+fn an_empty_list_of_values_is_ignored() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     for query in ["stage=", "stage=,", "stage=%20,%20", "sector=,&q="] {
@@ -459,7 +458,7 @@ fn a_firms_people_are_not_those_of_a_startup_with_its_slug() {
 }
 
 #[test]
-fn a_default_that_is_spelt_out_agrees_with_a_cursor_only_where_it_is_the_same() {
+fn an_explicit_default_agrees_only_with_a_cursor_of_the_same_query() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let go_on = |first: &str, then: &str| {
@@ -482,7 +481,7 @@ fn a_default_that_is_spelt_out_agrees_with_a_cursor_only_where_it_is_the_same() 
 }
 
 #[test]
-fn who_asks_for_options_with_a_key_is_told_its_quota_and_pays_nothing() {
+fn options_reports_the_quota_and_is_not_counted() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     client.get("/api/v3/stats");

@@ -1,4 +1,4 @@
-//! Points for a firm, from the sets and columns of the snapshot.
+//! The points of a firm, from the sets and columns of the snapshot.
 
 use crate::data::archive::facet_column::Bits;
 use crate::data::vocabulary::Vocabulary;
@@ -10,30 +10,30 @@ use crate::catalog::RowFilter;
 use crate::catalog::matching::Reason;
 use crate::catalog::{FirmMatch, MatchQuery};
 
-/// Stages in the order in which a startup goes through them; those that stand side by side are near each other.
+/// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
-/// Days since the last investment that count as recent.
+/// Maximum days since the last investment for all points.
 const RECENT_DAYS: i64 = 365;
-/// Days since the last investment that count as not long ago.
-const NOT_LONG_AGO_DAYS: i64 = 730;
-/// A cheque is at least this part of the round.
-const SMALLEST_PART: u64 = 10;
-/// Conflicts that are named.
-const NAMED_CONFLICTS: usize = 5;
+/// Maximum days since the last investment for half of the points.
+const FAIRLY_RECENT_DAYS: i64 = 730;
+/// A check is at least the round divided by this.
+const MAX_ROUND_PER_CHECK: u64 = 10;
+/// Maximum number of conflicts listed.
+const MAX_CONFLICTS: usize = 5;
 
 /// The points of a firm, in the order of [`Reason::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Points([u8; 6]);
 
 impl Points {
-    /// All points together, at most 100.
+    /// At most 100.
     pub(crate) fn sum(self) -> u8 {
         self.0.iter().sum()
     }
 }
 
-/// What a firm fulfils of the query.
+/// Which parts of the query a firm matches.
 #[derive(Clone, Copy, Default)]
 struct Facts {
     stage: bool,
@@ -43,8 +43,8 @@ struct Facts {
     country: bool,
 }
 
-/// The firms with what is asked for, and those that come near.
-struct StartupMatch<'a> {
+/// The firms that match a part of the query, and those that match it nearly.
+struct QueryPart<'a> {
     facet: Facet,
     values: &'a [u32],
     near_values: Vec<u32>,
@@ -52,26 +52,25 @@ struct StartupMatch<'a> {
     near: RowFilter<'a>,
 }
 
-impl<'a> StartupMatch<'a> {
+impl<'a> QueryPart<'a> {
     fn new(snapshot: &'a Snapshot, facet: Facet, values: &'a [u32], near_values: Vec<u32>) -> Self {
         let select = |values: &[u32]| RowFilter::of(snapshot, Table::Firms, &[Filter::AnyOf(facet, values.to_vec())]);
         Self { facet, values, full: select(values), near: select(&near_values), near_values }
     }
 }
 
-/// Gives points for a query.
 pub(crate) struct MatchScorer<'a> {
     snapshot: &'a Snapshot,
     query: &'a MatchQuery,
-    stage: Option<StartupMatch<'a>>,
-    sector: Option<StartupMatch<'a>>,
-    country: Option<StartupMatch<'a>>,
+    stage: Option<QueryPart<'a>>,
+    sector: Option<QueryPart<'a>>,
+    country: Option<QueryPart<'a>>,
 }
 
 impl<'a> MatchScorer<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, query: &'a MatchQuery) -> Self {
         let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
-            values.as_deref().map(|values| StartupMatch::new(snapshot, facet, values, near(values)))
+            values.as_deref().map(|values| QueryPart::new(snapshot, facet, values, near(values)))
         };
         let parents = |sectors: &[u32]| {
             let mut parents: Vec<u32> = sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)).collect();
@@ -82,13 +81,13 @@ impl<'a> MatchScorer<'a> {
         Self {
             snapshot,
             query,
-            stage: matching(Facet::Stage, &query.stages, &neighbours),
+            stage: matching(Facet::Stage, &query.stages, &adjacent_stages),
             sector: matching(Facet::Sector, &query.sectors, &parents),
             country: matching(Facet::Country, &query.countries, &|_| Vec::new()),
         }
     }
 
-    /// Calls `each` with every firm that fits and its points, in table order.
+    /// Calls `each` with every matching firm and its points, in table order.
     pub(crate) fn each(&self, mut each: impl FnMut(u32, Points)) {
         let mut stage = words(self.stage.as_ref().map(|part| &part.full));
         let mut near_stage = words(self.stage.as_ref().map(|part| &part.near));
@@ -96,7 +95,7 @@ impl<'a> MatchScorer<'a> {
         let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
         let mut country = words(self.country.as_ref().map(|part| &part.full));
         let everything = RowFilter::of(self.snapshot, Table::Firms, &[]);
-        let by_place = self.stage.is_none() && self.sector.is_none();
+        let by_location = self.stage.is_none() && self.sector.is_none();
         for (index, mut candidates) in everything.words().enumerate() {
             let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);
             let (stage, near_stage) = (next(&mut stage), next(&mut near_stage));
@@ -120,21 +119,20 @@ impl<'a> MatchScorer<'a> {
                 let row = index as u32 * 64 + bit;
                 let points = self.points_of(row, facts);
                 let [_, _, country, check_size, ..] = points.0;
-                if !by_place || country + check_size > 0 {
+                if !by_location || country + check_size > 0 {
                     each(row, points);
                 }
             }
         }
     }
 
-    /// The points of one firm.
     pub(crate) fn points(&self, row: u32) -> Points {
         self.points_of(row, self.facts(row))
     }
 
     fn facts(&self, row: u32) -> Facts {
-        let full = |part: &Option<StartupMatch<'_>>| part.as_ref().is_some_and(|part| part.full.contains(row));
-        let near = |part: &Option<StartupMatch<'_>>| part.as_ref().is_some_and(|part| part.near.contains(row));
+        let full = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.full.contains(row));
+        let near = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.near.contains(row));
         Facts {
             stage: full(&self.stage),
             near_stage: near(&self.stage),
@@ -160,7 +158,7 @@ impl<'a> MatchScorer<'a> {
             graded(
                 Reason::Activity,
                 age.is_some_and(|age| age <= RECENT_DAYS),
-                age.is_some_and(|age| age <= NOT_LONG_AGO_DAYS),
+                age.is_some_and(|age| age <= FAIRLY_RECENT_DAYS),
             ),
             ((answered * u32::from(Reason::Responsiveness.max_points()) + 500) / 1_000) as u8,
         ])
@@ -176,12 +174,12 @@ impl<'a> MatchScorer<'a> {
         self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != NONE_I32)
     }
 
-    /// The share of reviewers who got an answer, in tenths of a per cent.
+    /// The share of reviewers who got an answer, in tenths of a percent.
     fn answered(&self, row: u32) -> Option<u16> {
         self.snapshot.ghosting_rates().get(row as usize).and_then(|ghosted| 1_000_u16.checked_sub(*ghosted))
     }
 
-    /// The firm's cheque range; `None` for a bound that is not known.
+    /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
         let (min, max) = self.snapshot.check_sizes();
         let known = |checks: &[u64]| checks.get(row as usize).copied().filter(|usd| *usd != NONE_U64);
@@ -191,18 +189,18 @@ impl<'a> MatchScorer<'a> {
     fn check_fits(&self, row: u32) -> bool {
         let Some(raise) = self.query.raise_usd else { return false };
         let (min, max) = self.checks(row);
-        // A tenth of the round, rounded up, is the least: below it stands no whole dollar.
+        // Rounded up to a whole dollar.
         (min.is_some() || max.is_some())
             && min.is_none_or(|min| min <= raise)
-            && max.is_none_or(|max| max >= raise.div_ceil(SMALLEST_PART))
+            && max.is_none_or(|max| max >= raise.div_ceil(MAX_ROUND_PER_CHECK))
     }
 
     /// The firm with its reasons and conflicts.
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);
-        let asked = Reason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.asks(*reason));
-        let reasons = asked.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
+        let included = Reason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
+        let reasons = included.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
         FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
     }
@@ -211,7 +209,9 @@ impl<'a> MatchScorer<'a> {
         let snapshot = self.snapshot;
         match reason {
             Reason::Stage => {
-                let name = |stage: u32| Stage::at(stage as usize).map_or("", Stage::name).to_owned();
+                let name = |stage: u32| {
+                    Stage::at(stage as usize).expect("a facet has no values beyond its vocabulary").name().to_owned()
+                };
                 let (full, near) = (facts.stage, facts.near_stage);
                 self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
             }
@@ -221,14 +221,14 @@ impl<'a> MatchScorer<'a> {
                 self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
             }
             Reason::Country => match snapshot.firm_country(row) {
-                Some(country) => format!("sits in {country}"),
-                None => "country not known".to_owned(),
+                Some(country) => format!("is in {country}"),
+                None => "country unknown".to_owned(),
             },
             Reason::CheckSize => match self.checks(row) {
-                (Some(min), Some(max)) => format!("writes cheques of {min} to {max} US dollars"),
-                (Some(min), None) => format!("writes cheques from {min} US dollars on"),
-                (None, Some(max)) => format!("writes cheques of up to {max} US dollars"),
-                (None, None) => "cheque size not known".to_owned(),
+                (Some(min), Some(max)) => format!("writes checks of {min} to {max} US dollars"),
+                (Some(min), None) => format!("writes checks of at least {min} US dollars"),
+                (None, Some(max)) => format!("writes checks of up to {max} US dollars"),
+                (None, None) => "check size unknown".to_owned(),
             },
             Reason::Activity => match self.last_investment(row) {
                 Some(day) => format!("last invested on {}", Date::from_days(day)),
@@ -241,10 +241,10 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// In words, which of the values asked for a firm has, or which of those near them.
+    /// Which of the requested values, or of those near them, a firm has, as text.
     fn grade(
         &self,
-        part: Option<&StartupMatch<'_>>,
+        part: Option<&QueryPart<'_>>,
         row: u32,
         (full, near): (bool, bool),
         name: impl Fn(u32) -> String,
@@ -267,7 +267,7 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The first startups of the firm in a narrow sector that is asked for, with that sector, and how many there are.
+    /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.snapshot;
         let sectors = self.query.sectors.iter().flatten().copied();
@@ -282,7 +282,7 @@ impl<'a> MatchScorer<'a> {
             let is_in = |sector: &&u32| snapshot.facet_rows(Table::Startups, Facet::Sector, **sector).contains(startup);
             if let Some(sector) = narrow.iter().find(is_in).filter(|_| !closed.contains(startup)) {
                 count += 1;
-                if named.len() < NAMED_CONFLICTS {
+                if named.len() < MAX_CONFLICTS {
                     named.push((startup, *sector));
                 }
             }
@@ -291,13 +291,13 @@ impl<'a> MatchScorer<'a> {
     }
 }
 
-/// The words of a selection, then empty ones; only empty ones without a selection.
-fn words<'s>(selection: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
-    selection.into_iter().flat_map(RowFilter::words)
+/// The words of a row filter; none without a filter.
+fn words<'s>(row_filter: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
+    row_filter.into_iter().flat_map(RowFilter::words)
 }
 
-/// The stages next to those on the way through them, without themselves.
-fn neighbours(stages: &[u32]) -> Vec<u32> {
+/// The stages adjacent to the given ones, without these.
+fn adjacent_stages(stages: &[u32]) -> Vec<u32> {
     let index = |stage: &Stage| stage.index() as u32;
     let mut near: Vec<u32> = Vec::new();
     for pair in LADDER.windows(2) {

@@ -1,4 +1,4 @@
-//! The keys of an order: how rows compare, and where those that share a value stand.
+//! The keys of an order: how rows compare, and which rows share a value.
 
 use std::cmp::Ordering;
 
@@ -19,8 +19,8 @@ impl<'a> Key<'a> {
         self.ranks.get(row as usize).copied().unwrap_or(NO_RANK)
     }
 
-    /// Where a row's value stands in this direction; rows without a value stand last in both.
-    fn standing(&self, row: u32) -> u32 {
+    /// The rank of a row's value in this direction; rows without a value come last in both.
+    fn directed_rank(&self, row: u32) -> u32 {
         match (self.rank(row), self.direction) {
             (NO_RANK, _) => NO_RANK,
             (rank, Direction::Ascending) => rank,
@@ -28,23 +28,23 @@ impl<'a> Key<'a> {
         }
     }
 
-    /// Where the rows that share the value of `row` begin in the order.
+    /// The index in the order of the first row with the value of `row`.
     pub(crate) fn group_start(&self, row: u32) -> usize {
-        let standing = self.standing(row);
-        self.order.partition_point(|other| self.standing(*other) < standing)
+        let rank = self.directed_rank(row);
+        self.order.partition_point(|other| self.directed_rank(*other) < rank)
     }
 
-    /// Where they end; `from` is the place of one of them.
+    /// The index after the last row with the value of `row`; `from` is the index of one of them.
     pub(crate) fn group_end(&self, row: u32, from: usize) -> usize {
-        let standing = self.standing(row);
-        let within = |place: usize| self.order.get(place).is_some_and(|other| self.standing(*other) <= standing);
+        let rank = self.directed_rank(row);
+        let within = |index: usize| self.order.get(index).is_some_and(|other| self.directed_rank(*other) <= rank);
         let mut step = 1;
         while within(from + step) {
             step *= 2;
         }
         let (start, end) = (from + step / 2, (from + step).min(self.order.len()));
         let rest = self.order.get(start..end).unwrap_or(&[]);
-        start + rest.partition_point(|other| self.standing(*other) <= standing)
+        start + rest.partition_point(|other| self.directed_rank(*other) <= rank)
     }
 }
 
@@ -64,10 +64,10 @@ impl<'a> Keys<'a> {
         Self { keys: keys.iter().map(key).collect(), slug_ranks: snapshot.slug_ranks(table) }
     }
 
-    /// Where a row stands by the key at `depth`; after the last key by its slug.
-    pub(crate) fn standing(&self, depth: usize, row: u32) -> u32 {
+    /// The rank of a row by the key at `depth`; after the last key by its slug.
+    pub(crate) fn directed_rank(&self, depth: usize, row: u32) -> u32 {
         match self.keys.get(depth) {
-            Some(key) => key.standing(row),
+            Some(key) => key.directed_rank(row),
             None => self.slug_rank(row),
         }
     }
@@ -76,10 +76,10 @@ impl<'a> Keys<'a> {
         self.slug_ranks.get(row as usize).copied().unwrap_or(NO_RANK)
     }
 
-    /// Compares two rows by the keys from the one at `depth` on.
+    /// Compares two rows by the keys from `depth`.
     pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
         for key in self.keys.get(depth..).unwrap_or(&[]) {
-            let ordering = key.standing(a).cmp(&key.standing(b));
+            let ordering = key.directed_rank(a).cmp(&key.directed_rank(b));
             if ordering.is_ne() {
                 return ordering;
             }

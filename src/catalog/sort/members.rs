@@ -1,14 +1,14 @@
-//! The rows that may stand on a page: tested one by one, or as bits once that pays.
+//! The candidate rows of a page: tested one by one, or as bits once that pays.
 
 use std::cell::OnceCell;
 
 use crate::catalog::RowFilter;
 use crate::data::archive::facet_column::Bits;
 
-/// Rows that may stand on the page: the selection, or those of a wider set that share a value.
+/// The candidates: the rows of a filter, or those of a wider set that share a value.
 pub(crate) struct Members<'m> {
     pub(crate) within: Within<'m>,
-    /// How many there are, more or less.
+    /// Their approximate number.
     pub(crate) expected: u64,
     pub(crate) bits: OnceCell<Vec<u64>>,
 }
@@ -28,7 +28,7 @@ impl Members<'_> {
 
     fn passes(&self, row: u32) -> bool {
         match &self.within {
-            Within::RowFilter(selection) => selection.contains(row),
+            Within::RowFilter(row_filter) => row_filter.contains(row),
             Within::Group { wider, ranks, rank, .. } => {
                 ranks.get(row as usize).is_some_and(|known| known == rank) && wider.contains(row)
             }
@@ -38,7 +38,7 @@ impl Members<'_> {
     /// A bit for each row of the table.
     pub(crate) fn bits(&self, rows: usize) -> &[u64] {
         self.bits.get_or_init(|| match &self.within {
-            Within::RowFilter(selection) => selection.bits(),
+            Within::RowFilter(row_filter) => row_filter.bits(),
             Within::Group { wider, rows: group, .. } => {
                 let wider = wider.bits(rows);
                 let mut bits = vec![0; rows.div_ceil(64)];
@@ -59,7 +59,7 @@ fn bit(bits: &[u64], row: u32) -> u64 {
 
 /// Which of at most 64 rows are in the set.
 pub(crate) fn mask(bits: &[u64], rows: &[u32]) -> u64 {
-    rows.iter().enumerate().fold(0, |mask, (place, row)| mask | bit(bits, *row) << place)
+    rows.iter().enumerate().fold(0, |mask, (index, row)| mask | bit(bits, *row) << index)
 }
 
 pub(crate) fn each_bit(bits: &[u64], mut each: impl FnMut(u32)) {

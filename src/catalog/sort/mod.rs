@@ -1,9 +1,9 @@
 //! Lists in the order of one or more keys.
 //!
-//! Each key's order over the whole table is laid down when the snapshot is compiled. A page walks the first key's order
-//! and tests the rows; where several rows share a value it walks the next key's order among them, or sorts them where
-//! they are few. A walk that finds little is patient for a while, then turns the rows that pass into bits and goes on 64
-//! rows at a time.
+//! The order of each key over the full table is computed when the snapshot is compiled. A page scans the first key's order
+//! and tests the rows. If several rows share a value, it scans the next key's order among them, or sorts them if they are
+//! few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into bits and continues
+//! with 64 rows at a time.
 
 pub mod keys;
 pub mod members;
@@ -21,49 +21,49 @@ use crate::catalog::sort::keys::Keys;
 use crate::catalog::sort::keys::{Key, NO_RANK};
 use crate::catalog::sort::members::{Members, Within, each_bit, mask};
 
-/// Rows tested one by one before the rows that pass are turned into bits; fewer where a test looks through lists.
-const PATIENCE: u64 = 2_048;
+/// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
+const TEST_BUDGET: u64 = 2_048;
 
-/// What it costs to look a row up in a list, in tests of a bit.
-const LOOKING_UP: u64 = 12;
+/// Cost of finding a row in a list, in tests of a bit.
+const LIST_LOOKUP_COST: u64 = 12;
 
-/// What it costs to put a row into a list and the list in order, in tests of a row.
-const GATHERING: u64 = 12;
+/// Cost of collecting and sorting a row, in tests of a row.
+const COLLECT_COST: u64 = 12;
 
-/// What it costs to see that a row is not among the best.
-const PASSING_OVER: u64 = 2;
+/// Cost of rejecting a row that is not among the best.
+const REJECT_COST: u64 = 2;
 
-/// Most rows before a page that does not begin deep in its list.
+/// Maximum number of rows before an early page.
 const EARLY: u64 = 2_048;
 
 /// A list in the order of keys.
 pub(crate) struct Sorted<'a> {
     keys: &'a Keys<'a>,
-    selection: &'a RowFilter<'a>,
+    row_filter: &'a RowFilter<'a>,
     total: u64,
-    patience: u64,
+    budget: u64,
 }
 
-/// Where to begin among some rows.
+/// Where to begin among the members.
 #[derive(Clone, Copy)]
 enum Start {
-    /// After so many of them.
+    /// After this number of rows.
     Skip(u64),
-    /// After this row, one of them.
+    /// After this row, which is a member.
     After(u32),
 }
 
 impl<'a> Sorted<'a> {
-    /// The `total` rows of a selection in the order of `keys`, which are not none.
-    pub(crate) fn new(keys: &'a Keys<'a>, selection: &'a RowFilter<'a>, total: u64) -> Self {
-        let patience = PATIENCE / (1 + LOOKING_UP * selection.lists() as u64);
-        Self { keys, selection, total, patience }
+    /// The `total` rows of a filter in the order of `keys`, at least one.
+    pub(crate) fn new(keys: &'a Keys<'a>, row_filter: &'a RowFilter<'a>, total: u64) -> Self {
+        let budget = TEST_BUDGET / (1 + LIST_LOOKUP_COST * row_filter.lists() as u64);
+        Self { keys, row_filter, total, budget }
     }
 
-    /// One page; a place's position is the row that was served last.
-    pub(crate) fn page(&self, place: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-        let all = Members { within: Within::RowFilter(self.selection), expected: self.total, bits: OnceCell::new() };
-        let start = place.position.map_or(Start::Skip(place.offset), Start::After);
+    /// One page; the returned position is its last row.
+    pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
+        let all = Members { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
+        let start = position.position.map_or(Start::Skip(position.offset), Start::After);
         let mut page = Vec::with_capacity(limit.min(self.total as usize));
         self.fill(0, &all, start, limit, &mut page);
         let position = page.last().copied();
@@ -73,145 +73,145 @@ impl<'a> Sorted<'a> {
     /// Adds members to the page in the order of the keys from the one at `depth` on.
     fn fill(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
         let Some(key) = self.keys.keys.get(depth) else { return };
-        let wanted = (limit - page.len()) as u64;
+        let missing = (limit - page.len()) as u64;
         let from_here = match start {
-            Start::Skip(skip) => wanted + skip.min(members.expected.saturating_sub(skip)),
-            Start::After(_) => wanted,
+            Start::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
+            Start::After(_) => missing,
         };
         let steps = from_here.saturating_mul(key.order.len() as u64) / members.expected.max(1);
         let reading = match &members.within {
             Within::RowFilter(_) => key.order.len() as u64 / 64,
             Within::Group { rows, .. } => rows.len() as u64,
         };
-        if reading + members.expected * GATHERING < steps {
-            return self.gather(depth, members, start, limit, page);
+        if reading + members.expected * COLLECT_COST < steps {
+            return self.collect(depth, members, start, limit, page);
         }
-        let begun = page.len();
+        let initial_len = page.len();
         let last = depth + 1 == self.keys.keys.len();
         let mut at = match start {
             Start::Skip(0) => 0,
             Start::Skip(skip) => match self.locate(key, members, skip) {
-                Some(place) if last => place,
-                Some(place) => self.rest_of_group(depth, key, members, place, false, limit, page),
+                Some(index) if last => index,
+                Some(index) => self.add_rest_of_group(depth, key, members, index, false, limit, page),
                 None => return,
             },
             Start::After(row) if last => {
                 key.order.partition_point(|other| self.keys.compare_from(depth, *other, row).is_le())
             }
             Start::After(row) => {
-                let place = key.group_start(row);
-                let end = key.group_end(row, place);
-                self.group(depth, key, members, place..end, start, limit, page);
+                let index = key.group_start(row);
+                let end = key.group_end(row, index);
+                self.group(depth, key, members, index..end, start, limit, page);
                 end
             }
         };
-        let mut patience = self.patience;
-        let mut is_stubborn = false;
+        let mut budget = self.budget;
+        let mut has_declined = false;
         while page.len() < limit {
-            let place = match self.near(key, members, at, &mut patience) {
-                Near::At(place) => Some(place),
-                Near::None => None,
-                Near::Tired(place) => {
-                    // The members stand far off in this order: it may cost less to look at each of them once.
-                    let rest = (key.order.len() - place) as u64;
+            let index = match self.scan(key, members, at, &mut budget) {
+                Scan::At(index) => Some(index),
+                Scan::None => None,
+                Scan::Exhausted(index) => {
+                    // The members are late in this order: it may be cheaper to look at each of them once.
+                    let rest = (key.order.len() - index) as u64;
                     let is_early = matches!(start, Start::After(_) | Start::Skip(0..EARLY));
-                    if is_early && !is_stubborn && reading + members.expected * PASSING_OVER < rest {
-                        page.truncate(begun);
+                    if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
+                        page.truncate(initial_len);
                         members.bits(key.order.len());
-                        return self.gather(depth, members, start, limit, page);
+                        return self.collect(depth, members, start, limit, page);
                     }
-                    is_stubborn = true;
-                    self.far(key, members, place)
+                    has_declined = true;
+                    self.scan_bits(key, members, index)
                 }
             };
-            let Some(place) = place else { break };
+            let Some(index) = index else { break };
             at = if last {
-                page.extend(key.order.get(place));
-                place + 1
+                page.extend(key.order.get(index));
+                index + 1
             } else {
-                self.rest_of_group(depth, key, members, place, true, limit, page)
+                self.add_rest_of_group(depth, key, members, index, true, limit, page)
             };
         }
     }
 
-    /// Adds the group at `place` to the page, from the member on that stands there; answers where the group ends.
-    /// `is_first`: no other member of the group stands before `place`.
+    /// Adds the group at `index` to the page, from the member there, and returns the end of the group. `is_first`: no
+    /// member of the group comes before `index`.
     #[allow(clippy::too_many_arguments)]
-    fn rest_of_group(
+    fn add_rest_of_group(
         &self,
         depth: usize,
         key: &Key<'_>,
         members: &Members<'_>,
-        place: usize,
+        index: usize,
         is_first: bool,
         limit: usize,
         page: &mut Vec<u32>,
     ) -> usize {
-        let Some(row) = key.order.get(place).copied() else { return place };
-        let end = key.group_end(row, place);
-        let start = if is_first { place } else { key.group_start(row) };
-        let before = key.order.get(start..place).unwrap_or(&[]);
-        self.prepare(members, before.len(), key);
+        let Some(row) = key.order.get(index).copied() else { return index };
+        let end = key.group_end(row, index);
+        let start = if is_first { index } else { key.group_start(row) };
+        let before = key.order.get(start..index).unwrap_or(&[]);
+        self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
         self.group(depth, key, members, start..end, Start::Skip(skip), limit, page);
         end
     }
 
-    /// Adds members that share a value of the key at `depth` to the page; they stand at `places` of its order.
+    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order.
     #[allow(clippy::too_many_arguments)]
     fn group(
         &self,
         depth: usize,
         key: &Key<'_>,
         members: &Members<'_>,
-        places: std::ops::Range<usize>,
+        range: std::ops::Range<usize>,
         start: Start,
         limit: usize,
         page: &mut Vec<u32>,
     ) {
-        let rows = key.order.get(places).unwrap_or(&[]);
+        let rows = key.order.get(range).unwrap_or(&[]);
         let Some(first) = rows.first() else { return };
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
         let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(*first), rows };
         let group = Members { within, expected, bits: OnceCell::new() };
-        if rows.len() as u64 <= self.patience {
-            self.gather(depth + 1, &group, start, limit, page);
+        if rows.len() as u64 <= self.budget {
+            self.collect(depth + 1, &group, start, limit, page);
         } else {
             self.fill(depth + 1, &group, start, limit, page);
         }
     }
 
-    /// Turns the members into bits where so many rows are to be tested that it pays.
-    fn prepare(&self, members: &Members<'_>, tests: usize, key: &Key<'_>) {
-        if tests as u64 > self.patience {
+    /// Converts the members into bits if so many rows are to be tested that it pays.
+    fn prepare_bits(&self, members: &Members<'_>, tests: usize, key: &Key<'_>) {
+        if tests as u64 > self.budget {
             members.bits(key.order.len());
         }
     }
 
-    /// The place in the key's order of the member that stands after `skip` others.
+    /// The index in the key's order of the member after `skip` others.
     fn locate(&self, key: &Key<'_>, members: &Members<'_>, skip: u64) -> Option<usize> {
         let length = key.order.len() as u64;
-        if skip.saturating_mul(length) / members.expected.max(1) <= self.patience {
-            let mut patience = self.patience;
-            let mut find = |from: usize| match self.near(key, members, from, &mut patience) {
-                Near::At(place) => Some(place),
-                Near::None => None,
-                Near::Tired(place) => self.far(key, members, place),
+        if skip.saturating_mul(length) / members.expected.max(1) <= self.budget {
+            let mut budget = self.budget;
+            let mut find = |from: usize| match self.scan(key, members, from, &mut budget) {
+                Scan::At(index) => Some(index),
+                Scan::None => None,
+                Scan::Exhausted(index) => self.scan_bits(key, members, index),
             };
-            let mut place = find(0)?;
+            let mut index = find(0)?;
             for _ in 0..skip {
-                place = find(place + 1)?;
+                index = find(index + 1)?;
             }
-            return Some(place);
+            return Some(index);
         }
-        if self.selection.is_everything() && matches!(members.within, Within::RowFilter(_)) {
-            return usize::try_from(skip).ok().filter(|place| *place < key.order.len());
+        if self.row_filter.is_everything() && matches!(members.within, Within::RowFilter(_)) {
+            return usize::try_from(skip).ok().filter(|index| *index < key.order.len());
         }
         let bits = members.bits(key.order.len());
         let count: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         let behind = count.checked_sub(skip + 1)?;
         let mut left = skip.min(behind);
-        // From the end that is nearer.
+        // From the nearer end.
         if skip <= behind {
             for (index, rows) in key.order.chunks(64).enumerate() {
                 let mask = mask(bits, rows);
@@ -236,24 +236,24 @@ impl<'a> Sorted<'a> {
         None
     }
 
-    /// The place of the first member from the place `from` on, as far as patience goes.
-    fn near(&self, key: &Key<'_>, members: &Members<'_>, from: usize, patience: &mut u64) -> Near {
-        let mut place = from;
-        while let Some(row) = key.order.get(place) {
-            if *patience == 0 {
-                return Near::Tired(place);
+    /// The index of the first member from `from`, within the budget.
+    fn scan(&self, key: &Key<'_>, members: &Members<'_>, from: usize, budget: &mut u64) -> Scan {
+        let mut index = from;
+        while let Some(row) = key.order.get(index) {
+            if *budget == 0 {
+                return Scan::Exhausted(index);
             }
-            *patience -= 1;
+            *budget -= 1;
             if members.contains(*row) {
-                return Near::At(place);
+                return Scan::At(index);
             }
-            place += 1;
+            index += 1;
         }
-        Near::None
+        Scan::None
     }
 
-    /// The place of the first member from the place `from` on, by bits.
-    fn far(&self, key: &Key<'_>, members: &Members<'_>, from: usize) -> Option<usize> {
+    /// The index of the first member from `from`, by bits.
+    fn scan_bits(&self, key: &Key<'_>, members: &Members<'_>, from: usize) -> Option<usize> {
         let bits = members.bits(key.order.len());
         let chunks = key.order.get(from..)?.chunks(64).enumerate();
         let mut masks = chunks.map(|(index, rows)| (index, mask(bits, rows)));
@@ -261,25 +261,25 @@ impl<'a> Sorted<'a> {
         Some(from + index * 64 + mask.trailing_zeros() as usize)
     }
 
-    /// A standing that, going by a sample of the members, at least `wanted` of those after `after` reach.
-    fn bar(&self, depth: usize, bits: &[u64], wanted: usize, after: Option<u32>) -> u32 {
-        let floor = after.map_or(0, |after| self.keys.standing(depth, after));
-        // One row in 64, each word another, so that no pattern in the rows is followed.
+    /// A rank that, by a sample of the members, at least `count` of those after `after` reach.
+    fn rank_estimate(&self, depth: usize, bits: &[u64], count: usize, after: Option<u32>) -> u32 {
+        let floor = after.map_or(0, |after| self.keys.directed_rank(depth, after));
+        // One row in 64, at a different bit of each word, to avoid patterns in the rows.
         let sampled = bits.iter().enumerate().map(|(index, word)| {
             let bit = index * 29 % 64;
             (word >> bit & 1 == 1).then_some((index * 64 + bit) as u32)
         });
-        let standings = sampled.flatten().map(|row| self.keys.standing(depth, row));
-        let mut sample: Vec<u32> = standings.filter(|standing| *standing >= floor).collect();
-        let place = wanted / 64 + 12;
-        if place >= sample.len() {
+        let ranks = sampled.flatten().map(|row| self.keys.directed_rank(depth, row));
+        let mut sample: Vec<u32> = ranks.filter(|rank| *rank >= floor).collect();
+        let index = count / 64 + 12;
+        if index >= sample.len() {
             return NO_RANK;
         }
-        *sample.select_nth_unstable(place).1
+        *sample.select_nth_unstable(index).1
     }
 
-    /// Looks at every member once and adds those of the page.
-    fn gather(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
+    /// Tests every member once and adds those of the page.
+    fn collect(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let (skip, after) = match start {
             Start::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
@@ -290,15 +290,15 @@ impl<'a> Sorted<'a> {
         let is_after = |row: u32| after.is_none_or(|after| compare(&row, &after).is_gt());
         match (&members.within, members.bits.get()) {
             (_, Some(bits)) => {
-                // A sample tells how good a row must be at least; few others are then to be put in order. Where it
-                // promised too little, all of them are.
-                let bar = self.bar(depth, bits, end, after);
+                // A sample estimates the worst rank on the page, so that few rows are sorted; if too few rows reach it,
+                // all are.
+                let max_rank = self.rank_estimate(depth, bits, end, after);
                 each_bit(bits, |row| {
-                    if self.keys.standing(depth, row) <= bar && is_after(row) {
+                    if self.keys.directed_rank(depth, row) <= max_rank && is_after(row) {
                         best.push(row);
                     }
                 });
-                if best.len() < end && bar < NO_RANK {
+                if best.len() < end && max_rank < NO_RANK {
                     best.clear();
                     each_bit(bits, |row| {
                         if is_after(row) {
@@ -307,14 +307,14 @@ impl<'a> Sorted<'a> {
                     });
                 }
             }
-            (Within::RowFilter(selection), None) => selection.each(|row| {
+            (Within::RowFilter(row_filter), None) => row_filter.each(|row| {
                 if is_after(row) {
                     best.push(row);
                 }
             }),
             (Within::Group { wider, rows, .. }, None) => {
                 if let Some(key) = self.keys.keys.first() {
-                    self.prepare(wider, rows.len(), key);
+                    self.prepare_bits(wider, rows.len(), key);
                 }
                 best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(*row)));
             }
@@ -333,12 +333,12 @@ impl<'a> Sorted<'a> {
     }
 }
 
-/// What a patient look along an order found.
-enum Near {
-    /// A member stands at this place.
+/// The result of a scan with a budget.
+enum Scan {
+    /// The index of a member.
     At(usize),
-    /// There is none to the end.
+    /// No member up to the end.
     None,
-    /// Patience ended before this place.
-    Tired(usize),
+    /// The budget ended before this index.
+    Exhausted(usize),
 }

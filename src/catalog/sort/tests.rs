@@ -2,11 +2,11 @@ use crate::catalog::sort::*;
 use crate::catalog::{Catalog, Filter, bundled};
 use crate::data::{Direction, Facet, Table};
 
-/// All rows of a selection, collected and sorted with the keys as the only guide.
-fn naive(catalog: &Catalog, table: Table, clauses: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
+/// All rows of a filter, sorted by their keys.
+fn naive(catalog: &Catalog, table: Table, filters: &[Filter], order: &[(usize, Direction)]) -> Vec<u32> {
     let snapshot = catalog.snapshot();
-    let selection = RowFilter::of(snapshot, table, clauses);
-    let mut rows: Vec<u32> = (0..snapshot.rows(table)).filter(|row| selection.contains(*row)).collect();
+    let row_filter = RowFilter::of(snapshot, table, filters);
+    let mut rows: Vec<u32> = (0..snapshot.rows(table)).filter(|row| row_filter.contains(*row)).collect();
     let value = |row: u32, key: usize, direction: Direction| match snapshot.ranks(table, key)[row as usize] {
         u32::MAX => i64::MAX,
         rank if direction == Direction::Descending => -i64::from(rank),
@@ -20,11 +20,11 @@ fn naive(catalog: &Catalog, table: Table, clauses: &[Filter], order: &[(usize, D
 }
 
 #[test]
-fn every_page_of_every_order_is_that_of_a_plain_sort_however_patient_the_walk() {
+fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
     let catalog = bundled().unwrap();
     let snapshot = catalog.snapshot();
     let (up, down) = (Direction::Ascending, Direction::Descending);
-    // Names differ, counts of rounds are few, money and years are sometimes unknown.
+    // Names are distinct, counts of rounds have few values, amounts and years are sometimes unknown.
     let orders: [&[(usize, Direction)]; 7] = [
         &[(1, down)],
         &[(2, up)],
@@ -40,22 +40,22 @@ fn every_page_of_every_order_is_that_of_a_plain_sort_however_patient_the_walk() 
     };
     let any = |facet: Facet| Filter::AnyOf(facet, vec![frequent(facet)]);
     let filters = [vec![], vec![any(Facet::Stage)], vec![any(Facet::Country), any(Facet::Status)]];
-    for (clauses, order) in filters.iter().flat_map(|clauses| orders.map(|order| (clauses, order))) {
-        let expected = naive(&catalog, Table::Startups, clauses, order);
+    for (filters, order) in filters.iter().flat_map(|filters| orders.map(|order| (filters, order))) {
+        let expected = naive(&catalog, Table::Startups, filters, order);
         assert!(expected.len() > 50);
-        let selection = RowFilter::of(snapshot, Table::Startups, clauses);
+        let row_filter = RowFilter::of(snapshot, Table::Startups, filters);
         let keys = Keys::of(snapshot, Table::Startups, order);
-        for patience in [0, 5, 200, PATIENCE] {
+        for budget in [0, 5, 200, TEST_BUDGET] {
             let total = expected.len() as u64;
-            let sorted = Sorted { keys: &keys, selection: &selection, total, patience };
+            let sorted = Sorted { keys: &keys, row_filter: &row_filter, total, budget };
             for offset in (0..total + 20).step_by(17) {
                 let (rows, position) = sorted.page(ListPosition::after(offset), 20);
                 let rest = expected.get(offset as usize..).unwrap_or(&[]);
-                assert_eq!(rows, rest[..rest.len().min(20)], "{clauses:?} {order:?} {patience} {offset}");
+                assert_eq!(rows, rest[..rest.len().min(20)], "{filters:?} {order:?} {budget} {offset}");
                 let next = ListPosition { offset: offset + rows.len() as u64, position };
                 if next.offset < total {
                     let rest = &expected[next.offset as usize..];
-                    assert_eq!(sorted.page(next, 7).0, rest[..rest.len().min(7)], "{order:?} {patience} {next:?}");
+                    assert_eq!(sorted.page(next, 7).0, rest[..rest.len().min(7)], "{order:?} {budget} {next:?}");
                 }
             }
         }

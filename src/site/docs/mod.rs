@@ -125,6 +125,6 @@ fn text(body: &str, context: &DocsContext<'_>) -> askama::Result<String> {
 }
 
 fn document(version: Version, context: &DocsContext<'_>) -> StaticAsset {
-    let document = openapi::document(version, context.base);
+    let document = openapi::document(version, context.base, context.catalog);
     StaticAsset::new("application/json", serde_json::to_vec(&document).expect("an OpenAPI document has a JSON form"))
 }

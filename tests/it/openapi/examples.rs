@@ -44,7 +44,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
                 _ => "",
             };
             let client = if endpoint.content == EndpointKind::Usage { &client } else { &server.client(Tier::Pro) };
-            let reply = client.get(&request(version, endpoint, query));
+            let reply = client.get(&request(&server, version, endpoint, query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
             responses.insert(name, steady(&reply.text, &client.base));
@@ -61,7 +61,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     while client.get("/api/v3/stats").status == 200 {}
     problem(429, &client.get("/api/v3/vcs").text);
     for (code, detail) in [
-        (Code::CursorExpired, "the release 2026-11-13.1 is not held any more: begin again without `cursor`"),
+        (Code::CursorExpired, "snapshot 2026-11-13.1 has expired; restart without `cursor`"),
         (Code::InternalError, "something went wrong here"),
         (Code::Overloaded, "too many requests at once: try again in 1 second"),
     ] {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use venturedex::api::{EndpointKind, Route, Version};
 use venturedex::catalog::Resource;
-use venturedex::catalog::param_schema::{ParamSchema, example_slug};
+use venturedex::catalog::params::ParamType;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, catalog_of, real_data};
@@ -22,14 +22,14 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
 }
 
 /// The path of a valid request; `more` is appended to its query.
-fn request(version: Version, endpoint: &Route, more: &str) -> String {
-    let slug = example_slug(endpoint.subject());
+fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> String {
+    let slug = server.state.live.current().example_slug(endpoint.subject());
     let query = match endpoint.content {
         EndpointKind::Suggestions => format!("q=kestrel&{more}"),
         EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
         _ => more.to_owned(),
     };
-    format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", slug))
+    format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", &slug))
 }
 
 fn names(parameters: &Value) -> Vec<&str> {
@@ -51,7 +51,7 @@ fn each_document_describes_exactly_what_is_served() {
         served.sort_unstable();
         assert_eq!(described, served);
         for endpoint in Route::of(Version::V3) {
-            let reply = client.get(&request(version, endpoint, ""));
+            let reply = client.get(&request(&server, version, endpoint, ""));
             if endpoint.since <= version {
                 assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
             } else {
@@ -70,7 +70,7 @@ fn each_document_describes_the_accepted_parameters() {
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version) {
-            let reply = client.get(&request(version, endpoint, "no_such_parameter=1")).json();
+            let reply = client.get(&request(&server, version, endpoint, "no_such_parameter=1")).json();
             let error = match version {
                 Version::V3 => &reply["errors"][0],
                 Version::V1 | Version::V2 => &reply["meta"]["warnings"][0],
@@ -113,7 +113,7 @@ fn the_example_of_each_parameter_finds_something() {
                     Value::String(text) => text.clone(),
                     other => other.to_string(),
                 };
-                let path = request(version, endpoint, "");
+                let path = request(&server, version, endpoint, "");
                 let reply = client.get(&format!("{path}&{name}={}", text.replace(' ', "+")));
                 assert_eq!(reply.status, 200, "{path}{name}={text}: {}", reply.text);
                 assert!(reply.json()["meta"].get("warnings").is_none(), "{path}{name}={text}: {}", reply.text);
@@ -131,9 +131,9 @@ fn numbers_are_accepted_exactly_within_their_ranges() {
     let client = server.client(Tier::Enterprise);
     for resource in Resource::ALL {
         for parameter in resource.parameters() {
-            let (min, max) = match parameter.kind.form(resource) {
-                ParamSchema::Number(min, max) => (min, max),
-                ParamSchema::Rate => (0, 100),
+            let (min, max) = match parameter.kind {
+                ParamType::Number { min, max, .. } => (min, max),
+                ParamType::Percent(_) => (0, 100),
                 _ => continue,
             };
             let status = |value: i128| {
@@ -156,7 +156,7 @@ fn every_documented_field_can_be_selected() {
         let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
         let fields = resolved(&document, &fields["schema"]["items"])["enum"].as_array().unwrap();
         let all: Vec<&str> = fields.iter().filter_map(Value::as_str).filter(|name| *name != "*").collect();
-        let reply = client.get(&request(Version::V3, endpoint, &format!("fields={}", all.join(","))));
+        let reply = client.get(&request(&server, Version::V3, endpoint, &format!("fields={}", all.join(","))));
         assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
         if let EndpointKind::List(..) | EndpointKind::Record(_) = endpoint.content
             && let Some(table) = endpoint.content.table()
@@ -271,7 +271,7 @@ fn responses_to_an_exhausted_key_match_the_documents() {
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version).filter(|endpoint| endpoint.content != EndpointKind::Usage) {
-            let path = request(version, endpoint, "");
+            let path = request(&server, version, endpoint, "");
             let reply = client.get(&path);
             assert_eq!(reply.status, 429);
             check(&document, endpoint, &reply, &path);

@@ -1,5 +1,4 @@
-//! Answers that are kept: asked again they are the same but for what belongs to the caller, and never those of another
-//! release.
+//! Cached responses: the same as computed ones except for what belongs to the caller, and never of another release.
 
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use venturedex::quota::Tier;
 
 use crate::harness::{Server, bundled_folder, catalog_of, copy_as};
 
-/// What is the same for every caller and every time.
+/// The headers that are the same for every caller at any time.
 fn constant(headers: &HeaderMap) -> Vec<(String, String)> {
     let own = ["x-request-id", "date", "x-ratelimit-remaining", "x-ratelimit-limit", "ratelimit", "ratelimit-policy"];
     let named = headers.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
@@ -18,7 +17,7 @@ fn constant(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 #[test]
-fn an_answer_asked_again_is_the_same() {
+fn a_cached_response_equals_the_computed_one() {
     let server = Server::bundled();
     let (first, second) = (server.client(Tier::Enterprise), server.client(Tier::Pro));
     for path in [
@@ -54,7 +53,7 @@ fn an_answer_asked_again_is_the_same() {
 }
 
 #[test]
-fn what_is_kept_costs_as_much_as_what_is_made() {
+fn a_cached_response_is_counted() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     let remaining = |_| client.get("/api/v3/vcs?limit=1").header("x-ratelimit-remaining").to_owned();
@@ -65,7 +64,7 @@ fn what_is_kept_costs_as_much_as_what_is_made() {
 }
 
 #[test]
-fn a_new_release_answers_anew() {
+fn a_new_release_has_its_own_responses() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     let path = "/api/v3/vcs?limit=3";

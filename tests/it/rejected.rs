@@ -1,4 +1,4 @@
-//! Requests that are refused: all that is wrong with them is told, with what would have worked.
+//! Rejected requests: all errors are reported at once, with suggestions.
 
 use venturedex::quota::Tier;
 
@@ -20,7 +20,7 @@ fn a_mistyped_value_names_the_nearest() {
     }
     let reply = client.get("/api/v3/vcs?secter=fintech");
     assert_eq!(reply.json()["errors"][0]["did_you_mean"], "sector");
-    // v1 lets the good values of a list apply, and is empty where none is good.
+    // v1 applies the valid values of a list; without any, the result is empty.
     let good = client.get("/api/v1/vcs?country=DE").json()["pagination"]["total"].clone();
     assert_eq!(client.get("/api/v1/vcs?country=DE,Atlantis").json()["pagination"]["total"], good);
     assert_eq!(client.get("/api/v1/vcs?country=Atlantis").json()["pagination"]["total"], 0);
@@ -41,11 +41,7 @@ fn a_list_of_too_many_values_is_refused_before_any_is_looked_up() {
         for path in ["vcs", "vcs/nobody"] {
             let reply = client.get(&format!("/api/{version}/{path}?_=1{repeated}&bogus=1"));
             assert_eq!(code(&reply), (400, "invalid_parameter".into()), "{version}/{path}");
-            assert!(
-                reply.text.contains("`bogus`: an address has at most 200 parameters, 201 are given"),
-                "{}",
-                reply.text
-            );
+            assert!(reply.text.contains("`bogus`: a URL has at most 200 parameters, 201 are given"), "{}", reply.text);
         }
     }
     let reply = client.list("/api/v3/vcs", &[("sector", &many[..100].join(","))]);
@@ -55,16 +51,16 @@ fn a_list_of_too_many_values_is_refused_before_any_is_looked_up() {
 }
 
 #[test]
-fn all_that_is_wrong_with_a_request_is_told_at_once() {
+fn all_errors_of_a_request_are_reported_at_once() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let reply = client.get("/api/v3/vcs?limit=0&fields=nam&explain=maybe&zz=1&stage=sede&min_health_score=x&sort=nam");
     let errors = reply.json()["errors"].as_array().unwrap().clone();
-    let mut told: Vec<&str> = errors.iter().map(|error| error["parameter"].as_str().unwrap()).collect();
-    told.sort_unstable();
-    assert_eq!(told, ["explain", "fields", "limit", "min_health_score", "sort", "stage", "zz"]);
+    let mut reported: Vec<&str> = errors.iter().map(|error| error["parameter"].as_str().unwrap()).collect();
+    reported.sort_unstable();
+    assert_eq!(reported, ["explain", "fields", "limit", "min_health_score", "sort", "stage", "zz"]);
     let detail = reply.json()["detail"].as_str().unwrap().to_owned();
-    assert!(told.iter().all(|name| detail.contains(&format!("`{name}`"))), "{detail}");
+    assert!(reported.iter().all(|name| detail.contains(&format!("`{name}`"))), "{detail}");
     let cursor = client.get("/api/v3/vcs?limit=1").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     for (query, code, parameter) in [
         ("cursor=x".to_owned(), "invalid_cursor", "cursor"),
@@ -77,7 +73,7 @@ fn all_that_is_wrong_with_a_request_is_told_at_once() {
 }
 
 #[test]
-fn a_long_error_is_compressed_like_any_answer() {
+fn a_long_error_is_compressed() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     let path = "/api/v3/vcs?zz=1&yy=2&xx=3&ww=4";
@@ -91,7 +87,7 @@ fn a_long_error_is_compressed_like_any_answer() {
 }
 
 #[test]
-fn a_value_that_is_no_text_is_refused() {
+fn a_value_that_is_not_utf_8_is_rejected() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     for version in ["v1", "v2", "v3"] {

@@ -1,0 +1,209 @@
+//! A request's URL, parsed once: routing, validation, `ETag`, cursors and execution use the result.
+//!
+//! Parsing happens before the quota is taken, because `If-None-Match` is answered first. It costs no searches: suggestions
+//! for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
+
+use std::sync::Arc;
+
+use crate::catalog::params::MAX_PARAMETERS;
+use crate::catalog::parse::is_ignored;
+use crate::catalog::{Catalog, Issue, Issues, ParameterError, ParseOptions, Query, Request, Resource};
+use crate::data::{SnapshotVersion, Table};
+use crate::http::State;
+use crate::http::problem::{Code, Problem};
+
+use crate::api::fields;
+use crate::api::pagination::ListRequest;
+use crate::api::record;
+use crate::api::routes::{EndpointKind, Route};
+use crate::api::window::{PageWindow, single_value};
+use crate::api::{SUGGESTIONS, Version};
+
+/// A request in canonical names and values, without defaults.
+pub(crate) type Canonical = Vec<(&'static str, String)>;
+
+pub(crate) struct RequestUrl<'a> {
+    pub state: &'a State,
+    pub catalog: &'a Arc<Catalog>,
+    pub version: Version,
+    /// The path below the version, without a slash at either end.
+    pub path: &'a str,
+    /// The query as it was sent.
+    pub query: &'a str,
+    /// The decoded parameters.
+    pub values: &'a [(String, String)],
+}
+
+/// What a request asks for.
+pub(crate) enum Operation {
+    List(Box<ListRequest>),
+    Record {
+        table: Table,
+        row: u32,
+        warnings: Issues,
+    },
+    /// Counts of the firms that a query finds, by facet.
+    Facets {
+        query: Query,
+        canonical: Canonical,
+    },
+    Stats,
+    Snapshots,
+    Suggest {
+        text: String,
+        window: PageWindow,
+    },
+    Usage,
+}
+
+/// Why a request is rejected.
+pub(crate) enum RequestError {
+    /// No record has this slug.
+    NotFound(Table, String),
+    Parameters(Issues),
+    CursorExpired(SnapshotVersion),
+    /// Parsing panicked.
+    Panic,
+}
+
+impl From<Issues> for RequestError {
+    fn from(issues: Issues) -> Self {
+        Self::Parameters(issues)
+    }
+}
+
+impl From<Vec<ParameterError>> for RequestError {
+    fn from(errors: Vec<ParameterError>) -> Self {
+        Self::Parameters(errors.into())
+    }
+}
+
+impl Operation {
+    /// Parses a request for a route; `slug` is the one in the path.
+    pub(crate) fn parse(url: &RequestUrl<'_>, route: &Route, slug: Option<&str>) -> Result<Self, RequestError> {
+        check_values(url)?;
+        match route.content {
+            EndpointKind::List(resource, names) => match slug {
+                None => Ok(Self::List(Box::new(ListRequest::parse(url, resource, &[])?))),
+                Some(slug) => {
+                    let row = find(url, Table::Firms, slug)?;
+                    let slug = url.catalog.snapshot().slug(Table::Firms, row);
+                    // People are those of the firm: a startup may have the same slug.
+                    let fixed = names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned()));
+                    let fixed: Vec<(&'static str, String)> = fixed.collect();
+                    Ok(Self::List(Box::new(ListRequest::parse(url, resource, &fixed)?)))
+                }
+            },
+            EndpointKind::Record(table) => {
+                let row = find(url, table, slug.expect("the path of a record has a slug"))?;
+                let accepted: &[&str] = if url.version == Version::V3 { &["fields"] } else { &[] };
+                Ok(Self::Record { table, row, warnings: unknown_names(url, accepted)? })
+            }
+            EndpointKind::Facets => parse_facets(url),
+            EndpointKind::Stats => unknown_names(url, &["fields"]).map(|_| Self::Stats),
+            EndpointKind::Snapshots => unknown_names(url, &["fields"]).map(|_| Self::Snapshots),
+            EndpointKind::Usage => unknown_names(url, &["fields"]).map(|_| Self::Usage),
+            EndpointKind::Suggestions => parse_suggest(url),
+        }
+    }
+
+    /// The request in canonical names and values; `None` if it was not fully understood.
+    pub(crate) fn canonical(&self, url: &RequestUrl<'_>) -> Option<Canonical> {
+        let mut canonical = match self {
+            Self::List(list) => return list.canonical(url.version),
+            Self::Record { warnings, .. } if !warnings.is_empty() => return None,
+            Self::Record { .. } | Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
+            Self::Facets { canonical, .. } => canonical.clone(),
+            Self::Suggest { text, window } => {
+                let text = std::iter::once(("q", text.clone()));
+                text.chain(window.canonical(SUGGESTIONS)).collect()
+            }
+        };
+        if url.version == Version::V3 {
+            let pairs = url.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let fields = fields::canonical(pairs)?;
+            canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
+        }
+        Some(canonical)
+    }
+}
+
+impl RequestError {
+    /// The error response, with suggestions.
+    pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
+        match self {
+            Self::NotFound(table, slug) => record::not_found(catalog, *table, slug),
+            Self::Parameters(issues) => Problem::of_parameters(issues.report(catalog)),
+            Self::CursorExpired(version) => {
+                let detail = format!("snapshot {version} has expired; restart without `cursor`");
+                Problem::of_parameter(Code::CursorExpired, "cursor", detail)
+            }
+            Self::Panic => {
+                let detail = "the request could not be processed; please report it with its request ID";
+                Problem::new(Code::InternalError, detail)
+            }
+        }
+    }
+}
+
+/// Checks the number of parameters and their encoding.
+fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
+    if let Some((name, _)) = url.values.get(MAX_PARAMETERS) {
+        let detail = format!("a URL has at most {MAX_PARAMETERS} parameters, {} are given", url.values.len());
+        return Err(vec![ParameterError::invalid(name, detail)].into());
+    }
+    // Decoding replaces invalid bytes by U+FFFD, which is hardly ever sent itself.
+    let replaced = url.values.iter().find(|(_, value)| value.contains(char::REPLACEMENT_CHARACTER));
+    if let Some((name, _)) = replaced
+        && !url.query.to_ascii_lowercase().contains("%ef%bf%bd")
+    {
+        let detail = "the value is not UTF-8; percent-encode the bytes of its UTF-8 form";
+        return Err(vec![ParameterError::invalid(name, detail)].into());
+    }
+    Ok(())
+}
+
+fn find(url: &RequestUrl<'_>, table: Table, slug: &str) -> Result<u32, RequestError> {
+    url.catalog.find(table, slug).ok_or_else(|| RequestError::NotFound(table, slug.to_owned()))
+}
+
+/// Unknown parameters of an endpoint without filters: an error in v3, else warnings.
+fn unknown_names(url: &RequestUrl<'_>, accepted: &[&'static str]) -> Result<Issues, RequestError> {
+    let names = url.values.iter().map(|(name, _)| name);
+    let unknown = names.filter(|name| !is_ignored(name) && !accepted.contains(&name.as_str()));
+    let unknown = unknown.map(|name| Issue::UnknownParameter { name: name.clone(), accepted: accepted.to_vec() });
+    let issues: Issues = unknown.collect();
+    if url.version.is_strict() && !issues.is_empty() { Err(issues.into()) } else { Ok(issues) }
+}
+
+/// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
+fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
+    let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["fields"] };
+    let sort = url.values.iter().filter(|(name, _)| name == "sort");
+    let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(["fields"]);
+    let mut issues: Issues = sort
+        .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: names.clone().collect() })
+        .collect();
+    let parsed = issues.collect(url.catalog.parse(Resource::Firms, url.values, options));
+    match parsed.map(|parsed| (parsed.request, parsed.canonical)) {
+        Some((Request::List(query), canonical)) if issues.is_empty() => Ok(Operation::Facets { query, canonical }),
+        _ => Err(issues.not_accepting(&["sort"]).into()),
+    }
+}
+
+fn parse_suggest(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
+    unknown_names(url, &["q", "limit", "fields"])?;
+    let mut errors = Vec::new();
+    let text = single_value(url.values, "q", &mut errors);
+    if text.is_none() {
+        errors.push(ParameterError::invalid("q", "`q` is required: the text typed so far"));
+    }
+    let mut window = PageWindow::parse(Version::V1, url.values)?;
+    if !url.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
+        window.limit = SUGGESTIONS;
+    }
+    match text {
+        Some(text) if errors.is_empty() => Ok(Operation::Suggest { text: text.to_owned(), window }),
+        _ => Err(errors.into()),
+    }
+}

@@ -1,0 +1,137 @@
+//! The part of a list that a request selects: `limit` with `offset` (v1), `page` (v2) or `cursor` (v3).
+
+use crate::catalog::ParameterError;
+use crate::catalog::params::MAX_EXACT_INT;
+
+use crate::api::Version;
+
+/// Default `limit` of a list.
+pub const DEFAULT_LIMIT: u64 = 20;
+/// Maximum `limit`; larger values are clamped.
+pub const MAX_LIMIT: u64 = 100;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageWindow {
+    /// 1 to [`MAX_LIMIT`].
+    pub limit: u64,
+    /// Whether the given limit was above the maximum.
+    pub clamped: bool,
+    pub start: Start,
+}
+
+/// Where a window begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// After this number of rows (v1).
+    Offset(u64),
+    /// At this page, from 1 (v2).
+    Page(u64),
+    /// At the position of a cursor (v3), or the first row.
+    Cursor,
+}
+
+impl PageWindow {
+    /// Parses the parameters of a window. The error has all that are invalid.
+    pub fn parse(version: Version, values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
+        let mut errors = Vec::new();
+        let mut number = |name: &str, min: u64, default: u64| -> u64 {
+            let Some(text) = single_value(values, name, &mut errors) else { return default };
+            parse_uint(text).filter(|number| *number >= min).unwrap_or_else(|| {
+                let detail = format!("`{text}` is not an integer of at least {min}");
+                errors.push(ParameterError::invalid(name, detail));
+                default
+            })
+        };
+        let limit = number("limit", 1, DEFAULT_LIMIT);
+        let start = match version {
+            Version::V1 => Start::Offset(number("offset", 0, 0)),
+            Version::V2 => Start::Page(number("page", 1, 1)),
+            Version::V3 => Start::Cursor,
+        };
+        match errors.is_empty() {
+            true => Ok(Self { limit: limit.min(MAX_LIMIT), clamped: limit > MAX_LIMIT, start }),
+            false => Err(errors),
+        }
+    }
+
+    /// Number of rows before the window; 0 if a cursor decides.
+    pub fn offset(&self) -> u64 {
+        match self.start {
+            Start::Offset(offset) => offset,
+            Start::Page(page) => (page - 1).saturating_mul(self.limit),
+            Start::Cursor => 0,
+        }
+    }
+
+    /// The window in canonical names and values, without defaults.
+    pub(crate) fn canonical(&self, default_limit: u64) -> impl Iterator<Item = (&'static str, String)> {
+        // All limits above the maximum have the same response, which has a warning.
+        let limit = if self.clamped { MAX_LIMIT + 1 } else { self.limit };
+        let start = match self.start {
+            Start::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
+            Start::Page(page) if page > 1 => Some(("page", page.to_string())),
+            _ => None,
+        };
+        (limit != default_limit).then(|| ("limit", limit.to_string())).into_iter().chain(start)
+    }
+}
+
+/// Parses decimal digits, saturating at the largest integer that JSON readers represent exactly.
+pub(crate) fn parse_uint(text: &str) -> Option<u64> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits.then(|| text.parse().unwrap_or(u64::MAX).min(MAX_EXACT_INT))
+}
+
+/// The one value of a parameter; empty values are ignored, several different ones are an error.
+pub fn single_value<'v>(
+    values: &'v [(String, String)],
+    name: &str,
+    errors: &mut Vec<ParameterError>,
+) -> Option<&'v str> {
+    let named = values.iter().filter(|(known, _)| known == name).map(|(_, value)| value.trim());
+    let mut named = named.filter(|value| !value.is_empty());
+    let first = named.next()?;
+    if named.any(|value| value != first) {
+        errors.push(ParameterError::invalid(name, format!("`{name}` takes one value, several are given")));
+    }
+    Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(version: Version, query: &[(&str, &str)]) -> Result<(PageWindow, usize), usize> {
+        let values: Vec<(String, String)> = query.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        PageWindow::parse(version, &values)
+            .map(|window| (window.clone(), usize::from(window.clamped)))
+            .map_err(|errors| errors.len())
+    }
+
+    #[test]
+    fn a_limit_above_the_maximum_is_clamped() {
+        for text in ["101", "1000000", "99999999999999999999999"] {
+            let (window, clamped) = parse(Version::V1, &[("limit", text)]).unwrap();
+            assert_eq!((window.limit, clamped), (100, 1), "{text}");
+        }
+        assert_eq!(parse(Version::V3, &[("limit", "100")]).unwrap().1, 0);
+    }
+
+    #[test]
+    fn invalid_windows_are_rejected() {
+        for bad in ["0", "-1", "ten", "1.5", "+3"] {
+            assert_eq!(parse(Version::V3, &[("limit", bad)]), Err(1), "{bad}");
+            assert_eq!(parse(Version::V2, &[("page", bad)]), Err(1), "{bad}");
+        }
+        assert_eq!(parse(Version::V1, &[("offset", "-1")]), Err(1));
+        assert_eq!(parse(Version::V1, &[("limit", "5"), ("limit", "6")]), Err(1));
+        assert_eq!(parse(Version::V1, &[("limit", ""), ("offset", "0")]).unwrap().0.limit, 20);
+    }
+
+    #[test]
+    fn a_page_too_far_out_does_not_overflow() {
+        let (window, _) = parse(Version::V2, &[("page", "99999999999999999999999")]).unwrap();
+        assert_eq!(window.start, Start::Page(MAX_EXACT_INT));
+        assert_eq!(window.offset(), (MAX_EXACT_INT - 1) * 20);
+    }
+}
