@@ -311,7 +311,7 @@ fn invalid_forms_are_rejected() {
     for email in ["", "ada", "ada@", "<b>@x.example"] {
         let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
         assert_eq!(reply.status, 422, "{email}");
-        assert!(reply.text.contains("invalid e-mail address"), "{}", reply.text);
+        assert!(reply.text.contains("Invalid e-mail address"), "{}", reply.text);
         assert!(!reply.text.contains("<b>"));
     }
     for password in ["", "short", "passwordpassword", "ada@example.com", "aaaaaaaaaaaaaaaa"] {

@@ -255,7 +255,7 @@ fn the_client_in_javascript_pages_through_everything() {
     }
 }
 
-/// The Rust client, compiled as it stands by `cargo test`.
+/// The Rust client, compiled unchanged by `cargo test`.
 fn compiled() -> Option<Command> {
     let programs = Path::new(env!("CARGO_BIN_EXE_venturedex")).parent().unwrap();
     let program = programs.join("examples").join(format!("page_through{}", std::env::consts::EXE_SUFFIX));
