@@ -117,7 +117,7 @@ impl Issues {
                 unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable())
             }
         };
-        self.0.iter().map(|issue| report(issue)).collect()
+        self.0.iter().map(report).collect()
     }
 }
 

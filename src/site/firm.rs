@@ -199,7 +199,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
                 slug: snapshot.slug(Table::Firms, other.row).to_owned(),
                 name: snapshot.name(Table::Firms, other.row).to_owned(),
                 shared_rounds: other.shared_rounds,
-                last_shared_on: other.last_shared_on.map(|date| format::day(&date.to_string())),
+                last_shared_on: other.last_shared_on.map(|date| format::day(date.to_string())),
             })
             .collect(),
         co_investor_count: shared.total,
@@ -259,7 +259,7 @@ fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Resu
         slug: record.slug,
         name: record.name,
         stage: format::word(snapshot.round_stage(round).name()),
-        date: day.map(|day| format::day(&Date::from_days(*day).to_string())),
+        date: day.map(|day| format::day(Date::from_days(*day).to_string())),
         amount_usd: amount,
         led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
         status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),

@@ -83,7 +83,7 @@ pub(crate) fn day(date: impl std::fmt::Display) -> String {
 
 /// The UTC date of Unix seconds: `3 Nov 2026`.
 pub(crate) fn day_of(unix: i64) -> String {
-    day(&Date::from_unix(unix).to_string())
+    day(Date::from_unix(unix).to_string())
 }
 
 /// The UTC time of Unix seconds: `22 Nov 2026, 13:05 UTC`.

@@ -83,7 +83,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let page = HomePage {
         layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path),
         totals: catalog.totals(),
-        released_on: format::day(&catalog.totals().released_on),
+        released_on: format::day(catalog.totals().released_on),
         leaders: leaders?,
         base: &request.state.public_url,
     };

@@ -159,7 +159,7 @@ fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
         let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
         let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
         let counts = active.chain(revoked).map(|key| key.requests[index]);
-        (format::day(&day.to_string()), counts.collect())
+        (format::day(day.to_string()), counts.collect())
     };
     usage.days.iter().enumerate().rev().map(of_day).collect()
 }
