@@ -109,7 +109,7 @@ impl Issues {
     /// The errors or warnings with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
         let mut searches = MAX_RECORD_SUGGESTIONS;
-        let mut report = |issue: &Issue| match issue {
+        let report = |issue: &Issue| match issue {
             Issue::Invalid(error) => error.clone(),
             Issue::UnknownParameter { name, accepted } => ParameterError::unknown_parameter(name, accepted),
             Issue::UnknownValue { parameter, value } => unknown_value(catalog, parameter, value, &mut searches),

@@ -131,7 +131,10 @@ fn every_result_from_real_data_matches_its_schema() {
 
     let crowd = tools.call(Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
     assert_eq!(crowd["total"], 1_000);
-    assert!(crowd["notes"][0].as_str().unwrap().starts_with("more names match; `total` counts the best 1000"), "{crowd}");
+    assert!(
+        crowd["notes"][0].as_str().unwrap().starts_with("more names match; `total` counts the best 1000"),
+        "{crowd}"
+    );
 }
 
 #[test]

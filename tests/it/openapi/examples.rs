@@ -44,7 +44,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
                 _ => "",
             };
             let client = if endpoint.content == EndpointKind::Usage { &client } else { &server.client(Tier::Pro) };
-            let reply = client.get(&request(&server, version, endpoint, query));
+            let reply = client.get(&request(server, version, endpoint, query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
             responses.insert(name, steady(&reply.text, &client.base));
