@@ -1,6 +1,5 @@
--- Asks one question all the time: as a tool call where CALL holds its message, else by the path PATH_ASKED, with a
--- parameter that the service ignores, so that the answer is made each time as that of a tool is, and none is one that was
--- kept.
+-- Repeats one request: the tool call in CALL, or else the path in PATH_ASKED with a parameter that the service ignores,
+-- so that the response is computed each time, as that of a tool is, and never comes from the cache.
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY") }
 local call = os.getenv("CALL")
 local message

@@ -1,18 +1,18 @@
--- Asks the paths of the file that PATHS names, one after the other, with the key that KEY holds. With ANEW each gets a
--- parameter of its own, which the service ignores, so that no answer is one that was kept.
+-- Asks the paths of the file that PATHS names, one after the other, with the key in KEY. With FRESH each gets a
+-- parameter of its own, which the service ignores, so that no response comes from the cache.
 local paths = {}
 for line in io.lines(os.getenv("PATHS")) do
   paths[#paths + 1] = line
 end
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY") }
 local next_path = 0
-local anew = os.getenv("ANEW")
+local fresh = os.getenv("FRESH")
 local started = os.time() .. "."
 
 function request()
   next_path = next_path + 1
   local path = paths[(next_path - 1) % #paths + 1]
-  if anew then
+  if fresh then
     path = path .. (path:find("?", 1, true) and "&" or "?") .. "_=" .. started .. next_path
   end
   return wrk.format("GET", path, headers)

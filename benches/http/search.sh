@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Search over HTTP against a fixed body of the same server, in turn: rates, latencies and their ratio. Each search is made
-# anew; what is kept is faster.
+# Search over HTTP against a fixed body of the same server, in turn: rates, latencies and their ratio. Each search is
+# computed; a cached response is faster.
 #
 #   benches/http/search.sh BASE KEY [CLIENTS] [SECONDS] [ROUNDS]
 #
@@ -15,10 +15,10 @@ python3 "$here/queries.py" "$base" "$KEY" >"$work/search"
 echo /healthz >"$work/fixed"
 echo "$(wc -l <"$work/search") queries, $clients clients, $rounds rounds of $seconds s each"
 run() { PATHS="$work/$1" wrk -t1 -c"$clients" -d"${seconds}s" -s "$here/paths.lua" "$base" | grep RESULT; }
-ANEW=1 run search >/dev/null
+FRESH=1 run search >/dev/null
 for _ in $(seq "$rounds"); do
   read -r _ fixed _ _ _ <<<"$(run fixed)"
-  read -r _ search p50 p99 errors <<<"$(ANEW=1 run search)"
+  read -r _ search p50 p99 errors <<<"$(FRESH=1 run search)"
   awk -v f="$fixed" -v s="$search" -v p50="$p50" -v p99="$p99" -v e="$errors" \
     'BEGIN { printf "fixed %.0f/s  search %.0f/s  ratio %.3f  p50 %.2f ms  p99 %.2f ms  errors %d\n", f, s, s / f, p50, p99, e }'
 done

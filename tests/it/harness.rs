@@ -20,7 +20,7 @@ use venturedex::mcp::McpQuota;
 use venturedex::quota::{RateLimitConfig, Tier};
 use venturedex::release::ActiveRelease;
 
-/// The real data's folder, where it is there; `None` skips a test, and fails it where all tests must run.
+/// The folder of the real data. `None` skips a test; fails if all tests must run.
 pub fn real_data() -> Option<PathBuf> {
     let folder = std::env::var_os("VENTUREDEX_REAL_DATA").map(PathBuf::from).filter(|folder| folder.is_dir());
     if folder.is_none() {
@@ -213,7 +213,7 @@ pub struct Reply {
     pub text: String,
 }
 
-/// The status and the code of an error; an empty code where it is none.
+/// The status and the error code; the code is empty if the response is not an error.
 pub fn code(reply: &Reply) -> (u16, String) {
     (reply.status, reply.json()["code"].as_str().unwrap_or("").to_owned())
 }
@@ -224,7 +224,7 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
-    /// A header's text; empty where it is not there.
+    /// A header's text; empty if the header is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }

@@ -12,6 +12,7 @@ mod faults;
 mod further;
 mod harness;
 mod indexer;
+mod language;
 mod layers;
 mod lists;
 mod mcp;

@@ -129,5 +129,5 @@ fn no_path_is_without_its_snapshot() {
         })
         .collect();
     let missing: Vec<&&str> = paths.iter().filter(|path| !shot.contains(**path)).collect();
-    assert!(missing.is_empty(), "say here how {missing:?} is to be asked for");
+    assert!(missing.is_empty(), "add a request for {missing:?}");
 }

@@ -31,6 +31,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/limits", "Limits"),
     ("/docs/versions", "Versions"),
     ("/docs/errors", "Errors"),
+    ("/docs/operation", "Operation"),
 ];
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
@@ -97,6 +98,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
         "/docs/search",
         page("Search", "What a search by name tolerates, and how its results are ordered.", |c| {
             text(include_str!("text/search.html"), c)
+        }),
+    ),
+    (
+        "/docs/operation",
+        page("Operation", "How to publish releases, manage accounts and keys, and run the server.", |c| {
+            text(include_str!("text/operation.html"), c)
         }),
     ),
     ("/docs/match", page("Match", "How the firms that fit a startup are found and explained.", |_| matching::page())),
