@@ -5,7 +5,6 @@
 
 pub mod definition;
 pub mod example;
-pub mod model;
 pub mod parameter;
 pub(crate) mod reference;
 pub mod response;

@@ -8,7 +8,6 @@ use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
 
 use crate::api::{Route, Version};
 use crate::catalog::Catalog;
-use crate::data::Table;
 use crate::openapi::{BASE, Examples, document, example_of};
 
 /// The reference of one version.
@@ -184,26 +183,10 @@ fn schema_name(response: &Response) -> Option<&str> {
     })
 }
 
-/// The first record of a table in the served release, by slug and name; `None` if the table is empty.
-pub(crate) fn first_record(catalog: &Catalog, table: Table) -> Option<(&str, &str)> {
-    let snapshot = catalog.snapshot();
-    (snapshot.rows(table) > 0).then(|| (snapshot.slug(table, 0), snapshot.name(table, 0)))
-}
-
-/// The example of a parameter: of a slug or a name that of the first record, else the one of the document.
-fn example(catalog: &Catalog, route: &Route, name: &str) -> Option<String> {
-    let searched = route.content.table().unwrap_or(Table::Firms);
-    match name {
-        "slug" => first_record(catalog, route.subject()).map(|(slug, _)| slug.to_owned()),
-        "q" => first_record(catalog, searched).map(|(_, name)| name.to_lowercase()),
-        _ => example_of(route, name, catalog),
-    }
-}
-
 /// The path and query of a request that can be sent as it is: at most three parameters, with their examples.
 fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Parameter]) -> String {
     let is_path = |parameter: &&&Parameter| parameter.parameter_in == ParameterIn::Path;
-    let example = |parameter: &&Parameter| example(catalog, route, &parameter.name);
+    let example = |parameter: &&Parameter| example_of(route, &parameter.name, catalog);
     let slug = parameters.iter().filter(is_path).find_map(example);
     let path = slug.map_or_else(|| route.path.to_owned(), |slug| route.path.replace("{slug}", &slug));
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);

@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Filter, History, ListPosition, Query};
+use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Table};
-use crate::openapi::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
 use crate::site::browse::{PER_PAGE, Pager, position_of, read_page};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
+use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
-use crate::openapi::model::{Firm, Person, Startup};
 use crate::site::error_page::{PageError, named, noun, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;

@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Query, Request, Resource};
+use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Metric, Stage, Table};
-use crate::openapi::model::Firm;
 use crate::site::browse::{
     PARSE_OPTIONS, PER_PAGE, Pager, Warning, active_filters, position_of, read_page, warning_of,
 };

@@ -3,8 +3,8 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Resource};
+use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Facet, Table};
-use crate::openapi::model::{Firm, Person, Startup};
 use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
 use crate::data::Table;
-use crate::openapi::model::Person;
+use crate::data::model::Person;
 use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};

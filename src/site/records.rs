@@ -4,11 +4,12 @@ use serde::de::DeserializeOwned;
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::openapi::model;
 use crate::site::error_page::PageError;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
-    model::read(catalog, table, row).ok_or(PageError::Undecodable(table, row))
+    let mut text = catalog.snapshot().record(table, row).whole().to_vec();
+    text.push(b'}');
+    serde_json::from_slice(&text).map_err(|_| PageError::Undecodable(table, row))
 }
 
 pub(crate) fn records<'r, R: DeserializeOwned>(

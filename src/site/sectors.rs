@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::openapi::model::Sector;
+use crate::data::model::Sector;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::records::record;

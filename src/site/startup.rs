@@ -3,8 +3,8 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
+use crate::data::model::{FundingRound, Person, Startup};
 use crate::data::{Facet, Table};
-use crate::openapi::model::{FundingRound, Person, Startup};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};

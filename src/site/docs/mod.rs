@@ -13,7 +13,6 @@ use crate::data::Table;
 use crate::http::static_asset::StaticAsset;
 use crate::openapi;
 use crate::openapi::Version;
-use crate::openapi::reference::first_record;
 use crate::site::docs::clients::CLIENTS;
 use crate::site::static_pages::{DocsContext, StaticEntry};
 
@@ -125,8 +124,7 @@ const fn page(
 
 /// A page that is a file: `{base}` is the address of the service, `{firm_query}` a firm's name to search for.
 fn text(body: &str, context: &DocsContext<'_>) -> askama::Result<String> {
-    let firm = first_record(context.catalog, Table::Firms)
-        .map_or_else(|| "capital".to_owned(), |(_, name)| name.to_lowercase());
+    let firm = context.catalog.example_name(Table::Firms);
     let query: String = byte_serialize(firm.as_bytes()).collect();
     Ok(body.replace("{base}", &html::escaped(context.base)).replace("{firm_query}", &query))
 }
