@@ -59,14 +59,14 @@ fn main() {
     let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
     let state = State {
-        live: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
-        access: AuthService::open(&folder, 0).expect("a data folder"),
+        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
+        auth: AuthService::open(&folder, 0).expect("a data folder"),
         public_url: "http://127.0.0.1:8080".to_owned(),
-        kept: Default::default(),
+        response_cache: Default::default(),
         trusted_proxies: Vec::new(),
         clock: || 0,
     };
-    let catalog = state.live.current();
+    let catalog = state.releases.current();
     let snapshot = catalog.snapshot();
     println!("release {}, {} firms", catalog.version(), snapshot.counts().firms);
 

@@ -72,17 +72,17 @@ fn main() {
     println!("release {}, {} firms, {} clients", catalog.version(), snapshot.counts().firms, options.clients);
 
     let folder = std::env::temp_dir().join(format!("venturedex-rates-{}", std::process::id()));
-    let access = AuthService::open(&folder, now()).expect("a data folder");
-    let key = access.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
+    let auth = AuthService::open(&folder, now()).expect("a data folder");
+    let key = auth.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
-    let live = Arc::new(ActiveRelease::new(Arc::new(catalog), 2));
+    let releases = Arc::new(ActiveRelease::new(Arc::new(catalog), 2));
     let state = Arc::new(State {
-        live,
-        access,
+        releases,
+        auth,
         public_url: base.clone(),
-        kept: ResponseCache::default(),
+        response_cache: ResponseCache::default(),
         trusted_proxies: Vec::new(),
         clock: now,
     });

@@ -49,8 +49,8 @@ model! {
 }
 
 /// Responds with the counts of the firms that a query finds; see [`crate::catalog::FacetCounts`].
-pub(crate) fn respond(call: &ApiRequest<'_>, query: &Query) -> Result<ApiResponse, Problem> {
-    let (snapshot, counts) = (call.catalog.snapshot(), call.catalog.facet_counts(query));
+pub(crate) fn respond(request: &ApiRequest<'_>, query: &Query) -> Result<ApiResponse, Problem> {
+    let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(query));
     let stage = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
     let kind = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
     let sector = |counted: &ValueCount| NamedFacet {
@@ -70,7 +70,7 @@ pub(crate) fn respond(call: &ApiRequest<'_>, query: &Query) -> Result<ApiRespons
         kind: counts.kinds.iter().map(kind).collect(),
     };
     let capped = counts.capped.then(|| ParameterError::total_capped(counts.total));
-    json_response::<Facets<'_>>(call, &data, capped.as_slice())
+    json_response::<Facets<'_>>(request, &data, capped.as_slice())
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

@@ -49,8 +49,8 @@ impl Rows {
 }
 
 /// Responds with a page of a list.
-pub(crate) fn respond(call: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
-    let (version, resource, catalog) = (call.version, list.resource, &list.catalog);
+pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
+    let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::Default,
@@ -73,7 +73,7 @@ pub(crate) fn respond(call: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiRe
 
     let next_cursor = match (version, rows.next()) {
         (Version::V3, Some(position)) => {
-            let cursor = list.cursor_at(position, version, call.path).seal(call.state.access.cursor_secret());
+            let cursor = list.cursor_at(position, version, request.path).seal(request.state.auth.cursor_secret());
             Some(cursor.ok_or_else(|| {
                 let detail = "the filters do not fit into a cursor; use fewer values per request";
                 Problem::new(Code::UrlTooLong, detail)
@@ -81,7 +81,7 @@ pub(crate) fn respond(call: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiRe
         }
         _ => None,
     };
-    let next_link = next_cursor.as_ref().map(|cursor| next_link(call, cursor));
+    let next_link = next_cursor.as_ref().map(|cursor| next_link(request, cursor));
     let (total, limit) = (rows.total(), list.window.limit);
     let pagination = match list.window.start {
         Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
@@ -138,6 +138,6 @@ fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedR
 }
 
 /// The URL of the next page; the cursor carries the query.
-fn next_link(call: &ApiRequest<'_>, cursor: &str) -> String {
-    format!("{}/api/v3/{}?cursor={cursor}", call.state.public_url, call.path)
+fn next_link(request: &ApiRequest<'_>, cursor: &str) -> String {
+    format!("{}/api/v3/{}?cursor={cursor}", request.state.public_url, request.path)
 }

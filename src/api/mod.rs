@@ -86,13 +86,13 @@ fn authorization(headers: &HeaderMap) -> Option<&str> {
 /// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
 /// store.
 pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
-    let caller = state.access.authenticate(authorization(request.headers));
+    let caller = state.auth.authenticate(authorization(request.headers));
     if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
         return None;
     }
-    let catalog = state.live.serving();
+    let catalog = state.releases.serving();
     let cached = match caller.is_ok() && request.is_read() {
-        true => state.kept.get(CacheKey::of(&catalog, request.path, request.query)),
+        true => state.response_cache.get(CacheKey::of(&catalog, request.path, request.query)),
         false => None,
     };
     Some(Pipeline::new(state, request, &catalog, cached).respond(caller))
@@ -100,8 +100,8 @@ pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Respo
 
 /// The same after looking up the key in the store.
 pub(crate) async fn respond_after_lookup(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
-    let caller = state.access.authenticate_fresh(authorization(request.headers)).await;
-    Pipeline::new(state, request, &state.live.serving(), None).respond(caller)
+    let caller = state.auth.authenticate_fresh(authorization(request.headers)).await;
+    Pipeline::new(state, request, &state.releases.serving(), None).respond(caller)
 }
 
 enum Outcome {
@@ -155,7 +155,7 @@ impl<'a> Pipeline<'a> {
         if *request.method == Method::OPTIONS {
             // Browsers send it without a key.
             if let Ok(caller) = caller {
-                *quota = self.state.access.peek(&caller, quota.day);
+                *quota = self.state.auth.peek(&caller, quota.day);
             }
             return Ok(Outcome::Preflight);
         }
@@ -178,14 +178,14 @@ impl<'a> Pipeline<'a> {
                 None => parsed.as_ref().and_then(|parsed| parsed.etag.clone()),
             };
             if let Some(etag) = etag.filter(|etag| etag.matches(request.headers)) {
-                *quota = self.state.access.peek(&caller, quota.day);
+                *quota = self.state.auth.peek(&caller, quota.day);
                 return Ok(Outcome::NotModified(etag.value));
             }
         }
         let is_usage = route.as_ref().is_some_and(|(route, _)| route.content == EndpointKind::Usage);
         *quota = match is_usage {
-            true => self.state.access.peek(&caller, quota.day),
-            false => self.state.access.take(&caller, quota.day).map_err(|denied| {
+            true => self.state.auth.peek(&caller, quota.day),
+            false => self.state.auth.take(&caller, quota.day).map_err(|denied| {
                 *quota = denied;
                 quota_exceeded(&denied)
             })?,
@@ -196,12 +196,12 @@ impl<'a> Pipeline<'a> {
                 false => Err(not_acceptable()),
             };
         }
-        let response = caught(request.id, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
+        let response = catch_panic(request.id, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
         let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         if let Err(problem) = &response
             && problem.code.status().is_server_error()
         {
-            *quota = self.state.access.give_back(&caller, quota.day);
+            *quota = self.state.auth.give_back(&caller, quota.day);
         }
         Ok(Outcome::Found(response?))
     }
@@ -216,7 +216,7 @@ impl<'a> Pipeline<'a> {
     ) -> Parsed {
         let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
         let url = RequestUrl { state, catalog, version, path, query, values };
-        let operation = caught(self.request.id, || Operation::parse(&url, route, slug).map_err(Some));
+        let operation = catch_panic(self.request.id, || Operation::parse(&url, route, slug).map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let cacheable = operation.as_ref().ok().filter(|_| route.content.is_cacheable());
         let etag = cacheable.map(|operation| ETag::new(&url, operation.canonical(&url).as_ref()));
@@ -236,8 +236,8 @@ impl<'a> Pipeline<'a> {
             return Err(Problem::new(Code::UnknownRoute, detail));
         };
         let catalog = Arc::clone(self.catalog);
-        let call = ApiRequest { state: self.state, catalog, version, path, values, quota };
-        let Some(parsed) = parsed else { return Err(record::unknown_route(&call)) };
+        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota };
+        let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
         if !request.is_read() {
             let detail = format!("`/{path}` is read-only: use GET or HEAD, not {}", request.method);
             return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
@@ -245,12 +245,12 @@ impl<'a> Pipeline<'a> {
         if !accepts_json(request.headers) {
             return Err(not_acceptable());
         }
-        let operation = parsed.operation.as_ref().map_err(|error| call.reject(parsed.route, error))?;
-        let response = call.execute(operation)?;
-        let cached = Arc::new(call.finish(parsed.etag.as_ref(), response));
+        let operation = parsed.operation.as_ref().map_err(|error| api_request.reject(parsed.route, error))?;
+        let response = api_request.execute(operation)?;
+        let cached = Arc::new(api_request.finish(parsed.etag.as_ref(), response));
         // The release of a cursor may be unloaded at any time.
         if parsed.etag.is_some() && !values.iter().any(|(name, _)| name == "cursor") {
-            self.state.kept.insert(CacheKey::of(self.catalog, request.path, request.query), &cached);
+            self.state.response_cache.insert(CacheKey::of(self.catalog, request.path, request.query), &cached);
         }
         Ok(cached)
     }
@@ -388,7 +388,7 @@ fn quota_exceeded(quota: &Quota) -> Problem {
 }
 
 /// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
-fn caught<T, E>(id: RequestId, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
+fn catch_panic<T, E>(id: RequestId, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
     // Unwind safe: the catalog is immutable, counters are protected by their own locks.
     std::panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         tracing::error!("request {id} panicked: {}", panic_message(panic.as_ref()));
@@ -438,7 +438,8 @@ mod tests {
 
     #[test]
     fn a_panic_while_a_request_is_executed_is_an_internal_error() {
-        let executed: Result<(), Option<Problem>> = caught(RequestIds::new(1).next(), || panic!("a bug in a route"));
+        let executed: Result<(), Option<Problem>> =
+            catch_panic(RequestIds::new(1).next(), || panic!("a bug in a route"));
         assert!(matches!(executed, Err(None)));
         let catalog = crate::catalog::bundled().unwrap();
         let problem = RequestError::Panic.problem(&catalog);

@@ -129,13 +129,13 @@ fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Curs
         return Ok(None);
     }
     let Some(text) = text else { return Ok(None) };
-    let cursor = Cursor::open(text, url.state.access.cursor_secret());
+    let cursor = Cursor::open(text, url.state.auth.cursor_secret());
     let Some(cursor) = cursor.filter(|cursor| cursor.path.eq_ignore_ascii_case(url.path)) else {
         let detail = "invalid cursor for this list; pass `pagination.next_cursor` unmodified or omit `cursor`";
         issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
         return Ok(None);
     };
-    let loaded = url.state.live.loaded(cursor.snapshot);
+    let loaded = url.state.releases.loaded(cursor.snapshot);
     match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
         Some(catalog) => Ok(Some((cursor, catalog))),
         None => Err(RequestError::CursorExpired(cursor.snapshot)),

@@ -29,26 +29,31 @@ pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem 
 }
 
 /// The response with one record.
-pub(crate) fn answer(call: &ApiRequest<'_>, table: Table, row: u32, warnings: &Issues) -> Result<ApiResponse, Problem> {
-    let v3 = call.version == Version::V3;
+pub(crate) fn answer(
+    request: &ApiRequest<'_>,
+    table: Table,
+    row: u32,
+    warnings: &Issues,
+) -> Result<ApiResponse, Problem> {
+    let v3 = request.version == Version::V3;
     let fields = match v3 {
-        true => Fields::parse(call.values, FieldSet::of_table(table)).map_err(Problem::of_parameters)?,
+        true => Fields::parse(request.values, FieldSet::of_table(table)).map_err(Problem::of_parameters)?,
         false => Fields::Default,
     };
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");
-    record_json::write(&mut body, &call.catalog, table, row, &fields, true);
-    Ok(finish(call, body, &warnings.report(&call.catalog)))
+    record_json::write(&mut body, &request.catalog, table, row, &fields, true);
+    Ok(finish(request, body, &warnings.report(&request.catalog)))
 }
 
 /// The response with `data`, cut to the selected fields.
 pub(crate) fn json_response<M: Model>(
-    call: &ApiRequest<'_>,
+    request: &ApiRequest<'_>,
     data: &impl Serialize,
     warnings: &[ParameterError],
 ) -> Result<ApiResponse, Problem> {
     let set = FieldSet::of_model::<M>();
-    let fields = Fields::parse(call.values, set).map_err(Problem::of_parameters)?;
+    let fields = Fields::parse(request.values, set).map_err(Problem::of_parameters)?;
     let mut body = Vec::with_capacity(1024);
     body.extend_from_slice(b"{\"data\":");
     match fields.mask(set) {
@@ -59,29 +64,29 @@ pub(crate) fn json_response<M: Model>(
         }
         None => append(&mut body, data),
     }
-    Ok(finish(call, body, warnings))
+    Ok(finish(request, body, warnings))
 }
 
-fn finish(call: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
-    let snapshot = call.catalog.version();
+fn finish(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
+    let snapshot = request.catalog.version();
     let meta = Meta { snapshot: snapshot.to_string(), warnings, did_you_mean: &[], explain: &[] };
-    append_meta(&mut body, call.version, &meta);
+    append_meta(&mut body, request.version, &meta);
     ApiResponse { body, snapshot, next_link: None }
 }
 
 /// The same with the keys of `data` in alphabetical order, as in all releases of these endpoints.
 fn sorted_response<M: Model>(
-    call: &ApiRequest<'_>,
+    request: &ApiRequest<'_>,
     data: &impl Serialize,
     warnings: &[ParameterError],
 ) -> Result<ApiResponse, Problem> {
     let sorted = serde_json::to_value(data).expect("response types always have a JSON form");
-    json_response::<M>(call, &sorted, warnings)
+    json_response::<M>(request, &sorted, warnings)
 }
 
 /// `GET /stats`: totals of the snapshot.
-pub(crate) fn stats(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    sorted_response::<Totals>(call, call.catalog.totals(), &[])
+pub(crate) fn stats(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    sorted_response::<Totals>(request, request.catalog.totals(), &[])
 }
 
 /// Default number of suggestions.
@@ -138,23 +143,23 @@ model! {
 }
 
 /// `GET /suggest?q=`: records of all types whose names complete the text, best first.
-pub(crate) fn suggest(call: &ApiRequest<'_>, text: &str, window: &PageWindow) -> Result<ApiResponse, Problem> {
+pub(crate) fn suggest(request: &ApiRequest<'_>, text: &str, window: &PageWindow) -> Result<ApiResponse, Problem> {
     let warnings: Vec<ParameterError> =
         window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT)).into_iter().collect();
-    let snapshot = call.catalog.snapshot();
+    let snapshot = request.catalog.snapshot();
     let suggestions =
-        call.catalog.suggest(text, window.limit as usize).into_iter().map(|(table, row, score)| Suggestion {
+        request.catalog.suggest(text, window.limit as usize).into_iter().map(|(table, row, score)| Suggestion {
             kind: table.noun(),
             slug: snapshot.slug(table, row),
             name: snapshot.name(table, row),
             score: (f64::from(score) * 1_000.0).round() / 1_000.0,
         });
-    sorted_response::<Suggestion<'_>>(call, &suggestions.collect::<Vec<_>>(), &warnings)
+    sorted_response::<Suggestion<'_>>(request, &suggestions.collect::<Vec<_>>(), &warnings)
 }
 
 /// `GET /snapshots`: the available releases, newest first.
-pub(crate) fn snapshots(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    let catalogs = call.state.live.all();
+pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    let catalogs = request.state.releases.all();
     let releases = catalogs.iter().map(|catalog| {
         let snapshot = catalog.snapshot();
         Release {
@@ -163,17 +168,17 @@ pub(crate) fn snapshots(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
             title: snapshot.title(),
             source: snapshot.source(),
             license: snapshot.license(),
-            serving: snapshot.version() == call.catalog.version(),
+            serving: snapshot.version() == request.catalog.version(),
             checksum: format!("{:016x}", snapshot.content()),
             counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         }
     });
-    sorted_response::<Release<'_>>(call, &releases.collect::<Vec<_>>(), &[])
+    sorted_response::<Release<'_>>(request, &releases.collect::<Vec<_>>(), &[])
 }
 
 /// `GET /usage`: the caller's quota; not counted.
-pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-    let quota = &call.quota;
+pub(crate) fn usage(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    let quota = &request.quota;
     let usage = Usage {
         tier: quota.tier.map(|tier| tier.name()),
         limit: quota.limit,
@@ -181,14 +186,14 @@ pub(crate) fn usage(call: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         remaining: quota.remaining,
         resets_at: crate::http::headers::rfc3339(quota.resets_at),
     };
-    sorted_response::<Usage>(call, &usage, &[])
+    sorted_response::<Usage>(request, &usage, &[])
 }
 
 /// The error for a path that the version does not have, with the nearest one.
-pub(crate) fn unknown_route(call: &ApiRequest<'_>) -> Problem {
-    let (version, path) = (call.version.number(), call.path);
-    let routes: Vec<&str> = Route::of(call.version).map(|route| route.path).collect();
-    let suggestion = Route::suggest(call.version, path);
+pub(crate) fn unknown_route(request: &ApiRequest<'_>) -> Problem {
+    let (version, path) = (request.version.number(), request.path);
+    let routes: Vec<&str> = Route::of(request.version).map(|route| route.path).collect();
+    let suggestion = Route::suggest(request.version, path);
     let near = suggestion.as_deref().or_else(|| nearest(path, routes.iter().copied()));
     let detail = match near {
         Some(near) => format!("v{version} has no path `/{path}`; did you mean `/{near}`?"),

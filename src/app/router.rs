@@ -114,11 +114,11 @@ impl Router {
     /// # Errors
     /// If the settings of the MCP endpoint name no host.
     pub fn new(state: &Arc<State>, quota: McpQuota, settings: &mcp::Settings) -> Result<Self, OriginPolicyError> {
-        let tools = mcp::ToolBackend::new(Arc::clone(&state.live), &state.public_url);
+        let tools = mcp::ToolBackend::new(Arc::clone(&state.releases), &state.public_url);
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
             mcp: McpEndpoint::new(settings, tools, quota)?,
-            static_pages: StaticPages::new(&state.public_url, &state.live.current()),
+            static_pages: StaticPages::new(&state.public_url, &state.releases.current()),
         });
         let shared = Arc::clone(&front_ends);
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -156,7 +156,7 @@ impl Handler for Router {
         let state = &self.front_ends.state;
         ErrorContext {
             public_url: &state.public_url,
-            snapshot: Some(state.live.serving().version()),
+            snapshot: Some(state.releases.serving().version()),
             api_version: Version::of_path(path).map(Version::number),
             now: state.now(),
         }
@@ -221,7 +221,7 @@ impl FrontEnds {
             *request.method == Method::POST && matches!(route, Route::Account(account) if account.takes_forms());
         if (is_read && route.counts_as_page()) || sends_form {
             let address = state.client(request.peer, request.headers);
-            if let Err(wait) = state.access.admit_page(address, state.now()) {
+            if let Err(wait) = state.auth.admit_page(address, state.now()) {
                 return Ok(site::too_many(page, wait).map(Bytes::from));
             }
         }
@@ -315,9 +315,9 @@ fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
 }
 
 fn readiness(state: &State) -> Response<Bytes> {
-    let catalog = state.live.current();
-    let held: Vec<String> = state.live.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    let body = json!({ "status": "ready", "snapshot": catalog.version().to_string(), "held": held });
+    let catalog = state.releases.current();
+    let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
+    let body = json!({ "status": "ready", "snapshot": catalog.version().to_string(), "held": loaded });
     text("application/json", format!("{body}\n"))
 }
 

@@ -62,19 +62,19 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let keep = release::DEFAULT_KEEP;
     let started = blocking(move || release::start(ReleaseStore::at(index), keep, |event| log_event(&event))).await?;
     let watcher = started.map_err(ServeError::Release)?;
-    let live = watcher.active();
+    let releases = watcher.active();
     let data = settings.data.clone();
     let rate_limits = settings.rate_limits();
     let opened = blocking(move || AuthService::open_with(&data, rate_limits, now())).await?;
-    let access = opened.map_err(ServeError::Store)?;
+    let auth = opened.map_err(ServeError::Store)?;
 
     let public_url = settings.base_url(bound);
     let ids = RequestIds::new(getrandom::u64().map_err(io::Error::other)?);
     let state = Arc::new(State {
-        live: Arc::clone(&live),
-        access: Arc::clone(&access),
+        releases: Arc::clone(&releases),
+        auth: Arc::clone(&auth),
         public_url: public_url.clone(),
-        kept: ResponseCache::default(),
+        response_cache: ResponseCache::default(),
         trusted_proxies: settings.trusted_proxies.clone(),
         clock: now,
     });
@@ -92,15 +92,15 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let router = Router::new(&state, mcp_quota, &mcp_settings)?;
 
     let demo_key = match bound.ip().is_loopback() {
-        true => Some(access.add_demo_key(Tier::Free).map_err(ServeError::Store)?),
+        true => Some(auth.add_demo_key(Tier::Free).map_err(ServeError::Store)?),
         false => None,
     };
-    println!("{}", greeting(&live, &public_url, demo_key.as_ref().map(ApiKey::reveal)));
+    println!("{}", greeting(&releases, &public_url, demo_key.as_ref().map(ApiKey::reveal)));
 
     let background = [
         tokio::spawn(watcher.run(release::POLL_INTERVAL)),
-        every(REFRESH, "cannot refresh the keys", &access, |access| access.refresh().map(|_| ())),
-        every(FLUSH, "cannot write usage", &access, |access| access.flush(now()).map(|_| ())),
+        every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
+        every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
     let limits =
         Limits { connections: settings.max_connections as usize, drain: settings.drain(), ..Limits::default() };
@@ -108,7 +108,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
-    let flushed = blocking(move || last_flush(&access)).await?;
+    let flushed = blocking(move || last_flush(&auth)).await?;
     if report.aborted > 0 {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
@@ -123,10 +123,10 @@ fn log_event(event: &Event) {
 }
 
 /// Writes the last counts of usage; tries again if another process has locked the store.
-fn last_flush(access: &AuthService) -> Result<usize, StoreError> {
+fn last_flush(auth: &AuthService) -> Result<usize, StoreError> {
     let mut tries = 3;
     loop {
-        match access.flush(now()) {
+        match auth.flush(now()) {
             Err(StoreError::Busy) if tries > 1 => tries -= 1,
             result => return result,
         }
@@ -141,18 +141,18 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 fn every(
     period: Duration,
     failure: &'static str,
-    access: &Arc<AuthService>,
+    auth: &Arc<AuthService>,
     work: fn(&AuthService) -> Result<(), StoreError>,
 ) -> JoinHandle<()> {
-    let access = Arc::clone(access);
+    let auth = Arc::clone(auth);
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut is_failing = false;
         loop {
             ticks.tick().await;
-            let access = Arc::clone(&access);
-            let done = spawn_blocking(move || work(&access)).await;
+            let auth = Arc::clone(&auth);
+            let done = spawn_blocking(move || work(&auth)).await;
             match done {
                 Ok(Ok(())) => is_failing = false,
                 Ok(Err(error)) if !is_failing => {
@@ -167,8 +167,8 @@ fn every(
 }
 
 /// What a start prints: the release, the addresses, and a first request.
-fn greeting(live: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str>) -> String {
-    let catalog = live.current();
+fn greeting(releases: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str>) -> String {
+    let catalog = releases.current();
     let snapshot = catalog.snapshot();
     let counts = snapshot.counts();
     let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());

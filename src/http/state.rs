@@ -15,13 +15,13 @@ use crate::release::ActiveRelease;
 /// What all front ends share: releases, accounts, and the settings that responses depend on.
 pub struct State {
     /// The loaded releases.
-    pub live: Arc<ActiveRelease<Catalog>>,
+    pub releases: Arc<ActiveRelease<Catalog>>,
     /// Accounts, keys and quotas.
-    pub access: Arc<AuthService>,
+    pub auth: Arc<AuthService>,
     /// The address of the service in links, without a slash at the end.
     pub public_url: String,
     /// Cached REST responses.
-    pub kept: ResponseCache,
+    pub response_cache: ResponseCache,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpRange>,
     /// Returns Unix seconds.

@@ -15,21 +15,21 @@ const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
 pub struct ToolBackend {
-    live: Arc<ActiveRelease<Catalog>>,
+    releases: Arc<ActiveRelease<Catalog>>,
     /// Escaped for a JSON string.
     public_url: Arc<str>,
 }
 
 impl ToolBackend {
     /// `public_url` is the start of all links.
-    pub fn new(live: Arc<ActiveRelease<Catalog>>, public_url: &str) -> Self {
+    pub fn new(releases: Arc<ActiveRelease<Catalog>>, public_url: &str) -> Self {
         let quoted = json(&public_url.trim_end_matches('/'));
-        Self { live, public_url: quoted.trim_matches('"').into() }
+        Self { releases, public_url: quoted.trim_matches('"').into() }
     }
 
     /// The active release; a request uses one from start to end.
     pub fn current(&self) -> ToolRelease {
-        let catalog = self.live.current();
+        let catalog = self.releases.current();
         let snapshot = catalog.version().to_string();
         ToolRelease { catalog, snapshot, public_url: Arc::clone(&self.public_url) }
     }

@@ -271,17 +271,17 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let limits = RateLimitConfig { pages_per_minute: 10, sign_ups_per_hour: 10 };
         let url = "http://127.0.0.1:8080";
-        let live = Arc::new(ActiveRelease::new(Arc::new(crate::catalog::bundled().unwrap()), 3));
+        let releases = Arc::new(ActiveRelease::new(Arc::new(crate::catalog::bundled().unwrap()), 3));
         let state = Arc::new(State {
-            live: Arc::clone(&live),
-            access: AuthService::open_with(data.path(), limits, 0).unwrap(),
+            releases: Arc::clone(&releases),
+            auth: AuthService::open_with(data.path(), limits, 0).unwrap(),
             public_url: url.to_owned(),
-            kept: Default::default(),
+            response_cache: Default::default(),
             trusted_proxies: Vec::new(),
             clock: || 0,
         });
         let quota = McpQuota { state, daily_limit: 2, pools: Arc::new([]) };
-        let endpoint = McpEndpoint::new(&Settings::new(url), ToolBackend::new(live, url), quota).unwrap();
+        let endpoint = McpEndpoint::new(&Settings::new(url), ToolBackend::new(releases, url), quota).unwrap();
         let (mut parts, ()) = http::Request::new(()).into_parts();
         parts.extensions.insert(Peer("192.0.2.1:1".parse().unwrap()));
         let admission = endpoint.quota.admit(&parts, true).await;

@@ -55,10 +55,10 @@ impl McpQuota {
             }
         };
         if !charged {
-            let quota = self.state.access.peek(subject, today);
+            let quota = self.state.auth.peek(subject, today);
             return Admission { headers: self.headers(&quota), charge: Ok(None) };
         }
-        match self.state.access.take(subject.clone(), today) {
+        match self.state.auth.take(subject.clone(), today) {
             Ok(quota) => {
                 Admission { headers: self.headers(&quota), charge: Ok(Some(Charge { subject, day: quota.day })) }
             }
@@ -68,7 +68,7 @@ impl McpQuota {
 
     /// Takes back a counted call; returns the headers of the quota as it is then.
     pub(crate) fn refund(&self, charge: Charge) -> HeaderMap {
-        self.headers(&self.state.access.give_back(charge.subject, charge.day))
+        self.headers(&self.state.auth.give_back(charge.subject, charge.day))
     }
 
     async fn subject(&self, request: &Parts) -> Result<Subject, JsonRpcError> {
@@ -76,7 +76,7 @@ impl McpQuota {
             return Err(rejected(StatusCode::BAD_REQUEST, KEY_IN_URL).with_code("key_in_url"));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        match self.state.access.authenticate_optional(authorization).await {
+        match self.state.auth.authenticate_optional(authorization).await {
             Ok(Some(caller)) => return Ok(Subject::Key(caller)),
             Ok(None) => {}
             Err(error) => return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code())),

@@ -85,7 +85,7 @@ impl<'a> Page<'a> {
 }
 
 pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let catalog = request.state.live.current();
+    let catalog = request.state.releases.current();
     if page == Page::Suggest {
         return home::suggest(&catalog, request);
     }
@@ -97,17 +97,17 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
 
 /// The 404 for a path without a page.
 pub(crate) fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
-    fail(&PageError::UnknownPage, &request.state.live.current(), request)
+    fail(&PageError::UnknownPage, &request.state.releases.current(), request)
 }
 
 /// The 429 for a client that requests too many pages.
 pub(crate) fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
-    fail(&PageError::RateLimited(wait), &request.state.live.current(), request)
+    fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
 
 /// The error page for a form that cannot be read.
 pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
-    fail(&PageError::UnreadableForm(status, detail), &request.state.live.current(), request)
+    fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
 
 fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {

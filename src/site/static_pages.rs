@@ -89,7 +89,7 @@ impl StaticPages {
     /// The response to a request for the entry at a [`position`](Self::position); `None` if the method is not GET, HEAD or
     /// OPTIONS.
     pub(crate) fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
-        let catalog = request.state.live.current();
+        let catalog = request.state.releases.current();
         let mut response = match self.asset(position, &catalog) {
             Ok(asset) => asset.answer(method, request.headers)?,
             Err(error) => return Some(crate::site::fail(&error, &catalog, request).map(Bytes::from)),

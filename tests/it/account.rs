@@ -391,10 +391,10 @@ fn over_https_the_cookie_belongs_to_the_host_only() {
 fn a_tier_set_by_the_operator_is_shown_at_once() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
-    server.state.access.store().set_tier(&"ada@example.com".parse().unwrap(), Tier::Pro).unwrap();
+    server.state.auth.store().set_tier(&"ada@example.com".parse().unwrap(), Tier::Pro).unwrap();
     let page = browser.get("/account").text;
     assert!(page.contains("Pro tier: 5,000 requests per key per day, 10 keys"), "{page}");
-    let keys = server.state.access.store().keys(Some(AccountId(1)), server.state.today()).unwrap();
+    let keys = server.state.auth.store().keys(Some(AccountId(1)), server.state.today()).unwrap();
     assert!(keys.iter().all(|key| key.id != KeyId(0)));
 }
 

@@ -161,7 +161,7 @@ fn the_requests_in_the_docs_work_with_real_data() {
 #[test]
 fn the_requests_in_the_docs_name_records_of_the_release_that_is_served() {
     let server = Server::bundled();
-    let first = server.state.live.current().snapshot().slug(Table::Firms, 0).to_owned();
+    let first = server.state.releases.current().snapshot().slug(Table::Firms, 0).to_owned();
     let visitor = server.anonymous();
     let path = format!("/api/v3/vcs/{first}'");
     assert!(visitor.get("/docs/reference").text.contains(&path));
@@ -170,7 +170,7 @@ fn the_requests_in_the_docs_name_records_of_the_release_that_is_served() {
         let file = entry.unwrap().path();
         fs::write(&file, fs::read_to_string(&file).unwrap().replace(&first, "another-slug")).unwrap();
     }
-    server.state.live.replace(Arc::new(catalog_of(folder.path())));
+    server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let page = visitor.get("/docs/reference").text;
     assert!(!page.contains(&path) && page.contains("/api/v3/vcs/another-slug'"));
 }

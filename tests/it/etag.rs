@@ -239,7 +239,7 @@ fn versions_and_releases_have_different_etags() {
     };
     let before = etags(&client);
     let copy = copy_as(&folder, "2026-11-20.2");
-    server.state.live.replace(std::sync::Arc::new(catalog_of(copy.path())));
+    server.state.releases.replace(std::sync::Arc::new(catalog_of(copy.path())));
     let mut all = [before, etags(&client)].concat();
     all.sort_unstable();
     all.dedup();

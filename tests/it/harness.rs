@@ -143,7 +143,7 @@ impl Server {
 
     /// A client with a fresh key of `tier`.
     pub fn client(&self, tier: Tier) -> Client {
-        let key = self.state.access.add_demo_key(tier).unwrap().reveal().to_owned();
+        let key = self.state.auth.add_demo_key(tier).unwrap().reveal().to_owned();
         Client { base: format!("http://{}", self.address), key: Some(key), agent: agent() }
     }
 
@@ -160,10 +160,10 @@ pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
 
 fn state_with(catalog: Catalog, data: &Path, public_url: &str, limits: RateLimitConfig) -> Arc<State> {
     Arc::new(State {
-        live: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
-        access: AuthService::open_with(data, limits, NOON).unwrap(),
+        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
+        auth: AuthService::open_with(data, limits, NOON).unwrap(),
         public_url: public_url.to_owned(),
-        kept: Default::default(),
+        response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,
     })

@@ -98,7 +98,7 @@ fn every_link_of_every_page_works() {
 #[test]
 fn every_profile_is_valid_and_small() {
     let server = Server::bundled();
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     let mut titles = BTreeSet::new();
     for (table, path) in [(Table::Firms, "vcs"), (Table::Startups, "startups"), (Table::People, "people")] {
@@ -117,7 +117,7 @@ fn every_profile_is_valid_and_small() {
 fn the_largest_profiles_of_real_firms_are_small() {
     let Some(folder) = real_data() else { return };
     let server = Server::of(catalog_of(&folder));
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let mut longest = 0;
     for row in 0..catalog.snapshot().rows(Table::Firms) {
         let path = format!("/vcs/{}", catalog.snapshot().slug(Table::Firms, row));
@@ -271,7 +271,7 @@ fn unknown_filters_are_reported_with_a_suggestion() {
 #[test]
 fn a_firm_with_few_reviews_has_no_score_and_says_so() {
     let server = Server::bundled();
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     let (mut scored, mut few, mut none) = (0, 0, 0);
     for row in 0..snapshot.rows(Table::Firms) {
@@ -360,6 +360,6 @@ fn the_api_url_of_a_page_works() {
         assert_eq!(reply.status, 200, "{path}: {address}: {}", reply.text);
         assert!(reply.json()["meta"].get("warnings").is_none(), "{path}: {address}");
     }
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     assert!(catalog.list(&Query::all(Table::Firms), ListPosition::default(), 1).total > 0);
 }

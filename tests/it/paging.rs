@@ -134,12 +134,12 @@ fn a_release_swap_does_not_affect_a_cursor() {
             Arc::new(catalog_of(copy.path()))
         })
         .collect();
-    let live = Arc::clone(&server.state.live);
+    let active = Arc::clone(&server.state.releases);
     let (walked, total) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |page| {
         if page % 3 == 0
             && let Some(next) = releases.pop()
         {
-            live.replace(next);
+            active.replace(next);
         }
     });
     assert!(releases.is_empty(), "all releases were swapped in during paging");
@@ -150,7 +150,7 @@ fn a_release_swap_does_not_affect_a_cursor() {
     let first = client.get("/api/v3/vcs?limit=5").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     for counter in 6..11 {
         let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
-        live.replace(Arc::new(catalog_of(copy.path())));
+        active.replace(Arc::new(catalog_of(copy.path())));
     }
     let expired = client.list("/api/v3/vcs", &[("cursor", &first)]);
     assert_eq!((expired.status, expired.json()["code"].as_str().unwrap()), (410, "cursor_expired"));
@@ -232,7 +232,7 @@ fn cursors_return_the_real_release_once_during_a_swap() {
     let client = server.client(Tier::Enterprise);
     let copy = copy_as(&folder, "2026-11-21.2");
     let other = Arc::new(catalog_of(copy.path()));
-    let live = Arc::clone(&server.state.live);
+    let active = Arc::clone(&server.state.releases);
     let mut swapped = false;
     for parameters in [
         vec![("limit", "100")],
@@ -242,7 +242,7 @@ fn cursors_return_the_real_release_once_during_a_swap() {
     ] {
         let (slugs, total) = walk(&client, "/api/v3/vcs", &parameters, |page| {
             if page == 10 && !swapped {
-                live.replace(Arc::clone(&other));
+                active.replace(Arc::clone(&other));
                 swapped = true;
             }
         });

@@ -20,7 +20,7 @@ struct Cases {
 
 /// The cases of a parameter, by its type, so that new parameters are tested too.
 fn cases(server: &Server, parameter: &Parameter) -> Cases {
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     let words = |good: &[&str], unknown: &str, suggestion: &str| Cases {
         good: good.iter().map(|word| (*word).to_owned()).collect(),

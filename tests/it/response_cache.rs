@@ -33,7 +33,7 @@ fn a_cached_response_equals_the_computed_one() {
     ] {
         let made = first.get(path);
         assert_eq!(made.status, 200, "{path}: {}", made.text);
-        assert!(server.state.kept.bytes() > 0);
+        assert!(server.state.response_cache.bytes() > 0);
         for _ in 0..2 {
             let again = second.get(path);
             assert_eq!(again.text, made.text, "{path}");
@@ -71,7 +71,7 @@ fn a_new_release_has_its_own_responses() {
     let before = client.get(path);
     assert_eq!(client.get(path).text, before.text);
     let folder = copy_as(&bundled_folder(), "2026-12-24.7");
-    server.state.live.replace(Arc::new(catalog_of(folder.path())));
+    server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let after = client.get(path);
     assert_eq!(after.header("x-snapshot"), "2026-12-24.7");
     assert_eq!(after.json()["meta"]["snapshot"], "2026-12-24.7");

@@ -98,7 +98,7 @@ fn paths(value: &Value, path: &str, found: &mut std::collections::BTreeSet<Strin
 fn nested_fields_can_be_selected_on_every_path_of_v3() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let slug = |table| catalog.snapshot().slug(table, 0).to_owned();
     let (firm, startup, person) = (slug(Table::Firms), slug(Table::Startups), slug(Table::People));
     for (path, fields, expected) in [
@@ -167,7 +167,7 @@ fn nested_fields_can_be_selected_on_every_path_of_v3() {
 fn a_sector_can_be_named_by_its_name_even_with_a_comma() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     for row in 0..snapshot.rows(Table::Sectors) {
         let (slug, name) = (snapshot.slug(Table::Sectors, row), snapshot.name(Table::Sectors, row));
@@ -443,7 +443,7 @@ fn an_empty_list_of_values_is_ignored() {
 fn a_firms_people_are_not_those_of_a_startup_with_its_slug() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     let mut shared = 0;
     for row in 0..snapshot.rows(Table::Firms) {

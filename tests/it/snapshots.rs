@@ -87,7 +87,7 @@ fn name_of(version: &str, path: &str) -> String {
 
 fn compare(server: &Server, version: &str, path: &str, key: bool) {
     let client = if key { server.client(Tier::Pro) } else { server.anonymous() };
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let slug = |table| catalog.snapshot().slug(table, 0);
     let asked = path
         .replace("{startup}", slug(venturedex::data::Table::Startups))

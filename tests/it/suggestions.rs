@@ -126,7 +126,7 @@ fn nouns_have_an_article() {
 fn cities_are_suggested_as_in_responses() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let catalog = server.state.live.current();
+    let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
     assert_eq!(param_error(&client, "vcs", "city", "berlni")["did_you_mean"], "Berlin");
     let mut unfolded = 0;

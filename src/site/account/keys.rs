@@ -43,10 +43,10 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
             return show(request, &visitor, StatusCode::UNPROCESSABLE_ENTITY, messages).await;
         }
     };
-    let auth = &request.page.state.access;
+    let auth = &request.page.state.auth;
     match auth.create_key(visitor.account.id, name, request.now).await {
         Ok(created) => {
-            let catalog = request.page.state.live.current();
+            let catalog = request.page.state.releases.current();
             let page = NewKeyPage {
                 layout: request.layout(catalog.snapshot(), "Your new key", "A key that was just created."),
                 name: created.record.name,
@@ -64,7 +64,7 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
 
 /// The visitor's active key with this id; a key of another account is unknown.
 async fn own_key(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId) -> Result<KeyRecord, Reply> {
-    let keys = request.page.state.access.keys(visitor.account.id, request.now).await?;
+    let keys = request.page.state.auth.keys(visitor.account.id, request.now).await?;
     keys.into_iter().find(|key| key.id == id && key.revoked_at.is_none()).ok_or_else(|| PageError::UnknownPage.into())
 }
 
@@ -72,7 +72,7 @@ async fn own_key(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId) -> R
 pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     let key = own_key(request, &visitor, id).await?;
-    let catalog = request.page.state.live.current();
+    let catalog = request.page.state.releases.current();
     let page = RevokePage {
         layout: request.layout(catalog.snapshot(), "Revoke a key", "Revoke an API key."),
         id: id.0,
@@ -88,6 +88,6 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Resul
 /// `POST /account/keys/{id}/revoke`.
 pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    request.page.state.access.revoke_key(visitor.account.id, id, request.now).await?;
+    request.page.state.auth.revoke_key(visitor.account.id, id, request.now).await?;
     Ok(Reply::Redirect("/account", None))
 }

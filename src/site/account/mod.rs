@@ -118,7 +118,7 @@ impl AccountRequest<'_> {
     async fn visitor(&self) -> Result<Option<Visitor>, Reply> {
         match cookie::token(self.page) {
             None => Ok(None),
-            Some(token) => Ok(self.page.state.access.visitor(&token, self.now).await?),
+            Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
         }
     }
 
@@ -181,7 +181,7 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
             crate::site::PAGE.write(response.headers_mut());
             response
         }
-        Reply::Failed(error) => crate::site::fail(&error, &request.state.live.current(), request),
+        Reply::Failed(error) => crate::site::fail(&error, &request.state.releases.current(), request),
     };
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
     response

@@ -112,8 +112,8 @@ pub(crate) async fn show(
     messages: AccountMessages,
 ) -> Result<Reply, Reply> {
     let state = request.page.state;
-    let usage = state.access.usage(visitor.account.id, DAYS, request.now).await?;
-    let catalog = state.live.current();
+    let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
+    let catalog = state.releases.current();
     let tier = visitor.account.tier;
     let is_active = |usage: &&KeyUsage| usage.key.revoked_at.is_none();
     let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
@@ -175,7 +175,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
         }
     };
     let current = Secret::new(&form.text("current"));
-    let auth = &request.page.state.access;
+    let auth = &request.page.state.auth;
     match auth.change_password(&visitor, current, new, request.address, request.now).await {
         Ok(()) => {
             let success = "Your password is changed, and all other sessions are ended.";
@@ -200,7 +200,7 @@ fn confirm_deletion(
     status: StatusCode,
     error: String,
 ) -> Result<Reply, Reply> {
-    let catalog = request.page.state.live.current();
+    let catalog = request.page.state.releases.current();
     let page = DeletePage {
         layout: request.layout(catalog.snapshot(), "Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
@@ -213,7 +213,7 @@ fn confirm_deletion(
 pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.text("password"));
-    match request.page.state.access.delete_account(&visitor, password, request.address, request.now).await {
+    match request.page.state.auth.delete_account(&visitor, password, request.address, request.now).await {
         Ok(()) => Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state)))),
         Err(error) => {
             let (status, message) = form_error(error)?;

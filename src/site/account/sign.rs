@@ -38,7 +38,7 @@ pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<Reply, R
 }
 
 fn show_sign_up(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
-    let catalog = request.page.state.live.current();
+    let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys.");
     let page = SignUpPage {
         layout,
@@ -59,7 +59,7 @@ pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<Reply, R
 }
 
 fn show_sign_in(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
-    let catalog = request.page.state.live.current();
+    let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
     Ok(Reply::Page(status, SignInPage { layout, email: email.to_owned(), error: sentence(&error) }.render()?))
 }
@@ -91,7 +91,7 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
         Ok(password) => password,
         Err(weak) => return show_sign_up(request, invalid, &address, weak.to_string()),
     };
-    match request.page.state.access.sign_up(email, password, request.address, request.now).await {
+    match request.page.state.auth.sign_up(email, password, request.address, request.now).await {
         Ok(session) => Ok(signed_in(request, &session)),
         Err(error) => {
             let (status, message) = form_error(error)?;
@@ -103,13 +103,13 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
 /// `POST /signin`.
 pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let address = form.text("email");
-    let access = &request.page.state.access;
+    let auth = &request.page.state.auth;
     // Reported like an unknown account.
     let Ok(email) = address.parse::<Email>() else {
         let message = AccountError::WrongCredentials.to_string();
         return show_sign_in(request, StatusCode::UNPROCESSABLE_ENTITY, &address, message);
     };
-    match access.sign_in(email, Secret::new(&form.text("password")), request.address, request.now).await {
+    match auth.sign_in(email, Secret::new(&form.text("password")), request.address, request.now).await {
         Ok(session) => Ok(signed_in(request, &session)),
         Err(error) => {
             let (status, message) = form_error(error)?;
@@ -121,7 +121,7 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
 /// `POST /signout`.
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     if let Some(token) = cookie::token(request.page) {
-        request.page.state.access.sign_out(&token).await?;
+        request.page.state.auth.sign_out(&token).await?;
     }
     Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state))))
 }

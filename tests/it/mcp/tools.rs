@@ -20,8 +20,8 @@ pub struct TestTools {
 impl TestTools {
     pub fn of(catalog: Catalog) -> Self {
         let catalog = Arc::new(catalog);
-        let live = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
-        Self { catalog, backend: ToolBackend::new(live, "https://api.example.com/") }
+        let releases = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
+        Self { catalog, backend: ToolBackend::new(releases, "https://api.example.com/") }
     }
 
     pub fn bundled() -> Self {

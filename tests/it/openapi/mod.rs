@@ -23,7 +23,7 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
 
 /// The path of a valid request; `more` is appended to its query.
 fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> String {
-    let slug = server.state.live.current().example_slug(endpoint.subject());
+    let slug = server.state.releases.current().example_slug(endpoint.subject());
     let query = match endpoint.content {
         EndpointKind::Suggestions => format!("q=kestrel&{more}"),
         EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
@@ -198,7 +198,7 @@ fn check_headers(response: &Value, reply: &Reply, path: &str) {
 fn check_all(server: &Server, client: &Client) {
     for version in Version::ALL {
         let document = document(server, version);
-        let snapshot = server.state.live.current();
+        let snapshot = server.state.releases.current();
         let slug = |table| snapshot.snapshot().slug(table, 0).to_owned();
         for endpoint in Route::of(version) {
             let table = endpoint.subject();
