@@ -21,6 +21,7 @@
 //!
 //! `build.rs` shares [`data`] by path, so that the bundled dataset is checked and compiled by the same code as any other.
 #![deny(unsafe_code)]
+#![warn(unreachable_pub)]
 
 pub mod api;
 pub mod app;

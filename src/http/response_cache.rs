@@ -42,18 +42,18 @@ pub(crate) struct CachedResponse {
 }
 
 impl CachedResponse {
-    pub fn new(mut body: Vec<u8>, headers: HeaderMap) -> Self {
+    pub(crate) fn new(mut body: Vec<u8>, headers: HeaderMap) -> Self {
         body.shrink_to_fit();
         Self { body: body.into(), headers, gzipped: OnceLock::new() }
     }
 
     /// `None` if the response must not be cached.
-    pub fn etag(&self) -> Option<&HeaderValue> {
+    pub(crate) fn etag(&self) -> Option<&HeaderValue> {
         self.headers.get(ETAG)
     }
 
     /// The compressed body, made at the first call; `None` if the body is too short.
-    pub fn gzipped(&self) -> Option<Bytes> {
+    pub(crate) fn gzipped(&self) -> Option<Bytes> {
         let compress = || (self.body.len() >= MIN_COMPRESSED_SIZE).then(|| Bytes::from(gzip(&self.body)));
         self.gzipped.get_or_init(compress).clone()
     }
@@ -77,7 +77,7 @@ pub(crate) struct CacheKey<'a> {
 
 impl<'a> CacheKey<'a> {
     /// `path` and `query` as sent.
-    pub fn of(catalog: &Catalog, path: &'a str, query: &'a str) -> Self {
+    pub(crate) fn of(catalog: &Catalog, path: &'a str, query: &'a str) -> Self {
         let version = catalog.version();
         let release = u128::from(catalog.snapshot().content()) << 64
             | u128::from(version.date.days().cast_unsigned()) << 32

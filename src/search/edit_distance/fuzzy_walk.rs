@@ -39,7 +39,7 @@ pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Ra
 
 impl<'a> FuzzyWalk<'a> {
     /// Walks from the root with so many edits.
-    pub fn run(&mut self, edits: u8) {
+    pub(crate) fn run(&mut self, edits: u8) {
         self.visit(self.fst.root(), 0, 0, edits);
     }
 

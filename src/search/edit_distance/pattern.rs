@@ -33,7 +33,7 @@ fn symbol(byte: u8) -> usize {
 }
 
 impl Pattern {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let mut positions = [0; SYMBOLS];
         let mut length = 0;
         for byte in text.bytes().take(MAX_SYMBOLS) {
@@ -44,11 +44,11 @@ impl Pattern {
     }
 
     /// Number of symbols compared.
-    pub fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.length
     }
 
-    pub fn distance(&self, text: &str) -> PatternDistance {
+    pub(crate) fn distance(&self, text: &str) -> PatternDistance {
         let Some(last) = self.length.checked_sub(1) else {
             return PatternDistance { full: text.len().min(MAX_SYMBOLS) as u32, prefix: 0 };
         };

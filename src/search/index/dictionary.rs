@@ -21,39 +21,39 @@ pub(crate) struct Dictionary {
 pub(crate) struct DictionaryBuilder(MapBuilder<Vec<u8>>);
 
 impl DictionaryBuilder {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(MapBuilder::memory())
     }
 
     /// Adds the next word; false if it is out of order.
-    pub fn add(&mut self, word: &[u8], number: u32) -> bool {
+    pub(super) fn add(&mut self, word: &[u8], number: u32) -> bool {
         self.0.insert(word, u64::from(number)).is_ok()
     }
 
-    pub fn finish(self) -> Option<Dictionary> {
+    pub(super) fn finish(self) -> Option<Dictionary> {
         Dictionary::from_bytes(self.0.into_inner().ok()?)
     }
 }
 
 impl Dictionary {
-    pub fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
         Map::from_bytes(bytes).ok().map(|map| Self { map })
     }
 
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         self.map.as_fst().to_vec()
     }
 
     /// Number of words.
-    pub fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.map.len() as u32
     }
 
-    pub fn get(&self, word: &str) -> Option<u32> {
+    pub(crate) fn get(&self, word: &str) -> Option<u32> {
         self.map.get(word).map(|number| number as u32)
     }
 
-    pub fn with_prefix(&self, prefix: &str) -> Range<u32> {
+    pub(crate) fn with_prefix(&self, prefix: &str) -> Range<u32> {
         let fst = self.map.as_fst();
         let mut node = fst.root();
         let mut number = 0;
@@ -67,12 +67,12 @@ impl Dictionary {
     }
 
     /// Adds the words within so many edits of `text`. Visits at most about `steps` nodes and subtracts them.
-    pub fn within(&self, text: &str, edits: u8, steps: &mut u32, words: &mut Vec<u32>) {
+    pub(crate) fn within(&self, text: &str, edits: u8, steps: &mut u32, words: &mut Vec<u32>) {
         words.extend(self.walk(text, edits, false, steps).into_iter().map(|range| range.start));
     }
 
     /// The words that have a prefix within one edit of `text`. Visits at most about `steps` nodes and subtracts them.
-    pub fn with_prefix_near(&self, text: &str, steps: &mut u32) -> Vec<Range<u32>> {
+    pub(crate) fn with_prefix_near(&self, text: &str, steps: &mut u32) -> Vec<Range<u32>> {
         let mut found = self.walk(text, 1, true, steps);
         found.sort_unstable_by_key(|range| (range.start, Reverse(range.end)));
         let mut end = 0;

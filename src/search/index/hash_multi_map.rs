@@ -23,12 +23,12 @@ fn hash(key: &str) -> u32 {
 pub(crate) struct HashMultiMapBuilder(Vec<(u32, u32)>);
 
 impl HashMultiMapBuilder {
-    pub fn add(&mut self, key: &str, value: u32) {
+    pub(super) fn add(&mut self, key: &str, value: u32) {
         self.0.push((hash(key), value));
     }
 
     /// Sorts the entries into buckets, without duplicates.
-    pub fn build(mut self) -> HashMultiMap {
+    pub(super) fn build(mut self) -> HashMultiMap {
         self.0.sort_unstable();
         self.0.dedup();
         let count = (self.0.len() / LOAD).next_power_of_two();
@@ -51,14 +51,14 @@ fn bucket(hash: u32, count: usize) -> usize {
 
 impl HashMultiMap {
     /// The values of `key`, and some of other keys.
-    pub fn get(&self, key: &str) -> &[u32] {
+    pub(crate) fn get(&self, key: &str) -> &[u32] {
         let Some(count) = self.starts.len().checked_sub(1) else { return &[] };
         let bucket = bucket(hash(key), count);
         &self.items[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
     }
 
     /// True if every bucket lies within the items and every item is below `bound`.
-    pub fn is_valid(&self, bound: u32) -> bool {
+    pub(crate) fn is_valid(&self, bound: u32) -> bool {
         self.starts.len().checked_sub(1).is_some_and(usize::is_power_of_two)
             && self.starts.is_sorted()
             && self.starts.last().is_some_and(|end| *end as usize == self.items.len())

@@ -75,12 +75,12 @@ pub(crate) struct Lookups {
 
 impl RowsOfWords {
     /// Number of words; the number of the next word while they are added.
-    pub fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.entries.len() as u32
     }
 
     /// Adds the next word, which is rare, with its rows and their [`FIRST`] bits.
-    pub fn add_rare(&mut self, rows: &[u32]) {
+    pub(crate) fn add_rare(&mut self, rows: &[u32]) {
         if let [row] = rows {
             self.entries.push(*row);
         } else {
@@ -91,13 +91,13 @@ impl RowsOfWords {
     }
 
     /// Adds the next word, which is common, with its number of rows and those whose names begin with it.
-    pub fn add_common(&mut self, rows: u32, first_rows: &[u32]) {
+    pub(crate) fn add_common(&mut self, rows: u32, first_rows: &[u32]) {
         self.common.push([self.len(), rows, self.first_rows.len() as u32]);
         self.first_rows.extend_from_slice(first_rows);
         self.entries.push(COMMON);
     }
 
-    pub fn get(&self, word: u32) -> WordRows<'_> {
+    pub(crate) fn get(&self, word: u32) -> WordRows<'_> {
         match self.entries[word as usize] {
             COMMON => WordRows::Common,
             row if row & LISTED == 0 => WordRows::One(row),
@@ -110,7 +110,7 @@ impl RowsOfWords {
     }
 
     /// Number of rows of a word.
-    pub fn count(&self, word: u32) -> u32 {
+    pub(crate) fn count(&self, word: u32) -> u32 {
         match self.get(word) {
             WordRows::One(_) => 1,
             WordRows::Few(rows) => rows.len() as u32,
@@ -119,23 +119,23 @@ impl RowsOfWords {
     }
 
     /// About the number of rows of a range of words; a row is counted for each of its words.
-    pub fn estimate(&self, words: &Range<u32>) -> u32 {
+    pub(crate) fn estimate(&self, words: &Range<u32>) -> u32 {
         let common: u32 = self.common_in(words).map(|word| self.count(word)).sum();
         // Most rare words are in one row.
         common.saturating_add((words.len() as u32).saturating_mul(2))
     }
 
-    pub fn is_common(&self, word: u32) -> bool {
+    pub(crate) fn is_common(&self, word: u32) -> bool {
         matches!(self.get(word), WordRows::Common)
     }
 
     /// The index of a word among the common words.
-    pub fn find_common(&self, word: u32) -> Option<usize> {
+    pub(crate) fn find_common(&self, word: u32) -> Option<usize> {
         self.common.binary_search_by_key(&word, |common| common[0]).ok()
     }
 
     /// The common words in a range.
-    pub fn common_in(&self, words: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn common_in(&self, words: &Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let start = self.common.partition_point(|common| common[0] < words.start);
         let end = self.common.partition_point(|common| common[0] < words.end);
         // A range without words may end before it starts.
@@ -143,7 +143,7 @@ impl RowsOfWords {
     }
 
     /// The rows whose names begin with a common word.
-    pub fn first_rows(&self, word: u32) -> &[u32] {
+    pub(crate) fn first_rows(&self, word: u32) -> &[u32] {
         let Some(index) = self.find_common(word) else { return &[] };
         let start = self.common[index][2] as usize;
         let end = self.common.get(index + 1).map_or(self.first_rows.len(), |next| next[2] as usize);
@@ -152,7 +152,7 @@ impl RowsOfWords {
 }
 
 impl SideTables {
-    pub fn write(&self, path: &Path) -> Result<(), SearchError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), SearchError> {
         let written = File::create(path).and_then(|file| self.write_to(&mut BufWriter::new(file)));
         written.map_err(|cause| SearchError::File { path: path.to_owned(), cause })
     }
@@ -177,7 +177,7 @@ impl SideTables {
     }
 
     /// Reads the side tables of an index over `rows` rows and checks that they are consistent.
-    pub fn read(path: &Path, rows: u32) -> Result<Self, SearchError> {
+    pub(crate) fn read(path: &Path, rows: u32) -> Result<Self, SearchError> {
         let bytes = fs::read(path).map_err(|cause| SearchError::File { path: path.to_owned(), cause })?;
         let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify)?;
         drop(bytes);

@@ -29,7 +29,11 @@ const MAX_RAW_ROWS: u32 = 2_000;
 
 impl TermIndex {
     /// Combines tantivy's two fields with the side tables; `None` if they do not belong together.
-    pub fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, tables: SideTables) -> Option<Self> {
+    pub(crate) fn new(
+        words: Arc<InvertedIndexReader>,
+        raw: Arc<InvertedIndexReader>,
+        tables: SideTables,
+    ) -> Option<Self> {
         let SideTables { rows_of_words: rows, lookups } = tables;
         let terms = words.terms();
         if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
@@ -46,16 +50,16 @@ impl TermIndex {
         Some(Self { words, raw, rows, lookups, common })
     }
 
-    pub fn dictionary(&self) -> &Dictionary {
+    pub(crate) fn dictionary(&self) -> &Dictionary {
         &self.lookups.dictionary
     }
 
-    pub fn is_common(&self, word: u32) -> bool {
+    pub(crate) fn is_common(&self, word: u32) -> bool {
         self.rows.is_common(word)
     }
 
     /// The text of a word of the dictionary.
-    pub fn text(&self, word: u32) -> String {
+    pub(crate) fn text(&self, word: u32) -> String {
         let mut bytes = Vec::new();
         let found = self.words.terms().ord_to_term(u64::from(word), &mut bytes);
         assert!(matches!(found, Ok(true)), "word {word} is not in the dictionary: {found:?}");
@@ -64,7 +68,7 @@ impl TermIndex {
 
     /// Calls `found` with each row that contains the word and whether the row's name begins with it. Of a common word at
     /// most `max` rows, and always false: see [`RowsOfWords::first_rows`].
-    pub fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
+    pub(crate) fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
         match self.rows.get(word) {
             WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
             WordRows::Few(rows) => rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0)),
@@ -77,7 +81,7 @@ impl TermIndex {
     }
 
     /// Calls `found` with each row of the rare words in a range and whether the row's name begins with the word.
-    pub fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
+    pub(crate) fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
         for word in words.clone() {
             match self.rows.get(word) {
                 WordRows::One(row) => found(row & !FIRST, row & FIRST != 0),
@@ -88,7 +92,7 @@ impl TermIndex {
     }
 
     /// Calls `found` with each row whose name begins with a word in a range.
-    pub fn each_first_row(&self, words: &Range<u32>, mut found: impl FnMut(u32)) {
+    pub(crate) fn each_first_row(&self, words: &Range<u32>, mut found: impl FnMut(u32)) {
         self.each_rare_row(words, |row, is_first| {
             if is_first {
                 found(row);
@@ -100,7 +104,7 @@ impl TermIndex {
     }
 
     /// Calls `found` with each of the ascending `rows` that contains a common word.
-    pub fn each_row_among(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
+    pub(crate) fn each_row_among(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
         let Some(mut postings) = self.postings(word) else { return };
         let skips = (postings.size_hint() / SKIP_COST) as usize > rows.len();
         for row in rows {
@@ -118,7 +122,7 @@ impl TermIndex {
     }
 
     /// About the number of rows that [`TermIndex::each_row_among`] reads.
-    pub fn cost_among(&self, word: u32, rows: &[u32]) -> u32 {
+    pub(crate) fn cost_among(&self, word: u32, rows: &[u32]) -> u32 {
         self.rows.count(word).min((rows.len() as u32).saturating_mul(SKIP_COST))
     }
 
@@ -128,7 +132,7 @@ impl TermIndex {
     }
 
     /// Calls `found` with the rows whose raw names, without spaces, begin with `term`.
-    pub fn each_raw_row(&self, term: &str, mut found: impl FnMut(u32)) {
+    pub(crate) fn each_raw_row(&self, term: &str, mut found: impl FnMut(u32)) {
         let Ok(mut stream) = self.raw.terms().range().ge(term).into_stream() else { return };
         let mut read = 0;
         while read < MAX_RAW_ROWS && stream.advance() && stream.key().starts_with(term.as_bytes()) {

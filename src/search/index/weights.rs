@@ -24,7 +24,7 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// The number of names from which a word is weighed: one in ten thousand, and at least eight.
-    pub fn min_frequency(rows: u32) -> u32 {
+    pub(crate) fn min_frequency(rows: u32) -> u32 {
         (rows / 10_000).max(8)
     }
 
@@ -38,7 +38,7 @@ impl Weights {
     }
 
     /// Weighs the words of lines `word frequency` of a table of `rows` names.
-    pub fn parse(rows: u32, lines: &str) -> Self {
+    pub(crate) fn parse(rows: u32, lines: &str) -> Self {
         Self::new(
             rows,
             lines
@@ -49,7 +49,7 @@ impl Weights {
     }
 
     /// The weight of a folded word, from 0.2 to 1.
-    pub fn of(&self, word: &str) -> f32 {
+    pub(crate) fn of(&self, word: &str) -> f32 {
         self.common.get(word).copied().unwrap_or(1.0)
     }
 }

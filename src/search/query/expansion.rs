@@ -51,13 +51,13 @@ const MIN_PREFIX: usize = 3;
 const MAX_TYPO_OF: usize = 3;
 
 impl Expansion {
-    pub fn new(index: usize) -> Self {
+    pub(crate) fn new(index: usize) -> Self {
         Self { index, mark: 1 << index, ..Self::default() }
     }
 
     /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
     /// that of the common word it is likely a typo of.
-    pub fn expand(&mut self, query: &mut Query, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
+    pub(crate) fn expand(&mut self, query: &mut Query, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
         let dictionary = terms.dictionary();
         let is_single = query.words.len() == 1;
         let is_typing = query.is_typing(self.index);
@@ -95,7 +95,7 @@ impl Expansion {
     }
 
     /// Second step: words that sound alike, prefixes with a typo, joined or split words.
-    pub fn widen(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
+    pub(crate) fn widen(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
         if self.is_common {
             return;
         }
@@ -125,7 +125,7 @@ impl Expansion {
     }
 
     /// Third step: words within two edits, if it is not a word itself.
-    pub fn expand_far(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
+    pub(crate) fn expand_far(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
         // Every short word is within two edits of some other: then other words must be distinctive.
         let min_length = if query.words.len() == 1 { 5 } else { 4 };
         let word = &query.words[self.index];
@@ -150,24 +150,24 @@ impl Expansion {
     }
 
     /// True if it is neither a word nor a prefix of one: it must be a typo.
-    pub fn is_mistyped(&self) -> bool {
+    pub(crate) fn is_mistyped(&self) -> bool {
         let is_prefix = |ranges: &[Range<u32>]| ranges.iter().any(|range| !range.is_empty());
         self.exact.is_empty() && !is_prefix(&self.known_ranges) && !is_prefix(&self.new_ranges)
     }
 
     /// True for a word of the dictionary that may nevertheless be a typo of a common word.
-    pub fn may_be_mistyped(&self) -> bool {
+    pub(crate) fn may_be_mistyped(&self) -> bool {
         !self.typo_of.is_empty() && !self.is_mistyped()
     }
 
     /// True if it is a word, or a prefix of one if it may be incomplete.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         let is_prefix = || self.known_ranges.first().is_some_and(|range| !range.is_empty());
         self.optional || self.is_word || (self.is_typing && is_prefix())
     }
 
     /// About the number of rows of all its words.
-    pub fn row_count(&self, terms: &TermIndex) -> u32 {
+    pub(crate) fn row_count(&self, terms: &TermIndex) -> u32 {
         let rows = &terms.rows;
         let typo_of = self.typo_of.iter().filter(|_| self.is_mistyped());
         let words = self.known.iter().chain(&self.new).chain(typo_of).map(|word| rows.count(*word));
@@ -176,7 +176,7 @@ impl Expansion {
     }
 
     /// Calls `found` with the rows that are new in this step, and with additional marks for each.
-    pub fn each_new_row(&mut self, terms: &TermIndex, budget: &mut u32, mut found: impl FnMut(u32, u16)) {
+    pub(crate) fn each_new_row(&mut self, terms: &TermIndex, budget: &mut u32, mut found: impl FnMut(u32, u16)) {
         let typo_of = self.typo_of.iter().filter(|_| !self.is_read && self.is_mistyped());
         let known = self.known.iter().filter(|_| !self.is_read);
         let known_ranges = self.known_ranges.iter().filter(|_| !self.is_read);
@@ -194,19 +194,31 @@ impl Expansion {
     }
 
     /// True if this step found anything.
-    pub fn has_new(&self) -> bool {
+    pub(crate) fn has_new(&self) -> bool {
         !self.new.is_empty() || !self.new_ranges.is_empty()
     }
 
     /// Calls `found` with those of the ascending rows that contain a word found in a previous step, and with other rows that
     /// do. Subtracts the rows read from the budget, and skips common words that would exceed it.
-    pub fn each_known_among(&self, terms: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+    pub(crate) fn each_known_among(
+        &self,
+        terms: &TermIndex,
+        rows: &[u32],
+        budget: &mut u32,
+        found: impl FnMut(u32, u16),
+    ) {
         let typo_of = if self.is_typo_of_new { &[] } else { self.typo_of.as_slice() };
         self.each_among(terms, [&self.known, typo_of], &self.known_ranges, rows, budget, found);
     }
 
     /// As [`Expansion::each_known_among`] for the words found in this step.
-    pub fn each_new_among(&self, terms: &TermIndex, rows: &[u32], budget: &mut u32, found: impl FnMut(u32, u16)) {
+    pub(crate) fn each_new_among(
+        &self,
+        terms: &TermIndex,
+        rows: &[u32],
+        budget: &mut u32,
+        found: impl FnMut(u32, u16),
+    ) {
         let typo_of = if self.is_typo_of_new { self.typo_of.as_slice() } else { &[] };
         self.each_among(terms, [&self.new, typo_of], &self.new_ranges, rows, budget, found);
     }
@@ -239,7 +251,7 @@ impl Expansion {
     }
 
     /// Calls `found` with rows that may contain a word that the optional word is a prefix of.
-    pub fn each_hinted_row(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
+    pub(crate) fn each_hinted_row(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         terms.each_rare_row(&self.hints, |row, _| found(row));
         for word in terms.rows.common_in(&self.hints) {
             terms.rows.first_rows(word).iter().for_each(|row| found(*row));
@@ -247,7 +259,7 @@ impl Expansion {
     }
 
     /// Ends a step: what was new becomes known.
-    pub fn end_step(&mut self) {
+    pub(crate) fn end_step(&mut self) {
         self.known.append(&mut self.new);
         self.known.sort_unstable();
         self.known_ranges.append(&mut self.new_ranges);

@@ -46,7 +46,7 @@ pub(crate) struct QueryWord {
 
 impl Query {
     /// Parses the first [`MAX_QUERY_BYTES`] bytes and [`MAX_QUERY_WORDS`] words of a query.
-    pub fn parse(text: &str, weights: &Weights) -> Self {
+    pub(super) fn parse(text: &str, weights: &Weights) -> Self {
         let mut end = text.len().min(MAX_QUERY_BYTES);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -83,12 +83,12 @@ impl Query {
     }
 
     /// True for the last word if it may be incomplete.
-    pub fn is_typing(&self, index: usize) -> bool {
+    pub(super) fn is_typing(&self, index: usize) -> bool {
         index + 1 == self.words.len() && !self.is_complete
     }
 
     /// A word joined with the previous one, and with the next one.
-    pub fn pairs(&self, index: usize) -> Vec<String> {
+    pub(super) fn pairs(&self, index: usize) -> Vec<String> {
         let text = |index: usize| self.words.get(index).map(|word| word.text.as_str());
         let before = index.checked_sub(1).and_then(text).zip(text(index));
         let after = text(index).zip(text(index + 1));
@@ -96,7 +96,7 @@ impl Query {
     }
 
     /// True for one word of two to eight letters.
-    pub fn may_be_acronym(&self) -> bool {
+    pub(super) fn may_be_acronym(&self) -> bool {
         self.words.len() == 1 && (2..=8).contains(&self.joined.len())
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    pub fn new(terms: &'a TermIndex, passes: &'a dyn Fn(u32) -> bool) -> Self {
+    pub(crate) fn new(terms: &'a TermIndex, passes: &'a dyn Fn(u32) -> bool) -> Self {
         Self {
             terms,
             passes,
@@ -79,7 +79,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Touches the rows that may match the query in this step; false if the step finds nothing new.
-    pub fn gather(
+    pub(crate) fn gather(
         &mut self,
         query: &mut Query,
         weights: &Weights,
@@ -127,17 +127,17 @@ impl<'a> Candidates<'a> {
     }
 
     /// True if a touched row may match, given the words it is known to contain.
-    pub fn may_match(&self, marks: u16) -> bool {
+    pub(crate) fn may_match(&self, marks: u16) -> bool {
         !self.are_marked || marks & KEEP != 0 || self.coverage(marks) >= MIN_COVERAGE
     }
 
     /// True if a row with these marks contains all words of the query exactly: then nothing more distant is intended.
-    pub fn is_intended(&self, marks: u16) -> bool {
+    pub(crate) fn is_intended(&self, marks: u16) -> bool {
         marks & EXACT != 0 && self.expansions.iter().all(Expansion::is_known) && self.coverage(marks) >= 1.0
     }
 
     /// The share of the query's weight in the marked words.
-    pub fn coverage(&self, marks: u16) -> f32 {
+    pub(crate) fn coverage(&self, marks: u16) -> f32 {
         match (self.weights.get(usize::from(marks & WORDS)), self.weights.last()) {
             (Some(part), Some(all)) if *all > 0.0 => part / all,
             _ => 1.0,

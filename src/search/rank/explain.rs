@@ -46,11 +46,11 @@ pub(crate) struct AllScores(Vec<ScorePart>);
 
 impl AllScores {
     /// The best score; 0 if no strategy applies.
-    pub fn points(&self) -> f32 {
+    pub(crate) fn points(&self) -> f32 {
         self.0.first().map_or(0.0, |part| part.points)
     }
 
-    pub fn explain(self, text: &str, prominence_bonus: f32) -> Explanation {
+    pub(crate) fn explain(self, text: &str, prominence_bonus: f32) -> Explanation {
         let score = self.points() + prominence_bonus;
         Explanation {
             score,

@@ -48,7 +48,7 @@ pub(crate) enum MatchStrategy {
 
 impl MatchStrategy {
     /// The name in explanations.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
             Self::Whole => "whole",
@@ -64,7 +64,7 @@ impl MatchStrategy {
     }
 
     /// The score of a perfect match.
-    pub fn ceiling(self) -> f32 {
+    pub(super) fn ceiling(self) -> f32 {
         match self {
             Self::Raw | Self::Whole => 1.0,
             Self::Joined => 0.985,

@@ -54,7 +54,7 @@ impl SearchBuffers {
     }
 
     /// Adds marks to a row and touches it if it passes the filter, which is checked once.
-    pub fn touch(&mut self, row: u32, marks: u16, passes: &dyn Fn(u32) -> bool) {
+    pub(crate) fn touch(&mut self, row: u32, marks: u16, passes: &dyn Fn(u32) -> bool) {
         let seen = &mut self.seen[row as usize];
         if seen.0 == self.search {
             seen.1 |= marks;
@@ -68,7 +68,7 @@ impl SearchBuffers {
     }
 
     /// Adds marks to a row if it was touched in this search.
-    pub fn mark(&mut self, row: u32, marks: u16) {
+    pub(crate) fn mark(&mut self, row: u32, marks: u16) {
         // Most rows were not touched, and the bits are more likely to be in the cache.
         if self.are_bits_touched && !self.has_bit(row) {
             return;
@@ -79,22 +79,22 @@ impl SearchBuffers {
         }
     }
 
-    pub fn clear_bits(&mut self) {
+    pub(crate) fn clear_bits(&mut self) {
         self.are_bits_touched = false;
         self.bits.clear();
         self.bits.resize(self.seen.len().div_ceil(64), 0);
     }
 
-    pub fn set_bit(&mut self, row: u32) {
+    pub(crate) fn set_bit(&mut self, row: u32) {
         self.bits[row as usize / 64] |= 1 << (row % 64);
     }
 
-    pub fn has_bit(&self, row: u32) -> bool {
+    pub(crate) fn has_bit(&self, row: u32) -> bool {
         self.bits[row as usize / 64] & (1 << (row % 64)) != 0
     }
 
     /// The rows whose bits are set, ascending.
-    pub fn rows_of_bits(&self) -> Vec<u32> {
+    pub(crate) fn rows_of_bits(&self) -> Vec<u32> {
         let mut rows = Vec::new();
         for (first, bits) in (0..).step_by(64).zip(&self.bits) {
             let mut bits = *bits;
@@ -107,7 +107,7 @@ impl SearchBuffers {
     }
 
     /// The touched rows, ascending. Many are sorted by setting bits, about ten times as fast as by comparison.
-    pub fn touched_in_order(&mut self) -> Vec<u32> {
+    pub(crate) fn touched_in_order(&mut self) -> Vec<u32> {
         if self.touched.len() <= FEW {
             let mut rows = self.touched.clone();
             rows.sort_unstable();
@@ -123,7 +123,7 @@ impl SearchBuffers {
     }
 
     /// The marks of a row that was touched in this search.
-    pub fn marks(&self, row: u32) -> u16 {
+    pub(crate) fn marks(&self, row: u32) -> u16 {
         self.seen[row as usize].1
     }
 }
@@ -134,7 +134,7 @@ pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
 impl BufferPool {
     /// Runs a search over a table of `rows` rows.
-    pub fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
+    pub(crate) fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
         let reused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut buffers = reused.unwrap_or_default();
         buffers.begin(rows);

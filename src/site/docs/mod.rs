@@ -1,10 +1,10 @@
 //! The docs and the OpenAPI documents.
 
-pub mod clients;
+pub(super) mod clients;
 mod errors;
 mod html;
 mod matching;
-pub mod mcp;
+pub(super) mod mcp;
 mod reference;
 
 use form_urlencoded::byte_serialize;
