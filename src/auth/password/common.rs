@@ -2,89 +2,10 @@
 
 /// Words that make no password, even with digits and punctuation around them: `dragon12345` is found by trying the most common
 /// words with the most common endings.
-const WORDS: &[&str] = &[
-    "abc",
-    "admin",
-    "administrator",
-    "baseball",
-    "changeme",
-    "charlie",
-    "computer",
-    "default",
-    "dragon",
-    "football",
-    "freedom",
-    "guest",
-    "hello",
-    "hunter",
-    "iloveyou",
-    "letmein",
-    "liverpool",
-    "login",
-    "master",
-    "michael",
-    "monkey",
-    "p@ssw0rd",
-    "p@ssword",
-    "pass",
-    "passw0rd",
-    "passwort",
-    "password",
-    "passphrase",
-    "princess",
-    "qazwsx",
-    "qwerty",
-    "qwertz",
-    "root",
-    "secret",
-    "shadow",
-    "starwars",
-    "sunshine",
-    "superman",
-    "test",
-    "trustno",
-    "user",
-    "venture",
-    "venturedex",
-    "welcome",
-    "whatever",
-    "zaq1zaq",
-];
+const WORDS: &str = include_str!("common_words.txt");
 
 /// Common passwords that contain no word above.
-const FULL: &[&str] = &[
-    "1q2w3e4r5t",
-    "1q2w3e4r5t6y",
-    "1qaz2wsx3edc",
-    "1qazxsw23edc",
-    "3rjs1la7qe",
-    "a1b2c3d4e5",
-    "adminadmin",
-    "correcthorsebatterystaple",
-    "football123456",
-    "g_czechout",
-    "iloveyou2",
-    "letmeinplease",
-    "linkedin123",
-    "masterkey",
-    "mypassword",
-    "mypassword1",
-    "myspace1234",
-    "nopassword",
-    "passpasspass",
-    "passwordpassword",
-    "qazwsxedcrfv",
-    "qwerty12345678",
-    "qwer1234asdf",
-    "secretpassword",
-    "thisismypassword",
-    "zaq12wsxcde3",
-    "zxcvbnm123",
-    "asdfghjkl1",
-    "asdf1234asdf",
-    "letmeinletmein",
-    "password1password",
-];
+const PASSWORDS: &str = include_str!("common_passwords.txt");
 
 /// Rows of common keyboards.
 const ROWS: [&str; 6] = ["1234567890-=", "qwertyuiop[]", "qwertzuiopü", "asdfghjkl;'", "azertyuiop", "zxcvbnm,./"];
@@ -98,10 +19,11 @@ pub(crate) fn stem(text: &str) -> &str {
 pub(crate) fn is_common(text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
     let is_decoration = |rest: &str| stem(rest).is_empty();
-    FULL.contains(&text.as_str())
-        || WORDS.contains(&stem(&text))
-        || WORDS.iter().any(|word| {
-            text.strip_prefix(word).is_some_and(is_decoration) || text.strip_suffix(word).is_some_and(is_decoration)
+    PASSWORDS.lines().any(|password| password == text)
+        || WORDS.lines().any(|word| {
+            word == stem(&text)
+                || text.strip_prefix(word).is_some_and(is_decoration)
+                || text.strip_suffix(word).is_some_and(is_decoration)
         })
 }
 

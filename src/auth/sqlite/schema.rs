@@ -6,80 +6,8 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 2] = [
-    // `service.change` is the number of the last change of a key; `keys.changed` is the change that wrote the row.
-    // `keys.counter` is the number of the first key that used the counter. Usage is ordered by day, so that a start reads one
-    // range and new rows are appended. It has no foreign key, so that one missing key cannot block the others.
-    "CREATE TABLE service (
-        id INTEGER PRIMARY KEY CHECK (id = 1),
-        change INTEGER NOT NULL,
-        cursor_secret BLOB CHECK (length(cursor_secret) = 32)
-    ) STRICT;
-    INSERT INTO service (id, change) VALUES (1, 0);
-    CREATE TABLE accounts (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        email TEXT NOT NULL UNIQUE,
-        tier TEXT NOT NULL CHECK (tier IN ('free', 'pro', 'enterprise')),
-        created_at INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE keys (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        account INTEGER NOT NULL REFERENCES accounts (id),
-        name TEXT NOT NULL,
-        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
-        shown TEXT NOT NULL,
-        counter INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        revoked_at INTEGER,
-        last_used_at INTEGER,
-        changed INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX keys_of_account ON keys (account);
-    CREATE INDEX keys_by_counter ON keys (counter);
-    CREATE INDEX keys_by_change ON keys (changed);
-    CREATE INDEX keys_by_shown ON keys (shown);
-    CREATE TABLE usage (
-        day INTEGER NOT NULL,
-        key INTEGER NOT NULL,
-        requests INTEGER NOT NULL CHECK (requests >= 0),
-        PRIMARY KEY (day, key)
-    ) STRICT, WITHOUT ROWID;",
-    // `accounts.password_version` counts how often a password was set. Keys outlive their account, so that they are rejected
-    // as revoked and not as unknown; SQLite can make a column nullable only by copying the table.
-    "ALTER TABLE accounts ADD COLUMN password TEXT;
-    ALTER TABLE accounts ADD COLUMN password_version INTEGER NOT NULL DEFAULT 0;
-    CREATE TABLE sessions (
-        digest BLOB PRIMARY KEY CHECK (length(digest) = 32),
-        account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-        created_at INTEGER NOT NULL,
-        expires_at INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX sessions_of_account ON sessions (account);
-    CREATE INDEX sessions_by_end ON sessions (expires_at);
-    CREATE TABLE keys_2 (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        account INTEGER REFERENCES accounts (id) ON DELETE SET NULL,
-        name TEXT NOT NULL,
-        digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
-        shown TEXT NOT NULL,
-        counter INTEGER NOT NULL,
-        created_at INTEGER NOT NULL,
-        revoked_at INTEGER,
-        last_used_at INTEGER,
-        changed INTEGER NOT NULL,
-        CHECK (account IS NOT NULL OR revoked_at IS NOT NULL)
-    ) STRICT;
-    INSERT INTO keys_2 SELECT id, account, name, digest, shown, counter, created_at, revoked_at, last_used_at, changed
-        FROM keys;
-    DROP TABLE keys;
-    ALTER TABLE keys_2 RENAME TO keys;
-    CREATE INDEX keys_of_account ON keys (account);
-    CREATE INDEX keys_by_counter ON keys (counter);
-    CREATE INDEX keys_by_change ON keys (changed);
-    CREATE INDEX keys_by_shown ON keys (shown);",
-];
+pub(crate) const STEPS: [&str; 2] = [include_str!("migrations/1.sql"), include_str!("migrations/2.sql")];
 
-/// Why a database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MigrationError {
     #[error("not a venturedex database")]
