@@ -21,7 +21,6 @@ impl Email {
         &self.0
     }
 
-    /// The part before the `@`.
     pub(crate) fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map(|(local, _)| local).expect("an e-mail address contains an `@`")
     }

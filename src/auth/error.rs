@@ -6,8 +6,8 @@
 //! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
 //!   whether an account exists nor what failed inside.
 //! - [`StoreError`]: the store, or a rule that it enforces. Its text is for operators: commands and logs print it.
-//! - `Parse…Error`, [`WeakPassword`](crate::auth::password::WeakPassword) and
-//!   [`HashError`](crate::auth::password::hasher::HashError) are local to one type; they say what is accepted instead.
+//! - `Parse…Error` and [`WeakPassword`](crate::auth::password::WeakPassword) are local to one type; they say what is
+//!   accepted instead.
 
 use std::io;
 use std::path::PathBuf;

@@ -77,12 +77,6 @@ pub struct AuthService {
     next_demo_key: AtomicI64,
 }
 
-impl std::fmt::Debug for AuthService {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("AuthService")
-    }
-}
-
 impl AuthService {
     /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
     /// `now` (Unix seconds).
@@ -90,7 +84,6 @@ impl AuthService {
         Self::open_with(data, RateLimitConfig::default(), now)
     }
 
-    /// Like [`AuthService::open`], with other rate limits.
     pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Semaphore;
 
-use crate::auth::StoreError;
+use crate::auth::AccountError;
 use crate::auth::password::Secret;
 use crate::auth::password::hash::PasswordHash;
+use crate::quota::RetryAfter;
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
@@ -21,14 +22,9 @@ pub(crate) struct Hasher {
     verified: AtomicU64,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum HashError {
-    #[error("too many passwords are being verified; try again in a few seconds")]
-    Busy,
-    #[error("the server is shutting down; try again in a few seconds")]
-    ShuttingDown,
-    #[error(transparent)]
-    Failed(StoreError),
+/// Too many passwords wait, or the server is shutting down.
+fn busy<E>(_: E) -> AccountError {
+    AccountError::Busy(RetryAfter { seconds: 2 })
 }
 
 impl Default for Hasher {
@@ -42,12 +38,12 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    pub(crate) async fn hash(&self, secret: Secret) -> Result<PasswordHash, HashError> {
-        self.run(move || PasswordHash::of(&secret)).await?.map_err(HashError::Failed)
+    pub(crate) async fn hash(&self, secret: Secret) -> Result<PasswordHash, AccountError> {
+        self.run(move || PasswordHash::of(&secret)).await?.map_err(AccountError::from)
     }
 
     /// Without a hash it takes as long and returns false.
-    pub(crate) async fn verify(&self, secret: Secret, hash: Option<PasswordHash>) -> Result<bool, HashError> {
+    pub(crate) async fn verify(&self, secret: Secret, hash: Option<PasswordHash>) -> Result<bool, AccountError> {
         let matches = self.run(move || match hash {
             Some(hash) => hash.matches(&secret),
             None => {
@@ -66,16 +62,16 @@ impl Hasher {
         self.verified.load(Ordering::Relaxed)
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HashError> {
-        let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(|_| HashError::Busy)?;
-        let running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| HashError::ShuttingDown)?;
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, AccountError> {
+        let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(busy)?;
+        let running = Arc::clone(&self.running).acquire_owned().await.map_err(busy)?;
         // The work continues if the caller is gone, and keeps its permits until it is done.
         let work_with_permits = move || {
             let result = work();
             drop((running, queued));
             result
         };
-        tokio::task::spawn_blocking(work_with_permits).await.map_err(|_| HashError::ShuttingDown)
+        tokio::task::spawn_blocking(work_with_permits).await.map_err(busy)
     }
 }
 
@@ -128,8 +124,8 @@ mod tests {
         while hasher.queue.available_permits() > 0 || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(hasher.hash(secret()).await, Err(HashError::Busy)));
-        assert!(matches!(hasher.verify(secret(), None).await, Err(HashError::Busy)));
+        assert!(matches!(hasher.hash(secret()).await, Err(AccountError::Busy(_))));
+        assert!(matches!(hasher.verify(secret(), None).await, Err(AccountError::Busy(_))));
         assert_eq!(hasher.verified(), 0);
         for _ in &tasks {
             release.send(()).unwrap();

@@ -53,7 +53,6 @@ impl fmt::Debug for Password {
     }
 }
 
-/// Why a text is rejected as a new password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     #[error("the password is empty; use at least {MIN_LENGTH} characters")]

@@ -11,7 +11,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::auth::account::{Account, Email};
-use crate::auth::password::hasher::HashError;
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
 use crate::auth::session::{SESSION_SECONDS, Session, SessionDigest, SessionToken};
@@ -26,7 +25,6 @@ pub struct NewSession {
     pub expires_at: i64,
 }
 
-/// A signed-in person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
     /// As it is now.
@@ -180,7 +178,7 @@ impl AuthService {
         let found = found.await.inspect_err(give_back)?;
         let hash = found.as_ref().and_then(|credentials| credentials.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
-        let verified = self.hasher.verify(secret.clone(), hash).await.map_err(AccountError::from);
+        let verified = self.hasher.verify(secret.clone(), hash).await;
         if !verified.inspect_err(give_back)? {
             return Ok(None);
         }
@@ -199,7 +197,6 @@ impl AuthService {
         }
     }
 
-    /// Runs `work` on a thread that may block.
     pub(crate) async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
@@ -213,13 +210,4 @@ impl AuthService {
 
 fn new_session(now: i64) -> Result<(SessionToken, i64), AccountError> {
     Ok((SessionToken::from_seed(random()?), now.saturating_add(SESSION_SECONDS)))
-}
-
-impl From<HashError> for AccountError {
-    fn from(error: HashError) -> Self {
-        match error {
-            HashError::Busy | HashError::ShuttingDown => Self::Busy(RetryAfter { seconds: 2 }),
-            HashError::Failed(error) => Self::from(error),
-        }
-    }
 }

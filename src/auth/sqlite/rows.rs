@@ -55,7 +55,6 @@ pub(crate) fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
     })
 }
 
-/// Parses a text column.
 fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
 where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static>,

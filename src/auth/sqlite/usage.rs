@@ -65,7 +65,6 @@ pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64)
     Ok(totals)
 }
 
-/// Deletes the usage of an account's keys.
 pub(crate) fn delete(transaction: &Transaction<'_>, account: AccountId) -> Result<(), SqliteError> {
     // One more day on both sides, as clocks may differ.
     let span: (Option<i64>, Option<i64>) = transaction.query_row(
