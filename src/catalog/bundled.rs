@@ -30,7 +30,6 @@ pub enum BundledError {
     Search(#[from] SearchError),
 }
 
-/// Opens the bundled snapshot and builds its text indexes in memory.
 pub fn bundled() -> Result<Catalog, BundledError> {
     let snapshot = Snapshot::open(Arc::new(Bytes), Checksums::Trust)?;
     let texts = Texts::in_memory(&snapshot)?;

@@ -3,16 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::data::NONE_I32;
-use crate::data::{Date, Facet, Table};
+use crate::data::{Date, Facet, NONE_I32, Table};
 
-use crate::catalog::Catalog;
-use crate::catalog::ListPosition;
+use crate::catalog::{Catalog, ListPosition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoInvestor {
     pub row: u32,
-    /// Rounds that both joined.
     pub shared_rounds: u32,
     /// The latest of them; `None` if none has a date.
     pub last_shared_on: Option<Date>,
@@ -36,7 +33,7 @@ impl Catalog {
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            let date = dates.get(round as usize).copied().unwrap_or(NONE_I32);
+            let date = dates[round as usize];
             for (other, _) in snapshot.round_investors(round).filter(|(other, _)| *other != firm) {
                 let (rounds, last) = shared.entry(other).or_insert((0, NONE_I32));
                 *rounds += 1;
@@ -46,7 +43,7 @@ impl Catalog {
         let slugs = snapshot.slug_ranks(Table::Firms);
         let mut firms: Vec<(u32, u32, i32)> =
             shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
-        firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs.get(*row as usize).copied()));
+        firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs[*row as usize]));
         let (firms, total, next) = position.page_of(firms, limit);
         let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
             row,

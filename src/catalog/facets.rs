@@ -3,9 +3,7 @@
 use crate::data::archive::facet_column::RowSet;
 use crate::data::{Facet, Table};
 
-use crate::catalog::Catalog;
-use crate::catalog::Query;
-use crate::catalog::RowFilter;
+use crate::catalog::{Catalog, Query, RowFilter};
 
 /// The number of firms that match a query, and of those with each value of each facet.
 ///
@@ -61,11 +59,7 @@ impl Catalog {
             Some(text) => {
                 let found = self.search(query.table, text, &|row| filter.contains(row));
                 let mut bits = vec![0; (self.snapshot().rows(query.table) as usize).div_ceil(64)];
-                for hit in &found.hits {
-                    if let Some(word) = bits.get_mut(hit.row as usize / 64) {
-                        *word |= 1 << (hit.row % 64);
-                    }
-                }
+                found.hits.iter().for_each(|hit| bits[hit.row as usize / 64] |= 1 << (hit.row % 64));
                 (Rows::Some(bits), found.capped)
             }
             None if filter.is_everything() => (Rows::All, false),
@@ -109,7 +103,7 @@ fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
         RowSet::Sparse(rows) => {
-            let has = |row: u32| bits.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1);
+            let has = |row: u32| bits[row as usize / 64] >> (row % 64) & 1 == 1;
             rows.iter().filter(|row| has(**row)).count() as u64
         }
     }

@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::NONE_I32;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, Stage, Table};
+use crate::data::{Date, Facet, NONE_I32, Stage, Table};
 
 use crate::catalog::Catalog;
 
@@ -33,9 +32,9 @@ impl Catalog {
         let mut seen = BTreeSet::new();
         let mut history = History::default();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            match dates.get(round as usize).filter(|day| **day != NONE_I32) {
-                Some(day) => *years.entry(Date::from_days(*day).year()).or_default() += 1,
-                None => history.undated += 1,
+            match dates[round as usize] {
+                NONE_I32 => history.undated += 1,
+                day => *years.entry(Date::from_days(day).year()).or_default() += 1,
             }
             stages[snapshot.round_stage(round).index()] += 1;
             let startup = snapshot.round_startup(round);

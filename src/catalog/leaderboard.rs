@@ -2,9 +2,7 @@
 
 use crate::data::{Metric, Table};
 
-use crate::catalog::Catalog;
-use crate::catalog::RowFilter;
-use crate::catalog::{Filter, ListPosition};
+use crate::catalog::{Catalog, Filter, ListPosition, RowFilter};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderboardQuery {
@@ -28,12 +26,10 @@ pub struct LeaderboardPage {
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// Whether the values are integers.
     pub is_integer: bool,
 }
 
 impl Catalog {
-    /// One page of the leaderboard.
     pub fn leaderboard(&self, query: &LeaderboardQuery, position: ListPosition, limit: usize) -> LeaderboardPage {
         let selection = RowFilter::of(self.snapshot(), Table::Firms, &query.filters);
         let (rows, values) = self.snapshot().leaderboard(query.metric);

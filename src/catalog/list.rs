@@ -2,14 +2,11 @@
 
 use crate::search::SearchResults;
 
-use crate::catalog::Catalog;
-use crate::catalog::RowFilter;
 use crate::catalog::sort::Sorted;
 use crate::catalog::sort::keys::Keys;
-use crate::catalog::{ListPosition, Order, Page, Query};
+use crate::catalog::{Catalog, ListPosition, Order, Page, Query, RowFilter};
 
 impl Catalog {
-    /// One page of at most `limit` rows.
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         if let Some(text) = &query.text {

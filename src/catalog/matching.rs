@@ -8,9 +8,8 @@ use std::collections::BinaryHeap;
 
 use crate::data::Facet;
 
-use crate::catalog::Catalog;
 use crate::catalog::matching::scorer::MatchScorer;
-use crate::catalog::{Filter, ListPosition};
+use crate::catalog::{Catalog, Filter, ListPosition};
 
 /// How firms are matched to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
@@ -21,7 +20,6 @@ pub const METHOD: &str = "Each firm gets whole points for each reason: for `stag
     `conflict_count` is their number; conflicts do not reduce points. The same request on the same snapshot has the same \
     response.";
 
-/// Why a firm fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Stage,
@@ -37,7 +35,6 @@ impl Reason {
     pub const ALL: [Self; 6] =
         [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
 
-    /// The name in responses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stage => "stage",
@@ -155,7 +152,6 @@ pub struct MatchPage {
     /// The firms, best first.
     pub matches: Vec<FirmMatch>,
     pub total: u64,
-    /// Maximum points of the query.
     pub max_points: u8,
     /// `None` on the last page.
     pub next: Option<ListPosition>,

@@ -34,7 +34,8 @@ pub use row_filter::RowFilter;
 pub use stats::Totals;
 
 use std::collections::HashMap;
-use std::sync::RwLock;
+use std::hash::Hash;
+use std::sync::{PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
@@ -42,7 +43,7 @@ use crate::data::fold::fold;
 use crate::data::{Direction, Snapshot, SnapshotVersion, Table};
 use crate::search::{SearchError, SearchResults, TextIndex};
 
-/// Maximum number of cached counts, and of cached sums; the cache is cleared when it is full.
+/// Maximum number of values of a [`Cache`], which is cleared when it is full.
 const MAX_CACHED: usize = 4_096;
 
 /// The text indexes of the tables that have names.
@@ -79,18 +80,17 @@ impl Texts {
     }
 }
 
-/// One open release.
 pub struct Catalog {
     snapshot: Snapshot,
     texts: Texts,
-    counts: RwLock<HashMap<(Table, Vec<Filter>), u64>>,
-    sums: RwLock<HashMap<Vec<Filter>, Option<u64>>>,
+    counts: Cache<(Table, Vec<Filter>), u64>,
+    sums: Cache<Vec<Filter>, Option<u64>>,
     totals: OnceCell<Totals>,
 }
 
 impl Catalog {
     pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
-        Self { snapshot, texts, counts: RwLock::default(), sums: RwLock::default(), totals: OnceCell::new() }
+        Self { snapshot, texts, counts: Cache::default(), sums: Cache::default(), totals: OnceCell::new() }
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -157,18 +157,31 @@ impl Catalog {
         if row_filter.is_everything() {
             return u64::from(self.snapshot.rows(table));
         }
-        let key = (table, filters.to_vec());
-        // A poisoned lock means that a thread panicked while holding it; the counts are still valid.
-        let known = self.counts.read().unwrap_or_else(std::sync::PoisonError::into_inner).get(&key).copied();
-        if let Some(count) = known {
-            return count;
-        }
-        let count = row_filter.count();
-        let mut counts = self.counts.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if counts.len() >= MAX_CACHED {
-            counts.clear();
-        }
-        counts.insert(key, count);
-        count
+        self.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
+    }
+}
+
+/// Numbers computed before, up to [`MAX_CACHED`].
+struct Cache<K, V>(RwLock<HashMap<K, V>>);
+
+impl<K, V> Default for Cache<K, V> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Copy> Cache<K, V> {
+    fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
+        // A poisoned lock means that a thread panicked while holding it; the values are still valid.
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        known.unwrap_or_else(|| {
+            let value = compute();
+            let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if values.len() >= MAX_CACHED {
+                values.clear();
+            }
+            values.insert(key, value);
+            value
+        })
     }
 }

@@ -119,9 +119,7 @@ impl Issues {
         };
         self.0.iter().map(report).collect()
     }
-}
 
-impl Issues {
     pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
@@ -201,14 +199,12 @@ fn nearest_city(catalog: &Catalog, value: &str) -> Option<String> {
     snapshot.city_name(snapshot.city(folded)?)
 }
 
-/// A value that is not in a closed vocabulary.
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
     let detail = format!("`{value}` is not {}", with_article(&noun.replace('_', " ")));
     let suggestion = nearest(value, names.iter().copied()).map(str::to_owned);
     ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
 }
 
-/// A key, as given, that a list cannot be sorted by.
 fn unknown_key(parameter: &str, key: &str, keys: &[&'static str], is_searchable: bool) -> ParameterError {
     let name = key.trim_start_matches(['-', '+']);
     let sign = if key.starts_with('-') { "-" } else { "" };
@@ -225,73 +221,38 @@ fn unknown_key(parameter: &str, key: &str, keys: &[&'static str], is_searchable:
     ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
-/// Names that other APIs use, the parameters they correspond to (the first that is accepted), and a hint for the error.
-const OTHER_NAMES: &[(&[&str], &[&str], &str)] = &[
+/// Names that other APIs use, the parameters they correspond to (the first that is accepted applies), and a hint for the
+/// error. Names are separated by spaces.
+const OTHER_NAMES: &[(&str, &str, &str)] = &[
     (
-        &["page", "offset", "page_number", "pagenumber", "skip", "start", "from", "p"],
-        &["cursor"],
+        "page offset page_number pagenumber skip start from p",
+        "cursor",
         "; page through lists with `cursor` (from `pagination.next_cursor`) and `limit`",
     ),
+    ("after starting_after next next_cursor nextcursor page_token cursor page offset skip", "cursor page offset", ""),
+    ("per_page perpage page_size pagesize size count max_results max rows first take", "limit", ""),
     (
-        &[
-            "after",
-            "starting_after",
-            "next",
-            "next_cursor",
-            "nextcursor",
-            "page_token",
-            "cursor",
-            "page",
-            "offset",
-            "skip",
-        ],
-        &["cursor", "page", "offset"],
-        "",
-    ),
-    (
-        &[
-            "per_page",
-            "perpage",
-            "page_size",
-            "pagesize",
-            "size",
-            "count",
-            "max_results",
-            "max",
-            "rows",
-            "first",
-            "take",
-        ],
-        &["limit"],
-        "",
-    ),
-    (
-        &["order", "order_by", "orderby", "sort_by", "sortby", "ordering", "sorting", "direction", "sort_order"],
-        &["sort"],
+        "order order_by orderby sort_by sortby ordering sorting direction sort_order",
+        "sort",
         "; `sort=-name` sorts by a key, descending",
     ),
-    (&["name", "keyword", "keywords", "term", "text", "title", "search", "query"], &["q"], ""),
-    (&["industry", "industries", "category", "categories", "vertical"], &["sector"], ""),
-    (&["round", "round_type", "series", "funding_stage"], &["stage"], ""),
-    (&["country_code", "nation", "location", "region", "hq", "headquarters"], &["country"], ""),
-    (&["firm", "fund", "investor", "vc", "slug"], &["vc", "investor", "organization"], ""),
-    (&["company", "portfolio_company"], &["startup", "organization"], ""),
-    (&["select", "include", "columns", "properties", "attributes"], &["fields"], ""),
-    (
-        &["check", "check_size", "cheque", "cheque_size", "ticket", "ticket_size", "amount"],
-        &["check_usd", "raise_usd"],
-        "",
-    ),
-    (&["score", "min_score", "rating"], &["min_health_score", "min_rating"], ""),
+    ("name keyword keywords term text title search query", "q", ""),
+    ("industry industries category categories vertical", "sector", ""),
+    ("round round_type series funding_stage", "stage", ""),
+    ("country_code nation location region hq headquarters", "country", ""),
+    ("firm fund investor vc slug", "vc investor organization", ""),
+    ("company portfolio_company", "startup organization", ""),
+    ("select include columns properties attributes", "fields", ""),
+    ("check check_size cheque cheque_size ticket ticket_size amount", "check_usd raise_usd", ""),
+    ("score min_score rating", "min_health_score min_rating", ""),
 ];
 
-/// The accepted parameter that other APIs call `name`, with a hint.
 fn known_by_other_name<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
     let name = name.to_ascii_lowercase().replace('-', "_");
-    let entries = OTHER_NAMES.iter().filter(|(names, ..)| names.contains(&name.as_str()));
+    let entries = OTHER_NAMES.iter().filter(|(names, ..)| names.split(' ').any(|known| known == name));
     entries.into_iter().find_map(|(_, parameters, hint)| {
-        let mut candidates = parameters.iter().filter_map(|name| accepted.iter().find(|accepted| *accepted == name));
-        candidates.next().map(|parameter| (*parameter, *hint))
+        let known = parameters.split(' ').find_map(|name| accepted.iter().find(|accepted| **accepted == name))?;
+        Some((*known, *hint))
     })
 }
 

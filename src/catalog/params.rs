@@ -16,7 +16,6 @@ pub const MAX_EXACT_INT: u64 = (1 << 53) - 1;
 /// Maximum length of a search text in characters; no name is longer.
 pub const MAX_TEXT_CHARS: usize = 200;
 
-/// A list that can be requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
     Firms,
@@ -56,17 +55,16 @@ pub enum ParamType {
     Records(Table, Facet),
     /// Firms or startups by slug or name, combined with OR.
     Organizations,
-    /// An integer from `min` to `max`.
-    Number { min: u64, max: u64, filter: fn(u64) -> Filter },
+    Number {
+        min: u64,
+        max: u64,
+        filter: fn(u64) -> Filter,
+    },
     /// A percentage from 0 to 100; the filter takes tenths.
     Percent(fn(u16) -> Filter),
-    /// A date, YYYY-MM-DD.
     Date(fn(Date) -> Filter),
-    /// `true` or `false`.
     Bool(fn(bool) -> Filter),
-    /// The metric of the leaderboard.
     Metric,
-    /// Sort keys of the list's table.
     Sort,
 }
 
@@ -281,52 +279,40 @@ impl Resource {
         Self::Match,
     ];
 
+    const fn definition(self) -> (&'static str, Table, &'static [Parameter]) {
+        match self {
+            Self::Firms => ("vcs", Table::Firms, FIRMS),
+            Self::Reviews => ("reviews", Table::Reviews, REVIEWS),
+            Self::Sectors => ("sectors", Table::Sectors, SECTORS),
+            Self::Leaderboard => ("leaderboard", Table::Firms, LEADERBOARD),
+            Self::Startups => ("startups", Table::Startups, STARTUPS),
+            Self::Rounds => ("funding-rounds", Table::Rounds, ROUNDS),
+            Self::People => ("people", Table::People, PEOPLE),
+            Self::CoInvestors => ("co-investors", Table::Firms, CO_INVESTORS),
+            Self::Match => ("match", Table::Firms, MATCH),
+        }
+    }
+
     /// The last segment of its path.
     pub fn path(self) -> &'static str {
-        match self {
-            Self::Firms => "vcs",
-            Self::Reviews => "reviews",
-            Self::Sectors => "sectors",
-            Self::Leaderboard => "leaderboard",
-            Self::Startups => "startups",
-            Self::Rounds => "funding-rounds",
-            Self::People => "people",
-            Self::CoInvestors => "co-investors",
-            Self::Match => "match",
-        }
+        self.definition().0
     }
 
     /// The table whose rows it lists.
     pub fn table(self) -> Table {
-        match self {
-            Self::Firms | Self::Leaderboard | Self::CoInvestors | Self::Match => Table::Firms,
-            Self::Reviews => Table::Reviews,
-            Self::Sectors => Table::Sectors,
-            Self::Startups => Table::Startups,
-            Self::Rounds => Table::Rounds,
-            Self::People => Table::People,
-        }
+        self.definition().1
     }
 
     /// Its filters and `sort`, without the parameters of paging and field selection.
     pub fn parameters(self) -> &'static [Parameter] {
-        match self {
-            Self::Firms => FIRMS,
-            Self::Reviews => REVIEWS,
-            Self::Sectors => SECTORS,
-            Self::Leaderboard => LEADERBOARD,
-            Self::Startups => STARTUPS,
-            Self::Rounds => ROUNDS,
-            Self::People => PEOPLE,
-            Self::CoInvestors => CO_INVESTORS,
-            Self::Match => MATCH,
-        }
+        self.definition().2
     }
 
     /// The parameter of this name or alias.
     pub fn parameter(self, name: &str) -> Option<&'static Parameter> {
         self.parameters().iter().find(|parameter| parameter.name == name || parameter.aliases.contains(&name))
     }
+
     /// Whether it can be searched by name (`q`).
     pub fn is_searchable(self) -> bool {
         self.parameter("q").is_some()

@@ -24,7 +24,6 @@ pub struct ParseOptions {
     pub other_names: &'static [&'static str],
 }
 
-/// A list request as a typed query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     List(Query),
@@ -146,7 +145,6 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses a parameter that takes one value.
     fn read_single(&mut self, parameter: &'static Parameter, (name, text): (&str, &str)) {
         let parsed = match parameter.kind {
             ParamType::Text => {
@@ -287,7 +285,7 @@ impl ParamParser<'_> {
 }
 
 /// Parses decimal digits, saturating at `u64::MAX`.
-fn parse_uint(text: &str) -> Option<u64> {
+pub(crate) fn parse_uint(text: &str) -> Option<u64> {
     let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }

@@ -33,7 +33,6 @@ pub enum Filter {
     Until(Date),
 }
 
-/// The order of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The row order of the table, which is its default order.
@@ -64,7 +63,6 @@ impl Query {
 /// Where a page of a list begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
-    /// Number of rows before the page.
     pub offset: u64,
     /// Position in the sort order, so that a late page costs no more than the first.
     pub position: Option<u32>,
@@ -86,11 +84,9 @@ impl ListPosition {
     }
 }
 
-/// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub rows: Vec<u32>,
-    /// Number of rows of the full list.
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,

@@ -5,8 +5,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::data::archive::facet_column::{Bits, RowSet};
-use crate::data::{Direction, Facet, Snapshot, Table};
-use crate::data::{NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64};
+use crate::data::{Direction, Facet, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, Snapshot, Table};
 
 use crate::catalog::Filter;
 
@@ -30,7 +29,7 @@ enum Predicate<'a> {
     AtLeastU8(&'a [u8], u8),
     AtMostU16(&'a [u16], u16),
     AtLeastU32(&'a [u32], u32),
-    /// Rows with at min this rank; [`NONE_U32`] means no value.
+    /// Rows with at least this rank; [`NONE_U32`] means no value.
     RankFrom(&'a [u32], u32),
     AtLeastI32(&'a [i32], i32),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
@@ -80,12 +79,10 @@ impl<'a> RowFilter<'a> {
         Self { rows, bounds, predicates }
     }
 
-    /// Whether `row` matches all filters.
     pub fn contains(&self, row: u32) -> bool {
         self.bounds.contains(&row) && self.predicates.iter().all(|predicate| predicate.contains(row))
     }
 
-    /// Whether every row of the table matches.
     pub fn is_everything(&self) -> bool {
         self.predicates.is_empty() && self.bounds == (0..self.rows)
     }
@@ -104,8 +101,7 @@ impl<'a> RowFilter<'a> {
     pub fn rows_from(&self, first: u32) -> Box<dyn Iterator<Item = u32> + '_> {
         if let Some((index, rows)) = self.driver() {
             let start = rows.partition_point(|row| *row < first);
-            let rows = rows.get(start..).unwrap_or(&[]).iter().copied();
-            return Box::new(rows.filter(move |row| self.contains_except(*row, index)));
+            return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
         }
         let first = first.max(self.bounds.start);
         let words = BitWords::from(self, first as usize / 64);
@@ -187,7 +183,7 @@ impl<'a> RowFilter<'a> {
         let (index, rows) = lists.min_by_key(|(_, rows)| rows.len())?;
         let start = rows.partition_point(|row| *row < self.bounds.start);
         let end = rows.partition_point(|row| *row < self.bounds.end);
-        Some((index, rows.get(start..end).unwrap_or(&[])))
+        Some((index, &rows[start..end]))
     }
 
     /// The bits of those of 64 rows that are within the bounds.
@@ -247,11 +243,11 @@ impl<'a> Predicate<'a> {
         match self {
             Self::Sets(sets) => sets.iter().zip(cursors).fold(0, |word, (set, cursor)| {
                 word | match set {
-                    RowSet::Dense(words) => words.get(index).copied().unwrap_or(0),
+                    RowSet::Dense(words) => words[index],
                     RowSet::Sparse(rows) => list_word(rows, index, cursor),
                 }
             }),
-            Self::Merged(rows) => cursors.first_mut().map_or(0, |cursor| list_word(rows, index, cursor)),
+            Self::Merged(rows) => list_word(rows, index, &mut cursors[0]),
             Self::AtLeastU8(values, min) => bits(chunk(values, index).iter(), |v| passes_u8(*v, *min)),
             Self::AtMostU16(values, max) => bits(chunk(values, index).iter(), |v| passes_u16(*v, *max)),
             Self::AtLeastU32(values, min) => bits(chunk(values, index).iter(), |v| v >= min),
@@ -295,18 +291,16 @@ fn passes_check(min: u64, max: u64, range: &RangeInclusive<u64>) -> bool {
     !(no_min & no_max) & (no_min | (min <= *range.end())) & (no_max | (*range.start() <= max))
 }
 
-/// The rounds that raised at min `min`, as a minimum rank in the order by amount.
+/// The rounds that raised at least `min`, as a minimum rank in the order by amount.
 fn amounts_from(snapshot: &Snapshot, min: u64) -> Predicate<'_> {
     const TABLE: Table = Table::Rounds;
-    let Some(key) = TABLE.sort_keys().iter().position(|key| *key == "amount_usd") else {
-        return Predicate::Sets(Vec::new());
-    };
+    let key = TABLE.sort_keys().iter().position(|key| *key == "amount_usd").expect("rounds are sorted by amount");
     let (amounts, ranks) = (snapshot.round_amounts(), snapshot.ranks(TABLE, key));
     let order = snapshot.order(TABLE, key, Direction::Ascending);
     // Unknown amounts come last and are the largest number.
-    let first = order.partition_point(|row| amounts.get(*row as usize).is_some_and(|usd| *usd < min));
-    let rank = order.get(first).and_then(|row| ranks.get(*row as usize)).filter(|rank| **rank != NONE_U32);
-    rank.map_or(Predicate::Sets(Vec::new()), |rank| Predicate::RankFrom(ranks, *rank))
+    let first = order.partition_point(|row| amounts[*row as usize] < min);
+    let rank = order.get(first).map(|row| ranks[*row as usize]).filter(|rank| *rank != NONE_U32);
+    rank.map_or(Predicate::Sets(Vec::new()), |rank| Predicate::RankFrom(ranks, rank))
 }
 
 fn chunk<T>(values: &[T], index: usize) -> &[T] {

@@ -1,15 +1,12 @@
 //! Totals of a release and of the rows of a query.
 
-use std::sync::PoisonError;
-
 use serde::Serialize;
 
 use crate::data::field::{SNAPSHOT, model};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, ReviewStatus, Table};
+use crate::data::{Date, Facet, NONE_U64, ReviewStatus, Table};
 
-use crate::catalog::RowFilter;
-use crate::catalog::{Catalog, Filter, MAX_CACHED};
+use crate::catalog::{Catalog, Filter, RowFilter};
 
 model! {
     /// Totals of a release.
@@ -41,7 +38,6 @@ model! {
 }
 
 impl Catalog {
-    /// Totals of the release, computed once.
     pub fn totals(&self) -> &Totals {
         self.totals.get_or_init(|| self.count_all())
     }
@@ -72,20 +68,11 @@ impl Catalog {
     /// The sum of the known amounts of the rounds that match all filters, US dollars; `None` if no amount is known.
     /// Cached for the life of the release.
     pub fn raised(&self, filters: &[Filter]) -> Option<u64> {
-        // A poisoned lock means that a thread panicked while holding it; the sums are still valid.
-        let known = self.sums.read().unwrap_or_else(PoisonError::into_inner).get(filters).copied();
-        if let Some(sum) = known {
-            return sum;
-        }
-        let amounts = self.snapshot().round_amounts();
-        let rows = RowFilter::of(self.snapshot(), Table::Rounds, filters);
-        let known = rows.rows_from(0).filter_map(|row| amounts.get(row as usize)).filter(|usd| **usd != u64::MAX);
-        let sum = known.copied().reduce(u64::saturating_add);
-        let mut sums = self.sums.write().unwrap_or_else(PoisonError::into_inner);
-        if sums.len() >= MAX_CACHED {
-            sums.clear();
-        }
-        sums.insert(filters.to_vec(), sum);
-        sum
+        self.sums.get_or_insert_with(filters.to_vec(), || {
+            let amounts = self.snapshot().round_amounts();
+            let rows = RowFilter::of(self.snapshot(), Table::Rounds, filters);
+            let known = rows.rows_from(0).map(|row| amounts[row as usize]).filter(|usd| *usd != NONE_U64);
+            known.reduce(u64::saturating_add)
+        })
     }
 }

@@ -44,7 +44,7 @@ const BANNED: &[(&str, &str)] = &[
 const EXEMPT: [&str; 3] = ["src/datagen/words/", "tests/it/language.rs", "tests/it/snapshots/"];
 
 /// A JSON key that the contract keeps, and names of parameters that callers try.
-const KEYS: [&str; 3] = ["\"likeness\"", "\"cheque\"", "\"cheque_size\""];
+const KEYS: [&str; 4] = ["\"likeness\"", "\"cheque\"", "\"cheque_size\"", "cheque cheque_size"];
 
 fn files(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {

@@ -2,13 +2,10 @@
 
 use crate::data::archive::facet_column::Bits;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, Snapshot, Stage, StartupStatus, Table};
-use crate::data::{NONE_I32, NONE_U64};
+use crate::data::{Date, Facet, NONE_I32, NONE_U64, Snapshot, Stage, StartupStatus, Table};
 
-use crate::catalog::Filter;
-use crate::catalog::RowFilter;
 use crate::catalog::matching::Reason;
-use crate::catalog::{FirmMatch, MatchQuery};
+use crate::catalog::{Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =
@@ -19,7 +16,6 @@ const RECENT_DAYS: i64 = 365;
 const FAIRLY_RECENT_DAYS: i64 = 730;
 /// A check is at least the round divided by this.
 const MAX_ROUND_PER_CHECK: u64 = 10;
-/// Maximum number of conflicts listed.
 const MAX_CONFLICTS: usize = 5;
 
 /// The points of a firm, in the order of [`Reason::ALL`].
@@ -171,18 +167,18 @@ impl<'a> MatchScorer<'a> {
 
     /// The day of the last investment.
     fn last_investment(&self, row: u32) -> Option<i32> {
-        self.snapshot.last_investments().get(row as usize).copied().filter(|day| *day != NONE_I32)
+        Some(self.snapshot.last_investments()[row as usize]).filter(|day| *day != NONE_I32)
     }
 
     /// The share of reviewers who got an answer, in tenths of a percent.
     fn answered(&self, row: u32) -> Option<u16> {
-        self.snapshot.ghosting_rates().get(row as usize).and_then(|ghosted| 1_000_u16.checked_sub(*ghosted))
+        1_000_u16.checked_sub(self.snapshot.ghosting_rates()[row as usize])
     }
 
     /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
         let (min, max) = self.snapshot.check_sizes();
-        let known = |checks: &[u64]| checks.get(row as usize).copied().filter(|usd| *usd != NONE_U64);
+        let known = |checks: &[u64]| Some(checks[row as usize]).filter(|usd| *usd != NONE_U64);
         (known(min), known(max))
     }
 
@@ -195,7 +191,6 @@ impl<'a> MatchScorer<'a> {
             && max.is_none_or(|max| max >= raise.div_ceil(MAX_ROUND_PER_CHECK))
     }
 
-    /// The firm with its reasons and conflicts.
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);

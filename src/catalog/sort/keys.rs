@@ -7,7 +7,6 @@ use crate::data::{Direction, Snapshot, Table};
 /// The rank of a row that has no value.
 pub(crate) const NO_RANK: u32 = u32::MAX;
 
-/// One key of an order.
 pub(crate) struct Key<'a> {
     pub(crate) order: &'a [u32],
     pub(crate) ranks: &'a [u32],
@@ -16,7 +15,7 @@ pub(crate) struct Key<'a> {
 
 impl<'a> Key<'a> {
     pub(crate) fn rank(&self, row: u32) -> u32 {
-        self.ranks.get(row as usize).copied().unwrap_or(NO_RANK)
+        self.ranks[row as usize]
     }
 
     /// The rank of a row's value in this direction; rows without a value come last in both.
@@ -43,8 +42,7 @@ impl<'a> Key<'a> {
             step *= 2;
         }
         let (start, end) = (from + step / 2, (from + step).min(self.order.len()));
-        let rest = self.order.get(start..end).unwrap_or(&[]);
-        start + rest.partition_point(|other| self.directed_rank(*other) <= rank)
+        start + self.order[start..end].partition_point(|other| self.directed_rank(*other) <= rank)
     }
 }
 
@@ -68,26 +66,21 @@ impl<'a> Keys<'a> {
     pub(crate) fn directed_rank(&self, depth: usize, row: u32) -> u32 {
         match self.keys.get(depth) {
             Some(key) => key.directed_rank(row),
-            None => self.slug_rank(row),
+            None => self.slug_ranks[row as usize],
         }
-    }
-
-    fn slug_rank(&self, row: u32) -> u32 {
-        self.slug_ranks.get(row as usize).copied().unwrap_or(NO_RANK)
     }
 
     /// Compares two rows by the keys from `depth`.
     pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
-        for key in self.keys.get(depth..).unwrap_or(&[]) {
+        for key in &self.keys[depth..] {
             let ordering = key.directed_rank(a).cmp(&key.directed_rank(b));
             if ordering.is_ne() {
                 return ordering;
             }
         }
-        self.slug_rank(a).cmp(&self.slug_rank(b))
+        self.slug_ranks[a as usize].cmp(&self.slug_ranks[b as usize])
     }
 
-    /// Compares two rows by all keys.
     pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
         self.compare_from(0, a, b)
     }

@@ -29,9 +29,7 @@ impl Members<'_> {
     fn passes(&self, row: u32) -> bool {
         match &self.within {
             Within::RowFilter(row_filter) => row_filter.contains(row),
-            Within::Group { wider, ranks, rank, .. } => {
-                ranks.get(row as usize).is_some_and(|known| known == rank) && wider.contains(row)
-            }
+            Within::Group { wider, ranks, rank, .. } => ranks[row as usize] == *rank && wider.contains(row),
         }
     }
 
@@ -43,9 +41,7 @@ impl Members<'_> {
                 let wider = wider.bits(rows);
                 let mut bits = vec![0; rows.div_ceil(64)];
                 for row in *group {
-                    if let Some(word) = bits.get_mut(*row as usize / 64) {
-                        *word |= bit(wider, *row) << (row % 64);
-                    }
+                    bits[*row as usize / 64] |= bit(wider, *row) << (row % 64);
                 }
                 bits
             }
@@ -54,7 +50,7 @@ impl Members<'_> {
 }
 
 fn bit(bits: &[u64], row: u32) -> u64 {
-    bits.get(row as usize / 64).map_or(0, |word| word >> (row % 64) & 1)
+    bits[row as usize / 64] >> (row % 64) & 1
 }
 
 /// Which of at most 64 rows are in the set.

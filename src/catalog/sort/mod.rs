@@ -14,11 +14,9 @@ use std::cell::OnceCell;
 
 use crate::data::archive::facet_column::Bits;
 
-use crate::catalog::ListPosition;
-use crate::catalog::RowFilter;
+use crate::catalog::{ListPosition, RowFilter};
 
-use crate::catalog::sort::keys::Keys;
-use crate::catalog::sort::keys::{Key, NO_RANK};
+use crate::catalog::sort::keys::{Key, Keys, NO_RANK};
 use crate::catalog::sort::members::{Members, Within, each_bit, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
@@ -36,7 +34,6 @@ const REJECT_COST: u64 = 2;
 /// Maximum number of rows before an early page.
 const EARLY: u64 = 2_048;
 
-/// A list in the order of keys.
 pub(crate) struct Sorted<'a> {
     keys: &'a Keys<'a>,
     row_filter: &'a RowFilter<'a>,
@@ -72,7 +69,7 @@ impl<'a> Sorted<'a> {
 
     /// Adds members to the page in the order of the keys from the one at `depth` on.
     fn fill(&self, depth: usize, members: &Members<'_>, start: Start, limit: usize, page: &mut Vec<u32>) {
-        let Some(key) = self.keys.keys.get(depth) else { return };
+        let key = &self.keys.keys[depth];
         let missing = (limit - page.len()) as u64;
         let from_here = match start {
             Start::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
@@ -126,7 +123,7 @@ impl<'a> Sorted<'a> {
             };
             let Some(index) = index else { break };
             at = if last {
-                page.extend(key.order.get(index));
+                page.push(key.order[index]);
                 index + 1
             } else {
                 self.add_rest_of_group(depth, key, members, index, true, limit, page)
@@ -147,17 +144,17 @@ impl<'a> Sorted<'a> {
         limit: usize,
         page: &mut Vec<u32>,
     ) -> usize {
-        let Some(row) = key.order.get(index).copied() else { return index };
+        let row = key.order[index];
         let end = key.group_end(row, index);
         let start = if is_first { index } else { key.group_start(row) };
-        let before = key.order.get(start..index).unwrap_or(&[]);
+        let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
         self.group(depth, key, members, start..end, Start::Skip(skip), limit, page);
         end
     }
 
-    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order.
+    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, not empty.
     #[allow(clippy::too_many_arguments)]
     fn group(
         &self,
@@ -169,10 +166,9 @@ impl<'a> Sorted<'a> {
         limit: usize,
         page: &mut Vec<u32>,
     ) {
-        let rows = key.order.get(range).unwrap_or(&[]);
-        let Some(first) = rows.first() else { return };
+        let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
-        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(*first), rows };
+        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(rows[0]), rows };
         let group = Members { within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
             self.collect(depth + 1, &group, start, limit, page);
@@ -313,9 +309,7 @@ impl<'a> Sorted<'a> {
                 }
             }),
             (Within::Group { wider, rows, .. }, None) => {
-                if let Some(key) = self.keys.keys.first() {
-                    self.prepare_bits(wider, rows.len(), key);
-                }
+                self.prepare_bits(wider, rows.len(), &self.keys.keys[0]);
                 best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(*row)));
             }
         }
