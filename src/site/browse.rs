@@ -2,7 +2,8 @@
 //! URL.
 
 use crate::catalog::{
-    Catalog, Filter, ListPosition, ParameterError, ParseOptions, Query, Request, Resource, ValueCount,
+    Catalog, Filter, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
+    ValueCount,
 };
 use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
@@ -12,13 +13,11 @@ use crate::site::error_page::{PageError, named};
 use crate::site::format;
 use crate::site::link::Link;
 
-/// Rows on a page.
 pub(crate) const PER_PAGE: u64 = 25;
 /// Options of a filter that are shown at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
 const MAX_OPTIONS: usize = 60;
 
-/// How a table is browsed.
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
@@ -41,12 +40,10 @@ pub(crate) struct FacetOption {
     pub label: String,
     /// The link that adds or removes the value.
     pub href: String,
-    /// The number of rows with the value.
     pub count: String,
     pub is_selected: bool,
 }
 
-/// A filter with a text field.
 pub(crate) struct Bound {
     pub name: &'static str,
     pub label: &'static str,
@@ -113,10 +110,23 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 }
 
 /// Pages ignore unknown parameters and values, with a warning.
-pub(crate) const PARSE_OPTIONS: ParseOptions =
+const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page"] };
 
-/// The position of the first row of a page.
+/// Parses the query of the page at `path`. Returns also the link to this query and the number of the page.
+pub(crate) fn parse(
+    catalog: &Catalog,
+    resource: Resource,
+    path: &str,
+    query: &str,
+) -> Result<(ParsedRequest, Link, u64), PageError> {
+    let (params, page) = read_page(query);
+    let parsed = catalog.parse(resource, &params, PARSE_OPTIONS);
+    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+    let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    Ok((parsed, Link::new(path, pairs), page))
+}
+
 pub(crate) fn position_of(page: u64) -> ListPosition {
     ListPosition::after((page - 1).saturating_mul(PER_PAGE))
 }
@@ -129,12 +139,8 @@ impl Browse {
         config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let (params, page) = read_page(query);
-        let parsed = catalog.parse(config.resource, &params, PARSE_OPTIONS);
-        let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+        let (parsed, link, page) = parse(catalog, config.resource, config.path, query)?;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
-        let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let link = Link::new(config.path, pairs);
         let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
         let bound_names: Vec<&str> = config.bounds.iter().map(|(name, ..)| *name).collect();
         let bound = |(name, label, hint): &(&'static str, &'static str, &'static str)| Bound {
@@ -154,7 +160,7 @@ impl Browse {
             search_fields: link.others(&[&["q"], bound_names.as_slice()].concat()),
             sort_fields: link.others(&["sort"]),
             active_filters: active_filters(catalog, &link),
-            warnings: parsed.warnings.report(catalog).iter().map(|warning| warning_of(warning, &link)).collect(),
+            warnings: warnings(catalog, &parsed.warnings, &link),
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
             api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
@@ -169,15 +175,15 @@ impl Browse {
     }
 }
 
-pub(crate) fn warning_of(error: &ParameterError, link: &Link) -> Warning {
-    let suggestion = error.did_you_mean.as_ref().map(|suggestion| {
-        let href = match error.code {
-            "unknown_value" => link.toggled(&error.parameter, suggestion).href(),
-            _ => link.href(),
-        };
-        (suggestion.clone(), href)
-    });
-    Warning { text: error.detail.clone(), suggestion }
+pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, link: &Link) -> Vec<Warning> {
+    let warning = |ParameterError { parameter, code, detail, did_you_mean, .. }| {
+        let suggestion = did_you_mean.map(|suggestion: String| {
+            let link = if code == "unknown_value" { &link.toggled(&parameter, &suggestion) } else { link };
+            (suggestion, link.href())
+        });
+        Warning { text: detail, suggestion }
+    };
+    issues.report(catalog).into_iter().map(warning).collect()
 }
 
 fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
@@ -266,7 +272,7 @@ pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, Str
 fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
     let snapshot = catalog.snapshot();
     let name_of = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
-    let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), format::usd);
+    let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), |usd| format::usd(&usd));
     match name {
         "stage" | "kind" | "status" => format::word(value),
         "sector" | "parent" => name_of(Table::Sectors).to_owned(),

@@ -119,7 +119,6 @@ impl Sparkline {
 #[template(path = "breakdown.html")]
 pub(crate) struct BreakdownChart {
     title: &'static str,
-    /// The column headings.
     heads: (&'static str, &'static str),
     shares: Vec<Share>,
 }

@@ -95,7 +95,7 @@ impl PageError {
     fn words(&self, path: &str) -> (String, String) {
         let (heading, detail) = match self {
             Self::UnknownRecord(table, slug) => {
-                let noun = noun(*table);
+                let noun = table.noun();
                 return (format!("No {noun} of this name"), format!("There is no {noun} “{slug}” in this release."));
             }
             Self::UnknownPage => ("Page not found", format!("There is no page at {path}.")),
@@ -127,17 +127,6 @@ pub(crate) fn sentence(message: &str) -> String {
     match chars.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
         None => message,
-    }
-}
-
-pub(crate) fn noun(table: Table) -> &'static str {
-    match table {
-        Table::Firms => "firm",
-        Table::Startups => "startup",
-        Table::People => "person",
-        Table::Sectors => "sector",
-        Table::Rounds => "funding round",
-        Table::Reviews => "review",
     }
 }
 

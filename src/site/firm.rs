@@ -5,7 +5,7 @@ use askama::Template;
 use crate::catalog::{Catalog, Filter, History, ListPosition, Query};
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Table};
+use crate::data::{Date, NONE_I32, NONE_U64, Table};
 use crate::site::browse::{PER_PAGE, Pager, position_of, read_page};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
@@ -199,7 +199,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
                 slug: snapshot.slug(Table::Firms, other.row).to_owned(),
                 name: snapshot.name(Table::Firms, other.row).to_owned(),
                 shared_rounds: other.shared_rounds,
-                last_shared_on: other.last_shared_on.map(|date| format::day(date.to_string())),
+                last_shared_on: other.last_shared_on.map(format::day),
             })
             .collect(),
         co_investor_count: shared.total,
@@ -253,13 +253,13 @@ fn years(history: &History) -> Option<BarChart> {
 fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<PortfolioRow, PageError> {
     let snapshot = catalog.snapshot();
     let record: Startup = record(catalog, Table::Startups, startup)?;
-    let day = snapshot.round_dates().get(round as usize).filter(|day| **day != crate::data::NONE_I32);
-    let amount = snapshot.round_amounts().get(round as usize).copied().filter(|usd| *usd != u64::MAX);
+    let day = Some(snapshot.round_dates()[round as usize]).filter(|day| *day != NONE_I32);
+    let amount = Some(snapshot.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64);
     Ok(PortfolioRow {
         slug: record.slug,
         name: record.name,
         stage: format::word(snapshot.round_stage(round).name()),
-        date: day.map(|day| format::day(Date::from_days(*day).to_string())),
+        date: day.map(|day| format::day(Date::from_days(day))),
         amount_usd: amount,
         led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
         status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),

@@ -1,35 +1,14 @@
 //! How values are shown on pages: amounts, dates, places, words of vocabularies.
 
+use std::fmt::Display;
+
 use crate::data::{Country, Date};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// An unsigned integer, or a reference to one: templates pass fields by reference.
-pub(crate) trait Integer: Copy {
-    fn value(self) -> u64;
-}
-
-macro_rules! integer {
-    ($($type:ty),+) => {$(
-        impl Integer for $type {
-            fn value(self) -> u64 {
-                self as u64
-            }
-        }
-    )+};
-}
-
-integer!(u8, u16, u32, u64, usize);
-
-impl<I: Integer> Integer for &I {
-    fn value(self) -> u64 {
-        (*self).value()
-    }
-}
-
-/// `12,345`.
-pub(crate) fn number(number: impl Integer) -> String {
-    let digits = number.value().to_string();
+/// An integer with separators between thousands: `12,345`.
+pub(crate) fn number(number: impl Display) -> String {
+    let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -41,14 +20,15 @@ pub(crate) fn number(number: impl Integer) -> String {
 }
 
 /// `1 review`, `3 reviews`.
-pub(crate) fn counted(count: impl Integer, one: &str, many: &str) -> String {
-    let count = count.value();
-    format!("{} {}", number(count), if count == 1 { one } else { many })
+pub(crate) fn counted(count: impl Display, one: &str, many: &str) -> String {
+    let count = number(count);
+    let noun = if count == "1" { one } else { many };
+    format!("{count} {noun}")
 }
 
 /// US dollars in at most three digits: `$1.2M`, `$350K`.
-pub(crate) fn usd(amount: impl Integer) -> String {
-    let amount = amount.value();
+pub(crate) fn usd(amount: &u64) -> String {
+    let amount = *amount;
     const SCALES: [(u64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
     // An amount that rounds up to a thousand units belongs to the next scale.
     let scale = SCALES.into_iter().find(|(unit, _)| amount >= unit - unit / 2_000);
@@ -70,7 +50,7 @@ pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
 }
 
 /// `2026-11-03` as `3 Nov 2026`; any other text unchanged.
-pub(crate) fn day(date: impl std::fmt::Display) -> String {
+pub(crate) fn day(date: impl Display) -> String {
     let date = date.to_string();
     let mut parts = date.splitn(3, '-');
     let (year, month, day) = (parts.next(), parts.next(), parts.next());
@@ -83,7 +63,7 @@ pub(crate) fn day(date: impl std::fmt::Display) -> String {
 
 /// The UTC date of Unix seconds: `3 Nov 2026`.
 pub(crate) fn day_of(unix: i64) -> String {
-    day(Date::from_unix(unix).to_string())
+    day(Date::from_unix(unix))
 }
 
 /// The UTC time of Unix seconds: `22 Nov 2026, 13:05 UTC`.
@@ -93,7 +73,7 @@ pub(crate) fn instant(unix: i64) -> String {
 }
 
 /// A date without its year: `22 Nov`.
-pub(crate) fn short_day(date: &str) -> String {
+pub(crate) fn short_day(date: impl Display) -> String {
     let full = day(date);
     full.rsplit_once(' ').map_or(full.clone(), |(short, _)| short.to_owned())
 }
@@ -150,9 +130,8 @@ pub(crate) fn web_url(website: &str) -> Option<String> {
     is_host.then(|| format!("https://{website}"))
 }
 
-/// A rating of 1 to 5 as stars.
-pub(crate) fn stars(rating: impl Integer) -> String {
-    let full = rating.value().min(5) as usize;
+pub(crate) fn stars(rating: &u8) -> String {
+    let full = usize::from(*rating).min(5);
     "★".repeat(full) + &"☆".repeat(5 - full)
 }
 
@@ -201,7 +180,7 @@ mod tests {
             (12_000_000_000, "$12B"),
             (3_400_000_000_000, "$3.4T"),
         ] {
-            assert_eq!(usd(amount), text, "{amount}");
+            assert_eq!(usd(&amount), text, "{amount}");
         }
         assert_eq!(usd_range(&Some(100_000), &None), "from $100K");
     }

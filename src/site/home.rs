@@ -5,11 +5,12 @@ use http::Response;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
 use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
-use crate::site::error_page::{PageError, named, noun, path_of};
+use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::{record, records};
@@ -19,8 +20,6 @@ use crate::site::{PageRequest, format};
 const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
-/// Characters of a search text.
-const MAX_TEXT: usize = crate::catalog::params::MAX_TEXT_CHARS;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -48,7 +47,6 @@ struct Found<R> {
     records: Vec<R>,
     total: u64,
     capped: bool,
-    /// The link to all results.
     all: String,
     /// The name and path of records with a similar name, if there are no results.
     suggestions: Vec<(String, String)>,
@@ -65,7 +63,7 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
 
 fn search_text(query: &str) -> String {
     let text = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q");
-    text.map_or_else(String::new, |(_, text)| text.trim().chars().take(MAX_TEXT).collect())
+    text.map_or_else(String::new, |(_, text)| text.trim().chars().take(MAX_TEXT_CHARS).collect())
 }
 
 /// `/`: the home page, or the results of a search.
@@ -121,7 +119,7 @@ pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<V
     let names = if text.is_empty() { Vec::new() } else { catalog.suggest(&text, MAX_SUGGESTIONS) };
     let names = names.into_iter().map(|(table, row, _)| Suggestion {
         name: snapshot.name(table, row).to_owned(),
-        kind: noun(table),
+        kind: table.noun(),
         href: path_of(table, snapshot.slug(table, row)),
     });
     let body = serde_json::to_vec(&Suggestions { names: names.collect() }).expect("strings have a JSON form");

@@ -34,10 +34,8 @@ static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
 pub(crate) struct PageLayout {
     /// The page's title, without the name of the service.
     pub title: String,
-    /// The meta description.
     pub description: String,
     pub path: String,
-    /// Whether search engines may index the page.
     pub is_indexed: bool,
     /// Whether the data of the release is invented.
     pub is_invented: bool,

@@ -6,9 +6,7 @@ use crate::catalog::{Catalog, Query, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Metric, Stage, Table};
-use crate::site::browse::{
-    PARSE_OPTIONS, PER_PAGE, Pager, Warning, active_filters, position_of, read_page, warning_of,
-};
+use crate::site::browse::{PER_PAGE, Pager, Warning, active_filters, parse, position_of, warnings};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
@@ -22,8 +20,7 @@ const MAX_SECTORS: u32 = 150;
 #[template(path = "leaderboard.html")]
 struct LeaderboardPage {
     layout: PageLayout,
-    /// Named as in `browse.html`, for the template that both include.
-    browse: Warnings,
+    warnings: Vec<Warning>,
     metrics: Vec<MetricTab>,
     metric: String,
     column: &'static str,
@@ -35,10 +32,6 @@ struct LeaderboardPage {
     total: u64,
     pager: Pager,
     api: String,
-}
-
-struct Warnings {
-    warnings: Vec<Warning>,
 }
 
 struct MetricTab {
@@ -104,12 +97,8 @@ fn value_text(metric: Metric, value: f64) -> String {
 
 /// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (params, page) = read_page(request.query);
-    let parsed = catalog.parse(Resource::Leaderboard, &params, PARSE_OPTIONS);
-    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+    let (parsed, link, page) = parse(catalog, Resource::Leaderboard, "/leaderboard", request.query)?;
     let Request::Leaderboard(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
-    let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let link = Link::new("/leaderboard", pairs);
     let board = catalog.leaderboard(&query, position_of(page), PER_PAGE as usize);
     let metrics = Metric::ALL.iter().map(|metric| {
         let value = if *metric == Metric::HealthScore { "" } else { metric.name() };
@@ -128,9 +117,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
         layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path),
-        browse: Warnings {
-            warnings: parsed.warnings.report(catalog).iter().map(|warning| warning_of(warning, &link)).collect(),
-        },
+        warnings: warnings(catalog, &parsed.warnings, &link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column,

@@ -54,7 +54,6 @@ impl Link {
         Self { path: path.to_owned(), pairs: self.pairs.clone() }
     }
 
-    /// Path and query.
     pub(crate) fn href(&self) -> String {
         if self.pairs.is_empty() {
             return self.path.clone();

@@ -105,7 +105,6 @@ pub(crate) fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<V
     fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
 
-/// The error page for a form that cannot be read.
 pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
@@ -155,7 +154,6 @@ fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Respon
     response
 }
 
-/// The headers of every page.
 const PAGE: CommonHeaders<'static> = CommonHeaders {
     id: None,
     quota: None,

@@ -54,7 +54,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
 fn description(startup: &Startup) -> String {
     let place = format::place(&startup.city, &startup.country);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
-    let raised = startup.total_raised_usd.map_or_else(String::new, |usd| format!("{} raised in ", format::usd(usd)));
+    let raised =
+        startup.total_raised_usd.as_ref().map_or_else(String::new, |usd| format!("{} raised in ", format::usd(usd)));
     let rounds = format::counted(startup.round_count, "round", "rounds");
     let investors = format::counted(startup.investors.len(), "investor", "investors");
     format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)

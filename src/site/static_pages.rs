@@ -7,13 +7,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use askama::Template;
 use bytes::Bytes;
+use form_urlencoded::byte_serialize;
 use http::{Method, Response};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
-use crate::data::SnapshotVersion;
+use crate::data::{SnapshotVersion, Table};
 use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
+use crate::site::docs::html::escaped;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
 use crate::site::{PageRequest, assets, docs};
@@ -27,12 +29,32 @@ pub(crate) struct DocsContext<'a> {
 
 pub(crate) enum StaticEntry {
     File(fn(&DocsContext<'_>) -> StaticAsset),
-    /// A page of the docs; `body` is the HTML inside the layout.
+    /// A page of the docs.
     Page {
         title: &'static str,
         description: &'static str,
-        body: fn(&DocsContext<'_>) -> askama::Result<String>,
+        body: PageBody,
     },
+}
+
+/// The HTML inside the layout.
+pub(crate) enum PageBody {
+    /// `{base}` is the address of the service, `{firm_query}` a firm's name to search for.
+    Text(&'static str),
+    Template(fn(&DocsContext<'_>) -> askama::Result<String>),
+}
+
+impl PageBody {
+    fn render(&self, context: &DocsContext<'_>) -> askama::Result<String> {
+        match self {
+            Self::Text(html) => {
+                let firm = context.catalog.example_name(Table::Firms);
+                let query: String = byte_serialize(firm.as_bytes()).collect();
+                Ok(html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query))
+            }
+            Self::Template(template) => template(context),
+        }
+    }
 }
 
 #[derive(Template)]
@@ -81,7 +103,6 @@ impl StaticPages {
         entries().map(|(path, _)| *path)
     }
 
-    /// The index of the entry at a path.
     pub(crate) fn position(path: &str) -> Option<usize> {
         Self::paths().position(|known| known == path)
     }
@@ -132,7 +153,7 @@ impl StaticEntry {
             Self::Page { title, description, body } => {
                 let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented());
                 // Elements that scroll must be reachable by keyboard.
-                let body = body(context)?.replace("<pre", "<pre tabindex=\"0\"");
+                let body = body.render(context)?.replace("<pre", "<pre tabindex=\"0\"");
                 let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
                 let page = DocsPage { layout, nav_items: docs::NAV_ITEMS, body: &body };
                 Ok(StaticAsset::new(HTML, page.render()?))
@@ -156,10 +177,10 @@ mod tests {
         StaticEntry::Page {
             title: "Broken",
             description: "A page whose template fails once.",
-            body: |_| match IS_BROKEN.swap(false, Ordering::Relaxed) {
+            body: PageBody::Template(|_| match IS_BROKEN.swap(false, Ordering::Relaxed) {
                 true => Err(askama::Error::Fmt),
                 false => Ok("<h1>Works</h1>".to_owned()),
-            },
+            }),
         },
     )];
 

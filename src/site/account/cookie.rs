@@ -16,7 +16,6 @@ fn name_and_attributes(state: &State) -> (&'static str, &'static str) {
     }
 }
 
-/// The session token of a request.
 pub(crate) fn token(request: PageRequest<'_>) -> Option<SessionToken> {
     let (name, _) = name_and_attributes(request.state);
     let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());

@@ -39,8 +39,7 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
         Ok(name) => name,
         Err(error) => {
             // The text may be a key by mistake, so it is not shown again.
-            let messages = AccountMessages::key_error(&error.to_string());
-            return show(request, &visitor, StatusCode::UNPROCESSABLE_ENTITY, messages).await;
+            return show(request, &visitor, AccountMessages::key_error(&error.to_string())).await;
         }
     };
     let auth = &request.page.state.auth;
@@ -55,10 +54,7 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
             };
             Ok(Reply::Page(StatusCode::CREATED, page.render()?))
         }
-        Err(error) => {
-            let (status, message) = form_error(error)?;
-            show(request, &visitor, status, AccountMessages::key_error(&message)).await
-        }
+        Err(error) => show(request, &visitor, AccountMessages::key_error(&form_error(error)?)).await,
     }
 }
 

@@ -114,11 +114,18 @@ impl AccountRequest<'_> {
         PageLayout { release: None, ..PageLayout::of(snapshot, title, description, self.page.path).not_indexed() }
     }
 
-    /// The account that is signed in.
     async fn visitor(&self) -> Result<Option<Visitor>, Reply> {
         match cookie::token(self.page) {
             None => Ok(None),
             Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
+        }
+    }
+
+    /// A redirect to the account page if an account is signed in.
+    async fn not_signed_in(&self) -> Result<(), Reply> {
+        match self.visitor().await? {
+            Some(_) => Err(Reply::Redirect("/account", None)),
+            None => Ok(()),
         }
     }
 

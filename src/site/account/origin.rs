@@ -30,7 +30,6 @@ pub(crate) fn is_same(request: PageRequest<'_>) -> bool {
     }
 }
 
-/// Whether a URL is of an origin.
 fn has_origin(url: &str, origin: &str) -> bool {
     let rest = url.get(..origin.len()).filter(|start| start.eq_ignore_ascii_case(origin));
     rest.is_some() && url.get(origin.len()..).is_some_and(|path| path.is_empty() || path.starts_with('/'))

@@ -1,14 +1,13 @@
 //! The account page: keys, usage, password, deletion.
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::{AccountUsage, KeyUsage, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
 use crate::site::account::form::FormData;
-use crate::site::account::sign::form_error;
+use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::charts::{BarChart, Sparkline};
 use crate::site::error_page::sentence;
@@ -101,17 +100,16 @@ impl KeyRow {
 /// `GET /account`.
 pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    show(request, &visitor, StatusCode::OK, AccountMessages::default()).await
+    show(request, &visitor, AccountMessages::default()).await
 }
 
-/// The account page with messages.
 pub(crate) async fn show(
     request: AccountRequest<'_>,
     visitor: &Visitor,
-    status: StatusCode,
     messages: AccountMessages,
 ) -> Result<Reply, Reply> {
     let state = request.page.state;
+    let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
     let catalog = state.releases.current();
     let tier = visitor.account.tier;
@@ -147,8 +145,7 @@ pub(crate) async fn show(
 
 fn chart(usage: &AccountUsage) -> BarChart {
     let totals = usage.totals();
-    let label = |day: &crate::data::Date| format::short_day(&day.to_string());
-    let values: Vec<(String, u64)> = usage.days.iter().map(label).zip(totals.iter().copied()).collect();
+    let values: Vec<(String, u64)> = usage.days.iter().map(format::short_day).zip(totals.iter().copied()).collect();
     let sum: u64 = totals.iter().sum();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
     BarChart::new("Requests of all keys in the last 30 days", summary, ("Day (UTC)", "Requests"), &values)
@@ -159,7 +156,7 @@ fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
         let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
         let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
         let counts = active.chain(revoked).map(|key| key.requests[index]);
-        (format::day(day.to_string()), counts.collect())
+        (format::day(day), counts.collect())
     };
     usage.days.iter().enumerate().rev().map(of_day).collect()
 }
@@ -169,44 +166,33 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
     let visitor = request.signed_in().await?;
     let new = match Password::new(&form.text("new"), &visitor.account.email) {
         Ok(new) => new,
-        Err(weak) => {
-            let messages = AccountMessages::password_error(&weak.to_string());
-            return show(request, &visitor, StatusCode::UNPROCESSABLE_ENTITY, messages).await;
-        }
+        Err(weak) => return show(request, &visitor, AccountMessages::password_error(&weak.to_string())).await,
     };
     let current = Secret::new(&form.text("current"));
     let auth = &request.page.state.auth;
     match auth.change_password(&visitor, current, new, request.address, request.now).await {
         Ok(()) => {
             let success = "Your password is changed, and all other sessions are ended.";
-            show(request, &visitor, StatusCode::OK, AccountMessages { success, ..AccountMessages::default() }).await
+            show(request, &visitor, AccountMessages { success, ..AccountMessages::default() }).await
         }
-        Err(error) => {
-            let (status, message) = form_error(error)?;
-            show(request, &visitor, status, AccountMessages::password_error(&message)).await
-        }
+        Err(error) => show(request, &visitor, AccountMessages::password_error(&form_error(error)?)).await,
     }
 }
 
 /// `GET /account/delete`: asks for confirmation.
 pub(crate) async fn delete_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    confirm_deletion(request, &visitor, StatusCode::OK, String::new())
+    confirm_deletion(request, &visitor, "")
 }
 
-fn confirm_deletion(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    status: StatusCode,
-    error: String,
-) -> Result<Reply, Reply> {
+fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<Reply, Reply> {
     let catalog = request.page.state.releases.current();
     let page = DeletePage {
         layout: request.layout(catalog.snapshot(), "Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
-        error,
+        error: sentence(error),
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(Reply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /account/delete`: deletes the account and revokes its keys.
@@ -215,9 +201,6 @@ pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Resu
     let password = Secret::new(&form.text("password"));
     match request.page.state.auth.delete_account(&visitor, password, request.address, request.now).await {
         Ok(()) => Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state)))),
-        Err(error) => {
-            let (status, message) = form_error(error)?;
-            confirm_deletion(request, &visitor, status, sentence(&message))
-        }
+        Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
     }
 }

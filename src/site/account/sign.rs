@@ -31,47 +31,48 @@ struct SignInPage {
 
 /// `GET /signup`.
 pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
-    match request.visitor().await? {
-        Some(_) => Ok(Reply::Redirect("/account", None)),
-        None => show_sign_up(request, StatusCode::OK, "", String::new()),
-    }
+    request.not_signed_in().await?;
+    show_sign_up(request, "", "")
 }
 
-fn show_sign_up(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
+fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Result<Reply, Reply> {
     let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys.");
     let page = SignUpPage {
-        layout,
+        layout: request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys."),
         email: email.to_owned(),
-        error: sentence(&error),
+        error: sentence(error),
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
     };
-    Ok(Reply::Page(status, page.render()?))
+    Ok(Reply::Page(form_status(error), page.render()?))
 }
 
 /// `GET /signin`.
 pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
-    match request.visitor().await? {
-        Some(_) => Ok(Reply::Redirect("/account", None)),
-        None => show_sign_in(request, StatusCode::OK, "", String::new()),
-    }
+    request.not_signed_in().await?;
+    show_sign_in(request, "", "")
 }
 
-fn show_sign_in(request: AccountRequest<'_>, status: StatusCode, email: &str, error: String) -> Result<Reply, Reply> {
+fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> Result<Reply, Reply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
-    Ok(Reply::Page(status, SignInPage { layout, email: email.to_owned(), error: sentence(&error) }.render()?))
+    let page = SignInPage { layout, email: email.to_owned(), error: sentence(error) };
+    Ok(Reply::Page(form_status(error), page.render()?))
 }
 
-/// The status and message of an error that the form can show; any other error is an error page.
-pub(crate) fn form_error(error: AccountError) -> Result<(StatusCode, String), Reply> {
+/// The status of a page with a form that shows `error`, which is empty before the form is sent.
+pub(crate) fn form_status(error: &str) -> StatusCode {
+    if error.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY }
+}
+
+/// The message of an error that the form can show; any other error is an error page.
+pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
     match error {
         AccountError::NotCreated
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
         | AccountError::SamePassword
-        | AccountError::KeyLimitReached { .. } => Ok((StatusCode::UNPROCESSABLE_ENTITY, error.to_string())),
+        | AccountError::KeyLimitReached { .. } => Ok(error.to_string()),
         error => Err(error.into()),
     }
 }
@@ -82,39 +83,32 @@ fn signed_in(request: AccountRequest<'_>, session: &NewSession) -> Reply {
 
 /// `POST /signup`.
 pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
-    let (address, invalid) = (form.text("email"), StatusCode::UNPROCESSABLE_ENTITY);
+    let address = form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
-        Err(error) => return show_sign_up(request, invalid, &address, error.to_string()),
+        Err(error) => return show_sign_up(request, &address, &error.to_string()),
     };
     let password = match Password::new(&form.text("password"), &email) {
         Ok(password) => password,
-        Err(weak) => return show_sign_up(request, invalid, &address, weak.to_string()),
+        Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
     };
     match request.page.state.auth.sign_up(email, password, request.address, request.now).await {
         Ok(session) => Ok(signed_in(request, &session)),
-        Err(error) => {
-            let (status, message) = form_error(error)?;
-            show_sign_up(request, status, &address, message)
-        }
+        Err(error) => show_sign_up(request, &address, &form_error(error)?),
     }
 }
 
 /// `POST /signin`.
 pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let address = form.text("email");
-    let auth = &request.page.state.auth;
     // Reported like an unknown account.
     let Ok(email) = address.parse::<Email>() else {
-        let message = AccountError::WrongCredentials.to_string();
-        return show_sign_in(request, StatusCode::UNPROCESSABLE_ENTITY, &address, message);
+        return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
-    match auth.sign_in(email, Secret::new(&form.text("password")), request.address, request.now).await {
+    let password = Secret::new(&form.text("password"));
+    match request.page.state.auth.sign_in(email, password, request.address, request.now).await {
         Ok(session) => Ok(signed_in(request, &session)),
-        Err(error) => {
-            let (status, message) = form_error(error)?;
-            show_sign_in(request, status, &address, message)
-        }
+        Err(error) => show_sign_in(request, &address, &form_error(error)?),
     }
 }
 

@@ -8,7 +8,6 @@ use crate::site::static_pages::DocsContext;
 pub struct Client {
     pub language: &'static str,
     pub requirements: &'static str,
-    /// The name of its file.
     pub file: &'static str,
     pub command: &'static str,
     pub code: &'static str,
@@ -52,12 +51,10 @@ struct ClientsPage<'a> {
     clients: &'a [Client],
 }
 
-/// The file of a client, to download.
 pub(crate) fn file(client: &'static Client) -> StaticAsset {
     StaticAsset::new("text/plain; charset=utf-8", client.code)
 }
 
-/// `/docs/clients`.
 pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
     ClientsPage { base: context.base, clients: &CLIENTS }.render()
 }

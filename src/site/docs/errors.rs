@@ -18,7 +18,6 @@ struct ErrorEntry {
     is_first_of_status: bool,
 }
 
-/// `/docs/errors`.
 pub(crate) fn page() -> askama::Result<String> {
     let mut last = 0;
     let errors = Code::ALL.into_iter().map(|code| {

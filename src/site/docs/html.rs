@@ -31,7 +31,6 @@ pub(crate) fn linked(text: &str, base: &str) -> String {
     html + rest
 }
 
-/// The anchor of a heading.
 pub(crate) fn anchor(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }

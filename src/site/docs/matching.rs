@@ -11,7 +11,6 @@ struct MatchPage {
     method: &'static str,
 }
 
-/// `/docs/match`.
 pub(crate) fn page() -> askama::Result<String> {
     MatchPage { method: METHOD }.render()
 }

@@ -14,7 +14,6 @@ struct ReferencePage<'a> {
     base: &'a str,
 }
 
-/// `/docs/reference` and `/docs/reference/{version}`.
 pub(crate) fn page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
     let DocsContext { base, catalog } = *context;
     ReferencePage { reference: Reference::new(version, base, catalog), base }.render()

@@ -19,11 +19,11 @@ fn the_page_names_the_endpoint_of_this_service() {
     for tool in Tool::ALL {
         assert!(page.text.contains(tool.name()), "{}", tool.name());
     }
-    for setup in SETUPS {
+    for setup in SETUPS.iter() {
         assert!(page.text.contains(&format!("<h3>{}</h3>", setup.name)), "{}", setup.name);
         let lines = setup.lines.replace("{endpoint}", "https://api.example.com/api/mcp");
-        assert!(lines.is_empty() || lines.contains("https://api.example.com/api/mcp"), "{}", setup.name);
-        if setup.lines.starts_with('{') {
+        assert!(lines.contains("https://api.example.com/api/mcp"), "{}", setup.name);
+        if setup.lines.starts_with("{ ") {
             let read: Value = serde_json::from_str(&lines).unwrap_or_else(|error| panic!("{}: {error}", setup.name));
             assert!(read.to_string().contains("\"venturedex\""), "{}", setup.name);
         }
