@@ -86,7 +86,6 @@ impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-/// Writes the rows of the leaderboard.
 pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, fields: &Fields) {
     for (index, ranked) in page.ranked.iter().enumerate() {
         let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
@@ -98,7 +97,6 @@ pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &Leaderbo
     }
 }
 
-/// Writes co-investors.
 pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, fields: &Fields) {
     for (index, firm) in page.firms.iter().enumerate() {
         let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
@@ -106,7 +104,6 @@ pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &Co
     }
 }
 
-/// Writes matching firms with their reasons and conflicts.
 pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
     let snapshot = catalog.snapshot();
     for (index, fit) in page.matches.iter().enumerate() {
@@ -144,7 +141,6 @@ impl FieldVisitor for ComputedTexts {
     }
 }
 
-/// Writes one firm with its computed fields.
 fn write_row(out: &mut Vec<u8>, catalog: &Catalog, index: usize, firm: u32, fields: &Fields, computed: &impl Model) {
     if index > 0 {
         out.push(b',');

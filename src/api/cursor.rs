@@ -8,7 +8,6 @@ use sha2::Sha256;
 use crate::catalog::ListPosition;
 use crate::data::{Date, SnapshotVersion};
 
-/// The version of the cursor format.
 const FORMAT: u8 = 1;
 /// Bytes of the tag: HMAC-SHA-256 truncated to half, as RFC 2104 allows.
 const TAG_LEN: usize = 16;

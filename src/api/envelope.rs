@@ -114,7 +114,6 @@ pub(crate) fn append_member(body: &mut Vec<u8>, name: &str, value: &impl Seriali
     append(body, value);
 }
 
-/// Appends a value as JSON.
 pub(crate) fn append(body: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(body, value).expect("response types always have a JSON form");
 }

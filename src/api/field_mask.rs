@@ -15,13 +15,11 @@ pub struct FieldMask {
 }
 
 impl FieldMask {
-    /// Selects everything.
-    #[must_use]
     pub fn full() -> Self {
         Self::default()
     }
 
-    fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.keys.is_empty()
     }
 
@@ -48,17 +46,9 @@ impl FieldMask {
         self.keys.insert(index, (key.to_owned(), nested));
     }
 
-    /// Selects the value at `path` in the field at `index` as well.
-    pub(crate) fn add_to(masks: &mut Vec<(usize, Self)>, index: usize, path: &[&str]) {
-        match masks.iter_mut().find(|(known, _)| *known == index) {
-            Some((_, mask)) if mask.is_full() => {}
-            Some((_, mask)) => mask.add(path),
-            None => {
-                let mut mask = Self::full();
-                mask.add(path);
-                masks.push((index, mask));
-            }
-        }
+    /// What is selected of the value of `key`; `None` if nothing is.
+    pub(crate) fn nested(&self, key: &str) -> Option<&Self> {
+        self.keys.iter().find(|(known, _)| known == key).map(|(_, nested)| nested)
     }
 
     /// Writes the selected parts of a JSON value, in its own order.
@@ -79,7 +69,7 @@ impl FieldMask {
             out.push(b'{');
             let mut is_first = true;
             for (key, value) in members.0 {
-                let Some((_, nested)) = self.keys.iter().find(|(known, _)| *known == key) else { continue };
+                let Some(nested) = self.nested(&key) else { continue };
                 if !std::mem::take(&mut is_first) {
                     out.push(b',');
                 }

@@ -10,16 +10,13 @@ use crate::api::schema::{FieldSet, nested_paths};
 /// Maximum number of names in `fields`: each unknown one costs a search for the nearest.
 pub(crate) const MAX_NAMES: usize = 200;
 
-/// A selection of fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fields {
     /// The default fields of a list, or all of a single record.
     Default,
     All,
-    /// Exactly these: ascending indexes into the [`FieldSet`].
-    Some(Vec<usize>),
-    /// Exactly these, some of them in part: ascending indexes with a mask each.
-    Parts(Vec<(usize, FieldMask)>),
+    /// Exactly these: ascending indexes into the [`FieldSet`], each with the selected part of the field.
+    Some(Vec<(usize, FieldMask)>),
 }
 
 impl Fields {
@@ -29,8 +26,7 @@ impl Fields {
     /// # Errors
     /// Each unknown name.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
-        let mut indexes = Vec::new();
-        let mut parts: Vec<(usize, FieldMask)> = Vec::new();
+        let mut selected = FieldMask::full();
         let mut errors = Vec::new();
         let mut all = false;
         let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -44,48 +40,35 @@ impl Fields {
                 continue;
             }
             let normal = snake_case(name);
-            let (first, rest) =
-                normal.split_once('.').map_or((normal.as_str(), None), |(first, rest)| (first, Some(rest)));
-            match (set.find(first), rest) {
-                (Some((index, _)), None) => indexes.push(index),
-                (Some((index, field)), Some(rest)) => match nested_path(field, rest) {
-                    Some(path) => FieldMask::add_to(&mut parts, index, &path),
+            let mut segments = normal.splitn(2, '.');
+            let first = segments.next().expect("`splitn` returns at least one item");
+            match set.find(first) {
+                Some(field) => match nested_path(field, segments.next()) {
+                    Some(path) => selected.add(&path),
                     None => errors.push(unknown_nested(name, &normal, field)),
                 },
-                (None, _) => errors.push(unknown(name, &normal, set)),
+                None => errors.push(unknown(name, &normal, set)),
             }
         }
         if !errors.is_empty() {
             return Err(errors);
         }
-        indexes.sort_unstable();
-        indexes.dedup();
-        // A field that is selected in full is not cut.
-        parts.retain(|(index, _)| indexes.binary_search(index).is_err());
-        Ok(match (all, indexes.is_empty(), parts.is_empty()) {
-            (true, ..) => Self::All,
-            (false, true, true) => Self::Default,
-            (false, false, true) => Self::Some(indexes),
-            (false, _, false) => {
-                parts.extend(indexes.into_iter().map(|index| (index, FieldMask::full())));
-                parts.sort_unstable_by_key(|(index, _)| *index);
-                Self::Parts(parts)
+        Ok(match (all, selected.is_full()) {
+            (true, _) => Self::All,
+            (false, true) => Self::Default,
+            (false, false) => {
+                let part = |(index, field): (usize, &Field)| Some((index, selected.nested(field.name)?.clone()));
+                Self::Some(set.iter().enumerate().filter_map(part).collect())
             }
         })
     }
 
     /// The mask of an object with the fields of `set`; `None` if everything is selected.
-    #[must_use]
     pub fn mask(&self, set: FieldSet) -> Option<FieldMask> {
-        let mut mask = FieldMask::full();
+        let Self::Some(parts) = self else { return None };
         let fields: Vec<&Field> = set.iter().collect();
-        match self {
-            Self::Default | Self::All => return None,
-            Self::Some(indexes) => indexes.iter().for_each(|index| mask.add(&[fields[*index].name])),
-            Self::Parts(parts) => {
-                parts.iter().for_each(|(index, part)| mask.insert(fields[*index].name, part.clone()));
-            }
-        }
+        let mut mask = FieldMask::full();
+        parts.iter().for_each(|(index, part)| mask.insert(fields[*index].name, part.clone()));
         Some(mask)
     }
 }
@@ -108,12 +91,12 @@ fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }
 
-/// The names on the path to a nested field; `None` if it does not exist. A final `*` selects everything.
-fn nested_path<'r>(field: &'static Field, rest: &'r str) -> Option<Vec<&'r str>> {
-    let mut path = Vec::new();
+/// The names on the path to a field, or to one below it; `None` if it does not exist. A final `*` selects everything.
+fn nested_path<'r>(field: &'static Field, rest: Option<&'r str>) -> Option<Vec<&'r str>> {
+    let mut path = vec![field.name];
     let mut current = field;
-    for name in rest.split('.') {
-        if name == "*" && !current.nested().is_empty() && rest.ends_with('*') {
+    for name in rest.iter().flat_map(|rest| rest.split('.')) {
+        if name == "*" && !current.nested().is_empty() && rest.is_some_and(|rest| rest.ends_with('*')) {
             break;
         }
         current = current.nested().iter().find(|field| field.name == name)?;
@@ -180,10 +163,11 @@ mod tests {
 
     #[test]
     fn both_spellings_name_the_same_field() {
-        assert_eq!(parse("name,slug,healthScore"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(parse("health_score, name ,slug,slug"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(parse("HEALTH_SCORE,Name,SLUG"), Ok(Fields::Some(vec![0, 1, 3])));
-        assert_eq!(parse("HealthScore,health-score"), Ok(Fields::Some(vec![3])));
+        let whole = |indexes: &[usize]| Ok(Fields::Some(indexes.iter().map(|at| (*at, FieldMask::full())).collect()));
+        assert_eq!(parse("name,slug,healthScore"), whole(&[0, 1, 3]));
+        assert_eq!(parse("health_score, name ,slug,slug"), whole(&[0, 1, 3]));
+        assert_eq!(parse("HEALTH_SCORE,Name,SLUG"), whole(&[0, 1, 3]));
+        assert_eq!(parse("HealthScore,health-score"), whole(&[3]));
         assert_eq!(parse("checkMinUSD"), parse("check_min_usd"));
         assert_eq!(parse("*"), Ok(Fields::All));
         assert_eq!(parse("name,*"), Ok(Fields::All));

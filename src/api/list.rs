@@ -5,17 +5,14 @@ use crate::catalog::{
 };
 use crate::http::problem::{Code, Problem};
 
-use crate::api::Version;
-use crate::api::computed_fields;
 use crate::api::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::api::fields::Fields;
 use crate::api::pagination::ListRequest;
-use crate::api::record_json;
 use crate::api::schema::FieldSet;
 use crate::api::window::{MAX_LIMIT, Start};
-use crate::api::{ApiRequest, ApiResponse};
+use crate::api::{ApiRequest, ApiResponse, Version, computed_fields, record_json};
 
 enum Rows {
     Plain(Page),
@@ -25,30 +22,16 @@ enum Rows {
 }
 
 impl Rows {
-    fn total(&self) -> u64 {
+    fn total_and_next(&self) -> (u64, Option<ListPosition>) {
         match self {
-            Self::Plain(page) => page.total,
-            Self::Ranked(page) => page.total,
-            Self::CoInvestors(page) => page.total,
-            Self::Matches(page) => page.total,
-        }
-    }
-
-    fn is_capped(&self) -> bool {
-        matches!(self, Self::Plain(Page { capped: true, .. }))
-    }
-
-    fn next(&self) -> Option<ListPosition> {
-        match self {
-            Self::Plain(page) => page.next,
-            Self::Ranked(page) => page.next,
-            Self::CoInvestors(page) => page.next,
-            Self::Matches(page) => page.next,
+            Self::Plain(page) => (page.total, page.next),
+            Self::Ranked(page) => (page.total, page.next),
+            Self::CoInvestors(page) => (page.total, page.next),
+            Self::Matches(page) => (page.total, page.next),
         }
     }
 }
 
-/// Responds with a page of a list.
 pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
     let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
@@ -67,11 +50,12 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         warnings.push(ParameterError::limit_clamped(MAX_LIMIT));
     }
     warnings.extend(list.parsed.warnings.report(catalog));
-    if rows.is_capped() {
-        warnings.push(ParameterError::total_capped(rows.total()));
+    let (total, next) = rows.total_and_next();
+    if matches!(rows, Rows::Plain(Page { capped: true, .. })) {
+        warnings.push(ParameterError::total_capped(total));
     }
 
-    let next_cursor = match (version, rows.next()) {
+    let next_cursor = match (version, next) {
         (Version::V3, Some(position)) => {
             let cursor = list.cursor_at(position, version, request.path).seal(request.state.auth.cursor_secret());
             Some(cursor.ok_or_else(|| {
@@ -82,7 +66,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         _ => None,
     };
     let next_link = next_cursor.as_ref().map(|cursor| next_link(request, cursor));
-    let (total, limit) = (rows.total(), list.window.limit);
+    let limit = list.window.limit;
     let pagination = match list.window.start {
         Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
         Start::Page(page) => Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit }),

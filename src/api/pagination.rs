@@ -11,11 +11,10 @@ use crate::data::Metric;
 use crate::data::vocabulary::Vocabulary;
 use crate::http::problem::Code;
 
-use crate::api::Version;
 use crate::api::cursor::Cursor;
-use crate::api::fields;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
+use crate::api::{Version, fields};
 
 /// Parameters of a cursor that a request may change.
 const WINDOW: [&str; 3] = ["limit", "fields", "explain"];

@@ -8,14 +8,12 @@ use crate::data::{Counts, Date, Table};
 use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
 
-use crate::api::Version;
 use crate::api::envelope::{Meta, append, append_meta};
 use crate::api::fields::Fields;
-use crate::api::record_json;
 use crate::api::routes::Route;
 use crate::api::schema::FieldSet;
 use crate::api::window::{MAX_LIMIT, PageWindow};
-use crate::api::{ApiRequest, ApiResponse};
+use crate::api::{ApiRequest, ApiResponse, Version, record_json};
 
 /// The error that no record has a slug, with the most similar slugs.
 pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
@@ -28,7 +26,6 @@ pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem 
     Problem { did_you_mean, ..Problem::new(Code::NotFound, detail) }
 }
 
-/// The response with one record.
 pub(crate) fn answer(
     request: &ApiRequest<'_>,
     table: Table,

@@ -22,17 +22,10 @@ pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32
             }
             out.push(b'}');
         }
-        Fields::Some(indexes) => {
-            for (count, index) in indexes.iter().enumerate() {
-                out.push(if count == 0 { b'{' } else { b',' });
-                write_field(out, catalog, table, row, record, *index);
-            }
-            out.push(b'}');
-        }
-        Fields::Parts(parts) => {
+        Fields::Some(parts) => {
             for (count, (index, mask)) in parts.iter().enumerate() {
                 out.push(if count == 0 { b'{' } else { b',' });
-                write_part(out, catalog, table, row, *index, mask);
+                write_field(out, catalog, table, row, record, *index, mask);
             }
             out.push(b'}');
         }
@@ -60,21 +53,12 @@ pub(crate) fn write_with_computed(
                 write_named(out, name, json, &FieldMask::full());
             }
         }
-        Fields::Some(indexes) => {
-            for index in indexes {
-                separate(out);
-                match index.checked_sub(own).map(|index| &computed[index]) {
-                    Some((name, json)) => write_named(out, name, json, &FieldMask::full()),
-                    None => write_field(out, catalog, Table::Firms, firm, record, *index),
-                }
-            }
-        }
-        Fields::Parts(parts) => {
+        Fields::Some(parts) => {
             for (index, mask) in parts {
                 separate(out);
                 match index.checked_sub(own).map(|index| &computed[index]) {
                     Some((name, json)) => write_named(out, name, json, mask),
-                    None => write_part(out, catalog, Table::Firms, firm, *index, mask),
+                    None => write_field(out, catalog, Table::Firms, firm, record, *index, mask),
                 }
             }
         }
@@ -82,21 +66,27 @@ pub(crate) fn write_with_computed(
     out.push(b'}');
 }
 
-/// Writes one field with its name.
-fn write_field(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, record: RecordText<'_>, index: usize) {
+/// Writes the selected part of one field, with its name.
+fn write_field(
+    out: &mut Vec<u8>,
+    catalog: &Catalog,
+    table: Table,
+    row: u32,
+    record: RecordText<'_>,
+    index: usize,
+    mask: &FieldMask,
+) {
+    let start = out.len();
     match index.checked_sub(table.fields().len()) {
         Some(index) => write_joined(out, catalog, row, table.joined_fields()[index].name),
         None => out.extend_from_slice(record.field(index)),
     }
-}
-
-/// Writes the selected part of one field, with its name.
-fn write_part(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, index: usize, mask: &FieldMask) {
-    let mut text = Vec::new();
-    write_field(&mut text, catalog, table, row, catalog.snapshot().record(table, row), index);
-    let name = table.model().fields[index].name;
-    // The value follows `"name":`.
-    write_named(out, name, &text[name.len() + 3..], mask);
+    if !mask.is_full() {
+        let whole = out.split_off(start);
+        let name = table.model().fields[index].name;
+        // The value follows `"name":`.
+        write_named(out, name, &whole[name.len() + 3..], mask);
+    }
 }
 
 fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {

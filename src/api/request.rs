@@ -12,12 +12,10 @@ use crate::data::{SnapshotVersion, Table};
 use crate::http::State;
 use crate::http::problem::{Code, Problem};
 
-use crate::api::fields;
 use crate::api::pagination::ListRequest;
-use crate::api::record;
 use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{PageWindow, single_value};
-use crate::api::{SUGGESTIONS, Version};
+use crate::api::{SUGGESTIONS, Version, fields, record};
 
 /// A request in canonical names and values, without defaults.
 pub(crate) type Canonical = Vec<(&'static str, String)>;
@@ -34,7 +32,6 @@ pub(crate) struct RequestUrl<'a> {
     pub values: &'a [(String, String)],
 }
 
-/// What a request asks for.
 pub(crate) enum Operation {
     List(Box<ListRequest>),
     Record {
@@ -56,13 +53,11 @@ pub(crate) enum Operation {
     Usage,
 }
 
-/// Why a request is rejected.
 pub(crate) enum RequestError {
     /// No record has this slug.
     NotFound(Table, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
-    /// Parsing panicked.
     Panic,
 }
 

@@ -11,7 +11,6 @@ use crate::api::Version;
 pub struct Route {
     /// The path below the version; `{slug}` is the slug of a record.
     pub path: &'static str,
-    /// The first version that has it.
     pub since: Version,
     pub content: EndpointKind,
     /// The operation ID of the OpenAPI documents.
@@ -20,7 +19,6 @@ pub struct Route {
     pub description: &'static str,
 }
 
-/// What an endpoint returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EndpointKind {
     /// A list. These of its parameters are set by the path: the first by the slug.
@@ -28,13 +26,9 @@ pub enum EndpointKind {
     /// One record with all its fields.
     Record(Table),
     Facets,
-    /// Totals of the snapshot.
     Stats,
-    /// The loaded releases.
     Snapshots,
-    /// Names that complete a text.
     Suggestions,
-    /// The caller's quota.
     Usage,
 }
 
@@ -108,7 +102,6 @@ impl Route {
         }
     }
 
-    /// The names of its query parameters.
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
         match self.content {
             EndpointKind::List(resource, given) => {
@@ -326,9 +319,9 @@ pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
         .unwrap_or(path)
         .trim_start_matches('/');
     let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match first.parse() {
-        Ok(version) => (Some(version), rest.trim_end_matches('/')),
-        Err(_) => (None, below.trim_end_matches('/')),
+    match Version::of_segment(first) {
+        Some(version) => (Some(version), rest.trim_end_matches('/')),
+        None => (None, below.trim_end_matches('/')),
     }
 }
 

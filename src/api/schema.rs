@@ -16,7 +16,6 @@ pub struct FieldSet {
 }
 
 impl FieldSet {
-    #[must_use]
     pub fn of_table(table: Table) -> Self {
         Self { record: table.model().fields, computed: &[] }
     }
@@ -35,7 +34,6 @@ impl FieldSet {
         Self { record: resource.table().model().fields, computed }
     }
 
-    #[must_use]
     pub fn of(content: EndpointKind) -> Self {
         match content {
             EndpointKind::List(resource, _) => Self::of_list(resource),
@@ -48,16 +46,14 @@ impl FieldSet {
         }
     }
 
-    #[must_use]
-    pub fn find(self, name: &str) -> Option<(usize, &'static Field)> {
-        self.iter().enumerate().find(|(_, field)| field.name == name)
+    pub fn find(self, name: &str) -> Option<&'static Field> {
+        self.iter().find(|field| field.name == name)
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'static Field> {
         self.record.iter().chain(self.computed)
     }
 
-    /// The computed fields of a list's rows.
     pub(crate) fn computed(self) -> &'static [Field] {
         self.computed
     }

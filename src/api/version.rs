@@ -1,12 +1,9 @@
 //! The versions of the REST API. A version is a value that decides how parameters are parsed and lists are written.
 
-use std::str::FromStr;
-
 use crate::data::ReviewStatus;
 
 use crate::api::routes::split_version;
 
-/// A version of the REST API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// `limit` and `offset`.
@@ -17,28 +14,19 @@ pub enum Version {
     V3,
 }
 
-/// The path segment is not the name of a version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseApiVersionError;
-
-impl FromStr for Version {
-    type Err = ParseApiVersionError;
-
-    /// Parses a path segment, `v1` to `v3`.
-    fn from_str(segment: &str) -> Result<Self, ParseApiVersionError> {
-        Self::ALL.into_iter().find(|version| version.segment() == segment).ok_or(ParseApiVersionError)
-    }
-}
-
 impl Version {
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::V3];
+
+    /// The version that a path segment names, `v1` to `v3`.
+    pub(crate) fn of_segment(segment: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.segment() == segment)
+    }
 
     /// The version in a full path, below `/api` or straight below `/`.
     pub fn of_path(path: &str) -> Option<Self> {
         split_version(path).0
     }
 
-    /// The path segment.
     pub fn segment(self) -> &'static str {
         match self {
             Self::V1 => "v1",

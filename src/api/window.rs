@@ -2,10 +2,10 @@
 
 use crate::catalog::ParameterError;
 use crate::catalog::params::MAX_EXACT_INT;
+use crate::catalog::parse::parse_uint;
 
 use crate::api::Version;
 
-/// Default `limit` of a list.
 pub const DEFAULT_LIMIT: u64 = 20;
 /// Maximum `limit`; larger values are clamped.
 pub const MAX_LIMIT: u64 = 100;
@@ -19,7 +19,6 @@ pub struct PageWindow {
     pub start: Start,
 }
 
-/// Where a window begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// After this number of rows (v1).
@@ -36,7 +35,8 @@ impl PageWindow {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
-            parse_uint(text).filter(|number| *number >= min).unwrap_or_else(|| {
+            let number = parse_uint(text).map(|number| number.min(MAX_EXACT_INT));
+            number.filter(|number| *number >= min).unwrap_or_else(|| {
                 let detail = format!("`{text}` is not an integer of at least {min}");
                 errors.push(ParameterError::invalid(name, detail));
                 default
@@ -74,12 +74,6 @@ impl PageWindow {
         };
         (limit != default_limit).then(|| ("limit", limit.to_string())).into_iter().chain(start)
     }
-}
-
-/// Parses decimal digits, saturating at the largest integer that JSON readers represent exactly.
-pub(crate) fn parse_uint(text: &str) -> Option<u64> {
-    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_digits.then(|| text.parse().unwrap_or(u64::MAX).min(MAX_EXACT_INT))
 }
 
 /// The one value of a parameter; empty values are ignored, several different ones are an error.

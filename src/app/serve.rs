@@ -102,8 +102,11 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
         every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
-    let limits =
-        Limits { connections: settings.max_connections as usize, drain: settings.drain(), ..Limits::default() };
+    let limits = Limits {
+        connections: settings.max_connections as usize,
+        drain: Duration::from_secs(u64::from(settings.drain_seconds)),
+        ..Limits::default()
+    };
     let report = run(listener, router, stop, limits, ids).await?;
     for task in background {
         task.abort();

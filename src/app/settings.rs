@@ -10,7 +10,6 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -189,10 +188,6 @@ impl ServeSettings {
     pub(crate) fn rate_limits(&self) -> RateLimitConfig {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
     }
-
-    pub(crate) fn drain(&self) -> Duration {
-        Duration::from_secs(u64::from(self.drain_seconds))
-    }
 }
 
 /// What to print instead of running a command: an error, help, or the version.
@@ -233,8 +228,7 @@ impl Cli {
 /// Environment variables that look like settings but are not, each with the most similar setting.
 pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String, Option<String>)> {
     let command = Cli::command();
-    let args = command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments));
-    let known: Vec<&str> = args.filter_map(|arg| arg.get_env()?.to_str()).collect();
+    let known: Vec<&str> = arguments(&command).filter_map(|arg| arg.get_env()?.to_str()).collect();
     let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
     let unknown = |name: &String| {
         name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !not_settings.contains(&name.as_str())
@@ -293,7 +287,10 @@ fn located(error: &clap::Error, args: &[OsString]) -> String {
         _ => None,
     };
     let is_value = matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue);
-    let (Some(arg), true) = (text(ContextKind::InvalidArg), is_value) else { return error.to_string() };
+    let (Some(arg), Some(value), true) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue), is_value)
+    else {
+        return error.to_string();
+    };
     let flag = arg.split([' ', '=']).next().unwrap_or(arg);
     let names_flag = |word: &OsString| {
         let word = word.to_string_lossy();
@@ -301,17 +298,20 @@ fn located(error: &clap::Error, args: &[OsString]) -> String {
     };
     let variable = if args.iter().any(names_flag) { None } else { variable_of(flag) };
     let setting = variable.map_or_else(|| flag.to_owned(), |variable| format!("{variable} (environment)"));
-    let value = text(ContextKind::InvalidValue).unwrap_or("");
     match std::error::Error::source(error) {
         Some(reason) => format!("error: {setting}: `{value}`: {reason}\n"),
         None => format!("{error}\nsetting: {setting}\n"),
     }
 }
 
+fn arguments(command: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments))
+}
+
 fn variable_of(flag: &str) -> Option<String> {
     let command = Cli::command();
-    let mut args = command.get_arguments().chain(command.get_subcommands().flat_map(clap::Command::get_arguments));
-    let arg = args.find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
+    let arg =
+        arguments(&command).find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
     Some(arg.get_env()?.to_string_lossy().into_owned())
 }
 
