@@ -9,7 +9,6 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::data::field::{Definition, Field, JsonType, TextFormat};
 
-/// Objects by their names.
 pub(crate) type Objects = BTreeMap<String, Object>;
 
 /// Adds a type's schema and those that it refers to.

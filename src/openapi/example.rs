@@ -21,13 +21,11 @@ impl Examples {
     }
 
     /// The body of an endpoint's successful response.
-    #[must_use]
     pub fn text(&self, version: Version, route: &Route) -> Option<&str> {
         self.0.get(&format!("{} {}", version.segment(), route.operation)).map(|raw| raw.get())
     }
 
     /// The body of an error.
-    #[must_use]
     pub fn problem_text(&self, status: u16) -> Option<&str> {
         self.0.get(&status.to_string()).map(|raw| raw.get())
     }

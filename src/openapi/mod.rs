@@ -81,7 +81,6 @@ fn absolute(text: &str, base: &str) -> String {
 }
 
 /// The document of a version. `base` is the base URL of the service.
-#[must_use]
 pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     let examples = Examples::bundled();
     let schemas = schema::of(version);

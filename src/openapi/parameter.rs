@@ -23,12 +23,7 @@ pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &C
         parameters.push(slug(route, catalog));
     }
     for name in route.parameters(version) {
-        let own = match route.content {
-            EndpointKind::List(resource, _) => resource.parameter(name).map(|parameter| (resource, parameter)),
-            EndpointKind::Facets => Resource::Firms.parameter(name).map(|parameter| (Resource::Firms, parameter)),
-            _ => None,
-        };
-        parameters.push(match own {
+        parameters.push(match filter_of(route, name) {
             Some((resource, parameter)) => filter(version, resource, parameter, catalog),
             None => other(version, route, name, schemas, catalog),
         });
@@ -52,7 +47,7 @@ fn empty_is_absent() -> Extensions {
 
 fn slug(route: &Route, catalog: &Catalog) -> Parameter {
     let table = route.subject();
-    let schema = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
+    let schema = any_text().pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
     ParameterBuilder::new()
         .name("slug")
         .parameter_in(ParameterIn::Path)
@@ -65,19 +60,23 @@ fn slug(route: &Route, catalog: &Catalog) -> Parameter {
 
 /// The example value of a parameter, as written in a query.
 pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String> {
-    let resource = match route.content {
-        EndpointKind::List(resource, _) => Some(resource),
-        EndpointKind::Facets => Some(Resource::Firms),
-        _ => None,
-    };
-    let own = resource.and_then(|resource| Some((resource, resource.parameter(name)?)));
-    match (own, name) {
+    match (filter_of(route, name), name) {
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
         (None, "slug") => Some(catalog.example_slug(route.subject())),
         (None, "q") => Some(catalog.example_name(Table::Firms)),
         (None, "limit") => Some("5".to_owned()),
         _ => None,
     }
+}
+
+/// The list whose filter or sort parameter has this name.
+fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Parameter)> {
+    let resource = match route.content {
+        EndpointKind::List(resource, _) => resource,
+        EndpointKind::Facets => Resource::Firms,
+        _ => return None,
+    };
+    Some((resource, resource.parameter(name)?))
 }
 
 /// A filter or sort parameter of a list.
@@ -92,10 +91,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
     let listed = |builder: ParameterBuilder| builder.style(Some(ParameterStyle::Form)).explode(Some(false));
     let values = |example: &str| Value::from(example.split(',').collect::<Vec<_>>());
     let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match parameter.kind {
-        ParamType::Text => {
-            let text = ObjectBuilder::new().schema_type(Type::String).max_length(Some(MAX_TEXT_CHARS));
-            (builder, text.into(), example.into())
-        }
+        ParamType::Text => (builder, any_text().max_length(Some(MAX_TEXT_CHARS)).into(), example.into()),
         ParamType::Terms(terms, _) => {
             if resource == Resource::Reviews && parameter.name == "status" {
                 let default: Vec<String> =
@@ -132,9 +128,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
         ParamType::Date(_) => {
-            let date = ObjectBuilder::new()
-                .schema_type(Type::String)
-                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
+            let date = any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
             (builder, date.into(), example.into())
         }
         ParamType::Bool(_) => {
@@ -202,7 +196,7 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
             "The next page: `pagination.next_cursor` of the previous response. It contains the snapshot and the whole query, \
              so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields` and `explain` may.",
         )
-        .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[A-Za-z0-9_-]+$"))))
+        .schema(Some(any_text().pattern(Some("^[A-Za-z0-9_-]+$"))))
         .build(),
         "explain" => query(name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
@@ -210,7 +204,7 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
         "q" => query(name, "The text typed so far.")
             .required(Required::True)
             .extensions(None)
-            .schema(Some(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))))
+            .schema(Some(any_text().pattern(Some(r"\S"))))
             .example(Some(catalog.example_name(Table::Firms).into()))
             .build(),
         _ => fields(version, route, schemas),

@@ -10,7 +10,6 @@ use crate::api::{Route, Version};
 use crate::catalog::Catalog;
 use crate::openapi::{BASE, Examples, document, example_of};
 
-/// The reference of one version.
 pub(crate) struct Reference {
     /// `v1` to `v3`.
     pub version: &'static str,
@@ -68,13 +67,12 @@ pub(crate) struct SchemaEntry {
 }
 
 impl Reference {
-    /// The reference of `version` for the service at `base`, which serves `catalog`.
     pub(crate) fn new(version: Version, base: &str, catalog: &Catalog) -> Self {
         let document = document(version, base, catalog);
         let examples = Examples::bundled();
         let groups = document.tags.iter().flatten().map(|tag| Group {
             name: tag.name.clone(),
-            description: tag.description.clone().unwrap_or_default(),
+            description: tag.description.clone().expect("every tag has a description"),
             endpoints: operations(version, &document, &tag.name)
                 .map(|(route, operation)| EndpointEntry::new(version, base, catalog, &examples, route, operation))
                 .collect(),
@@ -139,7 +137,7 @@ impl FieldEntry {
             name: parameter.name.clone(),
             is_required: parameter.required == Required::True,
             values: parameter.schema.as_ref().map_or_else(String::new, values),
-            description: parameter.description.clone().unwrap_or_default(),
+            description: parameter.description.clone().expect("every parameter has a description"),
         }
     }
 

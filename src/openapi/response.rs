@@ -65,7 +65,6 @@ enum HeaderSchema {
     Count,
 }
 
-/// All headers by name.
 pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
     HEADERS.into_iter().map(|(name, doc, schema)| {
         let schema = match schema {
@@ -129,7 +128,6 @@ fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
 }
 
-/// The responses of an route.
 pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
     let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
     let is_list = matches!(route.content, EndpointKind::List(..));

@@ -24,10 +24,8 @@ use crate::http::problem::{Code, ProblemBody};
 use crate::openapi::definition::{self, Objects};
 use crate::openapi::vocabulary;
 
-/// Schemas by name.
 pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
-/// All schemas of a version.
 pub(crate) fn of(version: Version) -> Schemas {
     let mut schemas = Schemas::new();
     for (name, object) in data(version) {
@@ -43,39 +41,30 @@ pub(crate) fn of(version: Version) -> Schemas {
     schemas
 }
 
-/// The name of an endpoint's response body.
 pub(crate) fn response_name(content: EndpointKind) -> String {
-    match content {
-        EndpointKind::Facets => "FacetsAnswer".to_owned(),
-        EndpointKind::List(resource, _) => format!("{}List", list_item_name(resource)),
-        EndpointKind::Record(table) => format!("{}Answer", table.model().name),
-        EndpointKind::Stats => "TotalsAnswer".to_owned(),
-        EndpointKind::Snapshots => "ReleaseList".to_owned(),
-        EndpointKind::Suggestions => "SuggestionList".to_owned(),
-        EndpointKind::Usage => "UsageAnswer".to_owned(),
-    }
+    let suffix = if is_list(content) { "List" } else { "Answer" };
+    format!("{}{suffix}", item_name(Version::V3, content))
+}
+
+/// Whether `data` is a list.
+fn is_list(content: EndpointKind) -> bool {
+    matches!(content, EndpointKind::List(..) | EndpointKind::Snapshots | EndpointKind::Suggestions)
 }
 
 /// The name of the type in `data`, or of its items.
 pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str {
     match content {
         EndpointKind::List(Resource::Firms, _) if version != Version::V3 => FIRM_SUMMARY,
-        EndpointKind::List(resource, _) => list_item_name(resource),
+        EndpointKind::List(Resource::Leaderboard, _) => RankFields::DEFINITION.name,
+        EndpointKind::List(Resource::CoInvestors, _) => CoInvestorFields::DEFINITION.name,
+        EndpointKind::List(Resource::Match, _) => MatchFields::DEFINITION.name,
+        EndpointKind::List(resource, _) => resource.table().model().name,
         EndpointKind::Record(table) => table.model().name,
         EndpointKind::Facets => Facets::DEFINITION.name,
         EndpointKind::Stats => Totals::DEFINITION.name,
         EndpointKind::Snapshots => Release::DEFINITION.name,
         EndpointKind::Suggestions => Suggestion::DEFINITION.name,
         EndpointKind::Usage => Usage::DEFINITION.name,
-    }
-}
-
-fn list_item_name(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Leaderboard => RankFields::DEFINITION.name,
-        Resource::CoInvestors => CoInvestorFields::DEFINITION.name,
-        Resource::Match => MatchFields::DEFINITION.name,
-        _ => resource.table().model().name,
     }
 }
 
@@ -86,9 +75,8 @@ const FIRM_SUMMARY: &str = "FirmSummary";
 fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
     let name = item_name(version, content);
     let item = Ref::from_schema_name(name);
-    let is_list = matches!(content, EndpointKind::List(..) | EndpointKind::Snapshots | EndpointKind::Suggestions);
     let object = ObjectBuilder::new().schema_type(Type::Object).required("data");
-    let mut object = match is_list {
+    let mut object = match is_list(content) {
         true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
         false => object.description(Some(format!("One `{name}`."))).property("data", item),
     };
