@@ -1,6 +1,6 @@
 //! Countries: ISO 3166-1, from the table of the `celes` crate.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use celes::LookupTable;
@@ -24,85 +24,15 @@ struct Table {
     names: Vec<(String, Country)>,
 }
 
-/// Countries whose names in the crate's table are longer than the usual ones, or lack diacritics and punctuation.
-const SHORT_NAMES: [(&str, &str); 33] = [
-    ("AX", "Åland Islands"),
-    ("BL", "Saint Barthélemy"),
-    ("BN", "Brunei"),
-    ("BO", "Bolivia"),
-    ("CC", "Cocos (Keeling) Islands"),
-    ("CD", "DR Congo"),
-    ("CI", "Côte d'Ivoire"),
-    ("CW", "Curaçao"),
-    ("FK", "Falkland Islands"),
-    ("FM", "Micronesia"),
-    ("GB", "United Kingdom"),
-    ("GW", "Guinea-Bissau"),
-    ("HM", "Heard Island and McDonald Islands"),
-    ("IR", "Iran"),
-    ("KP", "North Korea"),
-    ("KR", "South Korea"),
-    ("LA", "Laos"),
-    ("MD", "Moldova"),
-    ("MF", "Saint Martin"),
-    ("MK", "North Macedonia"),
-    ("PS", "Palestine"),
-    ("RE", "Réunion"),
-    ("RU", "Russia"),
-    ("SH", "Saint Helena, Ascension and Tristan da Cunha"),
-    ("ST", "São Tomé and Príncipe"),
-    ("SX", "Sint Maarten"),
-    ("SY", "Syria"),
-    ("TL", "Timor-Leste"),
-    ("TW", "Taiwan"),
-    ("TZ", "Tanzania"),
-    ("US", "United States"),
-    ("VA", "Vatican City"),
-    ("VE", "Venezuela"),
-];
+/// The codes and usual names of the countries that the crate calls otherwise.
+fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    pairs(include_str!("country_names.txt"))
+}
 
-/// Folded English names that the crate's table lacks: common names, and those of the standard with the form of the state
-/// after a comma.
-const COMMON: [(&str, &str); 38] = [
-    ("uk", "GB"),
-    ("britain", "GB"),
-    ("england", "GB"),
-    ("america", "US"),
-    ("south korea", "KR"),
-    ("korea", "KR"),
-    ("north korea", "KP"),
-    ("russia", "RU"),
-    ("vietnam", "VN"),
-    ("czech republic", "CZ"),
-    ("czechia", "CZ"),
-    ("turkey", "TR"),
-    ("turkiye", "TR"),
-    ("ivory coast", "CI"),
-    ("uae", "AE"),
-    ("holland", "NL"),
-    ("bolivia plurinational state of", "BO"),
-    ("bonaire sint eustatius and saba", "BQ"),
-    ("congo democratic republic of the", "CD"),
-    ("congo the democratic republic of the", "CD"),
-    ("dr congo", "CD"),
-    ("iran islamic republic of", "IR"),
-    ("korea democratic peoples republic of", "KP"),
-    ("korea republic of", "KR"),
-    ("korea the republic of", "KR"),
-    ("macedonia the former yugoslav republic of", "MK"),
-    ("macedonia", "MK"),
-    ("micronesia federated states of", "FM"),
-    ("moldova republic of", "MD"),
-    ("netherlands kingdom of the", "NL"),
-    ("palestine state of", "PS"),
-    ("saint helena ascension and tristan da cunha", "SH"),
-    ("taiwan province of china", "TW"),
-    ("tanzania united republic of", "TZ"),
-    ("venezuela bolivarian republic of", "VE"),
-    ("virgin islands british", "VG"),
-    ("virgin islands us", "VI"),
-    ("virgin islands u s", "VI"),
-];
+/// Lines of a code and a name.
+fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
+}
 
 static TABLE: Lazy<Table> = Lazy::new(|| {
     let mut countries: Vec<_> = celes::Country::get_countries().into_iter().collect();
@@ -124,23 +54,22 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
             by_text.entry(fold(alias)).or_insert(Country(index as u16));
         }
     }
-    for (text, alpha2) in COMMON {
+    for (alpha2, text) in pairs(include_str!("country_aliases.txt")) {
         let index = countries.iter().position(|country| country.alpha2 == alpha2).expect("a code of ISO 3166-1");
         by_text.entry(text.to_owned()).or_insert(Country(index as u16));
     }
-    let is_code = |text: &str| {
-        countries.iter().any(|country| [country.alpha2, country.alpha3].iter().any(|code| fold(code) == text))
-    };
-    let mut names: Vec<(String, Country)> =
-        by_text.iter().map(|(text, country)| (text.clone(), *country)).filter(|(text, _)| !is_code(text)).collect();
+    let codes = countries.iter().flat_map(|country| [country.alpha2, country.alpha3]).map(fold);
+    let codes: HashSet<String> = codes.collect();
+    let names = by_text.iter().filter(|(text, _)| !codes.contains(*text));
+    let mut names: Vec<(String, Country)> = names.map(|(text, country)| (text.clone(), *country)).collect();
     names.sort_unstable();
     Table { entries, by_text, names }
 });
 
 /// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
-    if let Some((_, name)) = SHORT_NAMES.iter().find(|(known, _)| *known == alpha2) {
-        return (*name).to_owned();
+    if let Some((_, name)) = usual_names().find(|(known, _)| *known == alpha2) {
+        return name.to_owned();
     }
     let name = plain_name(long_name).to_owned();
     [" Of ", " And ", " The "].iter().fold(name, |name, word| name.replace(word, &word.to_lowercase()))
@@ -269,7 +198,7 @@ mod tests {
     #[test]
     fn countries_have_their_usual_names() {
         let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
-        for (code, called) in SHORT_NAMES {
+        for (code, called) in usual_names() {
             assert_eq!(name(code), called);
         }
         for (code, called) in [
