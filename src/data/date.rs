@@ -67,9 +67,16 @@ impl Serialize for Date {
 
 impl<'de> Deserialize<'de> for Date {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        deserialize_text(deserializer)
     }
+}
+
+/// Reads a value from its text form.
+pub(crate) fn deserialize_text<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: fmt::Display>,
+{
+    Cow::<str>::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

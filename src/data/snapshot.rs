@@ -12,6 +12,7 @@ use crate::data::archive::own_columns::{FirmColumns, RoundColumns};
 use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::field::model;
+use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{ArchiveError, Checksums};
 use crate::data::{Country, Date, Facet, Metric, NONE_U32, Names, SnapshotVersion, Stage, Table};
@@ -19,25 +20,15 @@ use crate::data::{Country, Date, Facet, Metric, NONE_U32, Names, SnapshotVersion
 /// The `meta` section.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MetaSection {
-    pub version: String,
-    pub released_on: String,
-    pub title: String,
-    pub source: String,
-    pub license: String,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub invented: bool,
+    #[serde(flatten)]
+    pub meta: Meta,
     pub rows: Vec<u32>,
 }
 
 /// A compiled, versioned release of the data.
 pub struct Snapshot {
     archive: Archive,
-    version: SnapshotVersion,
-    released_on: Date,
-    title: String,
-    source: String,
-    license: String,
-    invented: bool,
+    meta: Meta,
     tables: [TableColumns; 6],
     firms: FirmColumns,
     rounds: RoundColumns,
@@ -74,8 +65,9 @@ impl Snapshot {
     pub fn open(bytes: Bytes, checksums: Checksums) -> Result<Self, ArchiveError> {
         let archive = Archive::open(bytes, checksums)?;
         let damaged = |reason: &str| ArchiveError::Damaged(reason.to_owned());
-        let meta: MetaSection = serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
-        let rows: [u32; 6] = meta.rows.try_into().map_err(|_| damaged("section meta"))?;
+        let MetaSection { meta, rows } =
+            serde_json::from_slice(archive.bytes("meta")?).map_err(|_| damaged("section meta"))?;
+        let rows: [u32; 6] = rows.try_into().map_err(|_| damaged("section meta"))?;
         let mut tables = Vec::with_capacity(Table::ALL.len());
         for (table, count) in Table::ALL.into_iter().zip(rows) {
             tables.push(TableColumns::open(&archive, table, count, &rows)?);
@@ -87,23 +79,11 @@ impl Snapshot {
         let sector_parent = archive.column("sectors/parent", sectors)?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || (*sector as usize) < sectors;
         check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
-        Ok(Self {
-            version: meta.version.parse().map_err(|_| damaged("section meta: version"))?,
-            released_on: meta.released_on.parse().map_err(|_| damaged("section meta: released_on"))?,
-            title: meta.title,
-            source: meta.source,
-            license: meta.license,
-            invented: meta.invented,
-            archive,
-            tables,
-            firms,
-            rounds,
-            sector_parent,
-        })
+        Ok(Self { archive, meta, tables, firms, rounds, sector_parent })
     }
 
     pub fn version(&self) -> SnapshotVersion {
-        self.version
+        self.meta.version
     }
 
     /// A checksum of the content, which distinguishes rebuilds of the same version with other data.
@@ -112,24 +92,24 @@ impl Snapshot {
     }
 
     pub fn released_on(&self) -> Date {
-        self.released_on
+        self.meta.released_on
     }
 
     pub fn title(&self) -> &str {
-        &self.title
+        &self.meta.title
     }
 
     pub fn source(&self) -> &str {
-        &self.source
+        &self.meta.source
     }
 
     pub fn license(&self) -> &str {
-        &self.license
+        &self.meta.license
     }
 
     /// True if its firms, people and reviews are invented.
     pub fn is_invented(&self) -> bool {
-        self.invented
+        self.meta.invented
     }
 
     /// Names and sizes in bytes of the archive's sections, in no order.
@@ -319,7 +299,7 @@ impl Snapshot {
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshot").field("version", &self.version).field("counts", &self.counts()).finish()
+        f.debug_struct("Snapshot").field("version", &self.version()).field("counts", &self.counts()).finish()
     }
 }
 

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::data::Date;
+use crate::data::date::deserialize_text;
 
 /// The id of a snapshot, `YYYY-MM-DD.N`: release date and counter from 1. Later versions compare greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -22,6 +25,18 @@ impl SnapshotVersion {
 impl fmt::Display for SnapshotVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.date, self.counter)
+    }
+}
+
+impl Serialize for SnapshotVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SnapshotVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_text(deserializer)
     }
 }
 

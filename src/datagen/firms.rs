@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::data::import;
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::rows;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{FirmKind, Stage};
 use crate::datagen::GenConfig;
@@ -183,7 +183,7 @@ pub(crate) fn draw_all(config: &GenConfig) -> Vec<Firm> {
 
 /// Writes `firms.csv` and the people of the firms.
 pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
-    let mut table = TableWriter::create(folder, "firms.csv", import::FIRM_COLUMNS)?;
+    let mut table = TableWriter::create::<rows::Firm>(folder)?;
     let mut firms = Vec::with_capacity(config.firms as usize);
     draw_each(config, |row, firm, name, aliases| {
         table.row(&fields(config, row, &firm, &name, &aliases))?;

@@ -47,6 +47,7 @@ use std::io;
 use std::path::Path;
 
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::rows::Sector;
 use crate::data::{Date, SnapshotVersion};
 
 /// What to generate. The counts are met exactly, except that a table stays empty if the one it depends on is empty
@@ -132,7 +133,7 @@ fn snapshot(config: &GenConfig) -> String {
 }
 
 fn write_sectors(folder: &Path) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "sectors.csv", crate::data::import::SECTOR_COLUMNS)?;
+    let mut table = TableWriter::create::<Sector>(folder)?;
     for (index, sector) in sectors::SECTORS.iter().enumerate() {
         let description = if index % 17 == 16 { "" } else { sector.description };
         table.row(&[sector.slug, sector.name, sector.parent, description])?;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::data::import;
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::rows;
 use crate::data::{FirmKind, OrganizationKind};
 use crate::datagen::GenConfig;
 use crate::datagen::firm_names::NAME_LISTS;
@@ -34,7 +34,7 @@ impl People {
     /// Creates `people.csv` and divides the people among firms and startups: a firm gets two and a half times as many as
     /// a startup.
     pub(crate) fn create(config: &GenConfig, folder: &Path) -> io::Result<Self> {
-        let table = TableWriter::create(folder, "people.csv", import::PERSON_COLUMNS)?;
+        let table = TableWriter::create::<rows::Person>(folder)?;
         let sum = |kind, rows: u32| (0..rows).map(|row| weight(config.seed, kind, row)).sum::<u64>();
         let of_firms = sum(OrganizationKind::Firm, config.firms);
         let of_startups = sum(OrganizationKind::Startup, config.startups);

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use crate::data::import;
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::rows;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, ReviewStatus, Stage};
 use crate::datagen::GenConfig;
@@ -51,7 +51,7 @@ fn counts(config: &GenConfig, firms: &[Firm]) -> Vec<u32> {
 
 /// Writes `reviews.csv`.
 pub(crate) fn write(config: &GenConfig, folder: &Path, firms: &[Firm], quality: &[Quality]) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "reviews.csv", import::REVIEW_COLUMNS)?;
+    let mut table = TableWriter::create::<rows::Review>(folder)?;
     let mut id = 0;
     for ((firm, quality), count) in firms.iter().zip(quality).zip(counts(config, firms)) {
         for _ in 0..count {

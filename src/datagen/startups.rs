@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::data::Stage;
-use crate::data::import;
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::rows;
 use crate::data::vocabulary::Vocabulary;
 use crate::datagen::GenConfig;
 use crate::datagen::firms::{joined, website};
@@ -31,8 +31,8 @@ fn weight(seed: u64, row: u32) -> u64 {
 
 /// Writes `startups.csv`, `funding_rounds.csv` and the people of the startups.
 pub(crate) fn write(config: &GenConfig, folder: &Path, market: &Market<'_>, people: &mut People) -> io::Result<()> {
-    let mut table = TableWriter::create(folder, "startups.csv", import::STARTUP_COLUMNS)?;
-    let mut rounds = TableWriter::create(folder, "funding_rounds.csv", import::ROUND_COLUMNS)?;
+    let mut table = TableWriter::create::<rows::Startup>(folder)?;
+    let mut rounds = TableWriter::create::<rows::Round>(folder)?;
     let mut share = Share::of(config.rounds, (0..config.startups).map(|row| weight(config.seed, row)).sum());
     let mut used_names = UsedNames::default();
     let mut next_round = 1;

@@ -2,10 +2,9 @@
 
 use std::path::{Component, Path};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::data::Counts;
-use crate::data::{Snapshot, SnapshotVersion};
+use crate::data::{Counts, Snapshot, SnapshotVersion};
 use crate::release::ReleaseError;
 use crate::release::checksum::Checksum;
 use crate::release::error::At;
@@ -34,7 +33,6 @@ pub struct File {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    #[serde(serialize_with = "write_version", deserialize_with = "read_version")]
     pub version: SnapshotVersion,
     /// The format of the folder; see [`FORMAT`].
     pub format: u32,
@@ -141,14 +139,6 @@ impl Manifest {
     pub fn bytes(&self, prefix: &str) -> u64 {
         self.files.iter().filter(|file| file.path.starts_with(prefix)).map(|file| file.bytes).sum()
     }
-}
-
-fn write_version<S: Serializer>(version: &SnapshotVersion, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(version)
-}
-
-fn read_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SnapshotVersion, D::Error> {
-    String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
 }
 
 /// True if a path has no `..` and is relative.

@@ -4,20 +4,23 @@
 //! and a tail of 64 bytes with its position. The same reader over `&[u8]` is used for the embedded snapshot and a mapped
 //! file; opening copies nothing, but checks that columns have the expected lengths and texts are UTF-8.
 
+pub(crate) mod column_writer;
 pub mod facet_column;
 pub mod none;
 pub(crate) mod own_columns;
 pub mod record_text;
 pub(crate) mod table_columns;
+mod writer;
+
+pub(crate) use writer::Writer;
 
 use std::collections::HashMap;
-use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use xxhash_rust::xxh3::xxh3_64;
 
 #[cfg(target_endian = "big")]
 compile_error!("the archive is little-endian and its columns are used in place");
@@ -65,95 +68,6 @@ pub enum ArchiveError {
     /// Truncated, changed or inconsistent.
     #[error("archive is damaged: {0}")]
     Damaged(String),
-}
-
-/// Writes an archive, section by section, to a stream.
-pub(crate) struct Writer<'w> {
-    out: &'w mut dyn Write,
-    position: u64,
-    entries: Vec<Entry>,
-    open: Option<(Entry, Box<Xxh3>)>,
-}
-
-impl<'w> Writer<'w> {
-    pub(crate) fn new(out: &'w mut dyn Write) -> io::Result<Self> {
-        let head = Frame { magic: HEAD, format: FORMAT, ..Frame::zeroed() };
-        out.write_all(bytemuck::bytes_of(&head))?;
-        Ok(Self { out, position: size_of::<Frame>() as u64, entries: Vec::new(), open: None })
-    }
-
-    /// Starts a section that [`Writer::append`] fills.
-    pub(crate) fn begin(&mut self, name: &str) -> io::Result<()> {
-        self.end()?;
-        self.pad()?;
-        let mut entry = Entry { start: self.position, ..Entry::zeroed() };
-        entry.name[..name.len()].copy_from_slice(name.as_bytes());
-        self.open = Some((entry, Box::new(Xxh3::new())));
-        Ok(())
-    }
-
-    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some((_, hash)) = &mut self.open {
-            hash.update(bytes);
-        }
-        self.position += bytes.len() as u64;
-        self.out.write_all(bytes)
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        if let Some((mut entry, hash)) = self.open.take() {
-            entry.length = self.position - entry.start;
-            entry.checksum = hash.digest();
-            self.entries.push(entry);
-        }
-        Ok(())
-    }
-
-    fn pad(&mut self) -> io::Result<()> {
-        let rest = self.position as usize % ALIGN;
-        if rest > 0 {
-            self.position += (ALIGN - rest) as u64;
-            self.out.write_all(&[0; ALIGN][rest..])?;
-        }
-        Ok(())
-    }
-
-    /// Writes a section of numbers.
-    pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
-        self.begin(name)?;
-        self.append(bytemuck::cast_slice(values))
-    }
-
-    /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
-    pub(crate) fn texts<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) -> io::Result<()> {
-        self.begin(name)?;
-        let mut offsets: Vec<u64> = vec![0];
-        let mut end = 0_u64;
-        for text in texts {
-            self.append(text.as_bytes())?;
-            end += text.len() as u64;
-            offsets.push(end);
-        }
-        self.section(&format!("{name}#"), &offsets)
-    }
-
-    /// Writes the table of contents and the tail.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
-        self.end()?;
-        self.pad()?;
-        let contents: &[u8] = bytemuck::cast_slice(&self.entries);
-        self.out.write_all(contents)?;
-        let tail = Frame {
-            magic: TAIL,
-            format: FORMAT,
-            entries: self.entries.len() as u32,
-            contents: self.position,
-            contents_checksum: xxh3_64(contents),
-            reserved: [0; 4],
-        };
-        self.out.write_all(bytemuck::bytes_of(&tail))?;
-        self.out.flush()
-    }
 }
 
 /// The bytes an archive is read from: embedded, in memory or mapped.

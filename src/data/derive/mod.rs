@@ -7,7 +7,8 @@ pub mod sort_order;
 
 use crate::data::derive::score::FirmScore;
 use crate::data::derive::sort_order::{Permutation, sort_prefix};
-use crate::data::import::rows::{Dataset, Investor};
+use crate::data::import::Dataset;
+use crate::data::import::rows::Investor;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Stage};
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::data::derive::Derived;
 use crate::data::field::{Field, FieldVisitor, Model};
+use crate::data::import::Dataset;
 use crate::data::import::rows;
-use crate::data::import::rows::Dataset;
 use crate::data::model::{
     CoInvestor, Firm, FundingRound, Investor, Organization, Person, Ratings, Reference, Review, Sector, Startup,
 };

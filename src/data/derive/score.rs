@@ -6,7 +6,8 @@
 
 use crate::data::ReviewStatus;
 use crate::data::derive::sort_order::sort_prefix;
-use crate::data::import::rows::{Dataset, Review};
+use crate::data::import::Dataset;
+use crate::data::import::rows::Review;
 use crate::data::model::{Score, ScoreComponent};
 
 /// The value of `score.method`.
@@ -220,25 +221,11 @@ fn components(means: &[f64; 4], ghosting: f64, points: &[f64], value: u8) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::import::rows::{Firm, Meta};
+    use crate::data::import::meta::Meta;
+    use crate::data::import::rows::Firm;
 
     fn firm(slug: &str) -> Firm {
-        Firm {
-            slug: slug.into(),
-            name: slug.into(),
-            aliases: vec![],
-            kind: None,
-            website: None,
-            description: None,
-            country: None,
-            city: None,
-            founded_year: None,
-            stages: vec![],
-            sectors: vec![],
-            check_min_usd: None,
-            check_max_usd: None,
-            aum_usd: None,
-        }
+        Firm { slug: slug.into(), name: slug.into(), ..Firm::default() }
     }
 
     fn review(id: u32, firm: u32, rating: u8, ghosted: Option<bool>, created_on: &str) -> Review {

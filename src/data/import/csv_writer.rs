@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
+use crate::data::import::csv_table::TableRow;
+
 /// Writes one CSV file; lines end in `\n` on every platform.
 pub(crate) struct TableWriter {
     csv: csv::Writer<BufWriter<File>>,
@@ -11,12 +13,13 @@ pub(crate) struct TableWriter {
 }
 
 impl TableWriter {
-    /// Creates or replaces `folder/file` and writes its header line.
-    pub(crate) fn create(folder: &Path, file: &str, columns: &[&str]) -> io::Result<Self> {
-        let out = BufWriter::with_capacity(1 << 16, File::create(folder.join(file))?);
+    /// Creates or replaces the file in `folder` and writes its header line.
+    pub(crate) fn create<T: TableRow>(folder: &Path) -> io::Result<Self> {
+        let out = BufWriter::with_capacity(1 << 16, File::create(folder.join(T::FILE))?);
         let csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+        let columns: Vec<&str> = T::HEADER.split(',').collect();
         let mut table = Self { csv, columns: columns.len() };
-        table.row(columns)?;
+        table.row(&columns)?;
         Ok(table)
     }
 
@@ -36,11 +39,20 @@ impl TableWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Table;
+
+    struct Row;
+
+    impl TableRow for Row {
+        const TABLE: Table = Table::Firms;
+        const FILE: &'static str = "a.csv";
+        const HEADER: &'static str = "slug,name";
+    }
 
     #[test]
     fn fields_are_quoted_if_necessary() {
         let folder = tempfile::tempdir().unwrap();
-        let mut table = TableWriter::create(folder.path(), "a.csv", &["slug", "name"]).unwrap();
+        let mut table = TableWriter::create::<Row>(folder.path()).unwrap();
         table.row(&["a", "say \"hi\", twice\nand again"]).unwrap();
         assert!(table.row(&["b"]).is_err(), "a row of another length is rejected");
         table.finish().unwrap();

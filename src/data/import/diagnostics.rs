@@ -1,6 +1,6 @@
 //! Problems of a dataset, each with file, line and column.
 
-use std::fmt;
+use std::{fmt, io};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -57,6 +57,43 @@ impl Report {
 
     pub fn has_errors(&self) -> bool {
         self.errors().next().is_some()
+    }
+}
+
+/// Adds the problems of one file to a report.
+pub(crate) struct Diagnostics<'a> {
+    file: &'static str,
+    report: &'a mut Report,
+}
+
+impl<'a> Diagnostics<'a> {
+    pub(crate) fn of(file: &'static str, report: &'a mut Report) -> Self {
+        Self { file, report }
+    }
+
+    pub(crate) fn error(&mut self, line: Option<u64>, column: Option<&str>, message: String) {
+        self.push(Severity::Error, line, column, message);
+    }
+
+    pub(crate) fn warning(&mut self, line: Option<u64>, column: Option<&str>, message: String) {
+        self.push(Severity::Warning, line, column, message);
+    }
+
+    /// Reports that the file is missing or cannot be read.
+    pub(crate) fn unreadable(&mut self, error: &io::Error) {
+        self.error(
+            None,
+            None,
+            match error.kind() {
+                io::ErrorKind::NotFound => "file is missing".to_owned(),
+                _ => format!("file cannot be read: {error}"),
+            },
+        );
+    }
+
+    fn push(&mut self, severity: Severity, line: Option<u64>, column: Option<&str>, message: String) {
+        let column = column.map(str::to_owned);
+        self.report.problems.push(Diagnostic { severity, file: self.file.to_owned(), line, column, message });
     }
 }
 

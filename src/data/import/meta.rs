@@ -2,13 +2,26 @@
 
 use std::path::Path;
 
-use crate::data::Report;
+use serde::{Deserialize, Serialize};
+
 use crate::data::import::clean::clean_line;
-use crate::data::import::csv_table::Diagnostics;
-use crate::data::import::diagnostics::quoted;
-use crate::data::import::rows::Meta;
+use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::{Date, Report, SnapshotVersion};
 
 pub const FILE: &str = "snapshot.toml";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    pub version: SnapshotVersion,
+    /// Ages are counted from this date.
+    pub released_on: Date,
+    pub title: String,
+    pub source: String,
+    pub license: String,
+    /// Firms, people and reviews are invented; pages mark them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invented: bool,
+}
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
 
@@ -62,21 +75,16 @@ pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
     };
     let (version, released_on) = (value("version", true), value("released_on", true));
     let (title, source, license) = (value("title", false), value("source", false), value("license", false));
+    let mut invalid = |key: &str, value: &str, expected: &str| {
+        diagnostics.error(line_of(&text, key), Some(key), format!("{} is not {expected}", quoted(value)));
+    };
     let version = version.and_then(|version| {
-        let parsed = version.parse().ok();
-        if parsed.is_none() {
-            let message = format!("{} is not a version of the form YYYY-MM-DD.N", quoted(&version));
-            diagnostics.error(line_of(&text, "version"), Some("version"), message);
-        }
-        parsed
+        let parsed = version.parse();
+        parsed.map_err(|_| invalid("version", &version, "a version of the form YYYY-MM-DD.N")).ok()
     });
     let released_on = released_on.and_then(|date| {
-        let parsed = date.parse().ok();
-        if parsed.is_none() {
-            let message = format!("{} is not a date of the form YYYY-MM-DD", quoted(&date));
-            diagnostics.error(line_of(&text, "released_on"), Some("released_on"), message);
-        }
-        parsed
+        let parsed = date.parse();
+        parsed.map_err(|_| invalid("released_on", &date, "a date of the form YYYY-MM-DD")).ok()
     });
     let invented = match table.get("invented") {
         None => Some(false),

@@ -1,33 +1,33 @@
-//! The checked rows of a dataset, before anything is derived.
+//! The rows of a dataset, before anything is derived: for each file its type, its columns, and how a row is read.
 //!
-//! References between rows are indexes into these lists. Amounts are whole US dollars, ratings 1–5.
+//! References between rows are indexes into the tables. Amounts are whole US dollars, ratings 1–5.
 
-use crate::data::{Country, Date, FirmKind, OrganizationKind, ReviewStatus, SnapshotVersion, Stage, StartupStatus};
+use crate::data::import::csv_row::CsvRow;
+use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::{Country, Date, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 
-/// `snapshot.toml`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meta {
-    pub version: SnapshotVersion,
-    /// Ages are counted from this date.
-    pub released_on: Date,
-    pub title: String,
-    pub source: String,
-    pub license: String,
-    /// Firms, people and reviews are invented; pages mark them.
-    pub invented: bool,
-}
-
-/// A row of `sectors.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sector {
     pub slug: String,
     pub name: String,
+    /// Set when all sectors are read.
     pub parent: Option<u32>,
     pub description: Option<String>,
 }
 
-/// A row of `firms.csv`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl TableRow for Sector {
+    const TABLE: Table = Table::Sectors;
+    const FILE: &'static str = "sectors.csv";
+    const HEADER: &'static str = "slug,name,parent,description";
+}
+
+impl Sector {
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>) -> Self {
+        Self { slug: row.slug("slug"), name: row.name("name"), parent: None, description: row.text("description") }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Firm {
     pub slug: String,
     pub name: String,
@@ -47,7 +47,43 @@ pub struct Firm {
     pub aum_usd: Option<u64>,
 }
 
-/// A row of `startups.csv`.
+impl TableRow for Firm {
+    const TABLE: Table = Table::Firms;
+    const FILE: &'static str = "firms.csv";
+    const HEADER: &'static str = "slug,name,aliases,kind,website,description,country,city,founded_year,stages,sectors,\
+                                  check_min_usd,check_max_usd,aum_usd";
+}
+
+impl Firm {
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, sectors: &CsvTable<Sector>, released_on: Option<Date>) -> Self {
+        let firm = Self {
+            slug: row.slug("slug"),
+            name: row.name("name"),
+            aliases: row.values("aliases"),
+            kind: row.word("kind"),
+            website: row.phrase("website"),
+            description: row.text("description"),
+            country: row.country("country"),
+            city: row.phrase("city"),
+            founded_year: founded_year(row, released_on),
+            stages: row.words("stages"),
+            sectors: sectors.references(row, "sectors"),
+            check_min_usd: row.dollars("check_min_usd"),
+            check_max_usd: row.dollars("check_max_usd"),
+            aum_usd: row.dollars("aum_usd"),
+        };
+        if firm.slug == "facets" {
+            row.error("slug", "`facets` is a path of the API; choose another slug".into());
+        }
+        if let (Some(min), Some(max)) = (firm.check_min_usd, firm.check_max_usd)
+            && min > max
+        {
+            row.warning("check_min_usd", format!("{min} is above check_max_usd, {max}"));
+        }
+        firm
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Startup {
     pub slug: String,
@@ -63,13 +99,44 @@ pub struct Startup {
     pub status: Option<StartupStatus>,
 }
 
+impl TableRow for Startup {
+    const TABLE: Table = Table::Startups;
+    const FILE: &'static str = "startups.csv";
+    const HEADER: &'static str = "slug,name,aliases,website,description,country,city,founded_year,stage,sectors,status";
+}
+
+impl Startup {
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, sectors: &CsvTable<Sector>, released_on: Option<Date>) -> Self {
+        Self {
+            slug: row.slug("slug"),
+            name: row.name("name"),
+            aliases: row.values("aliases"),
+            website: row.phrase("website"),
+            description: row.text("description"),
+            country: row.country("country"),
+            city: row.phrase("city"),
+            founded_year: founded_year(row, released_on),
+            stage: row.word("stage"),
+            sectors: sectors.references(row, "sectors"),
+            status: row.word("status"),
+        }
+    }
+}
+
+fn founded_year(row: &mut CsvRow<'_, '_>, released_on: Option<Date>) -> Option<u16> {
+    let year = row.year("founded_year")?;
+    if released_on.is_some_and(|date| i32::from(year) > date.year()) {
+        row.warning("founded_year", format!("{year} is after the release"));
+    }
+    Some(year)
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Investor {
     pub firm: u32,
     pub lead: bool,
 }
 
-/// A row of `funding_rounds.csv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
     pub id: String,
@@ -81,7 +148,37 @@ pub struct Round {
     pub investors: Vec<Investor>,
 }
 
-/// A row of `people.csv`.
+impl TableRow for Round {
+    const TABLE: Table = Table::Rounds;
+    const FILE: &'static str = "funding_rounds.csv";
+    const HEADER: &'static str = "id,startup,stage,amount_usd,announced_on,lead_investors,investors";
+}
+
+impl Round {
+    /// `None` if a required value is missing or invalid, which is then reported.
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
+        let id = row.id("id");
+        let startup = startups.reference(row, "startup");
+        let stage = row.required("stage", CsvRow::word);
+        let (amount_usd, announced_on) = (row.dollars("amount_usd"), row.date("announced_on"));
+        let mut investors: Vec<Investor> = Vec::new();
+        for (column, lead) in [("lead_investors", true), ("investors", false)] {
+            for firm in firms.references(row, column) {
+                if !investors.iter().any(|investor| investor.firm == firm) {
+                    investors.push(Investor { firm, lead });
+                }
+            }
+        }
+        let (startup, stage) = (startup?, stage?);
+        if let (Some(date), Some(founded)) = (announced_on, startups.rows[startup as usize].founded_year)
+            && date.year() < i32::from(founded)
+        {
+            row.warning("announced_on", format!("{date} is before the startup was founded, {founded}"));
+        }
+        Some(Self { id, startup, stage, amount_usd, announced_on, investors })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     pub slug: String,
@@ -92,7 +189,27 @@ pub struct Person {
     pub country: Option<Country>,
 }
 
-/// A row of `reviews.csv`.
+impl TableRow for Person {
+    const TABLE: Table = Table::People;
+    const FILE: &'static str = "people.csv";
+    const HEADER: &'static str = "slug,name,title,organization_kind,organization,country";
+}
+
+impl Person {
+    /// `None` if a required value is missing or invalid, which is then reported.
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
+        let (slug, name, title) = (row.slug("slug"), row.name("name"), row.phrase("title"));
+        let organization_kind = row.required("organization_kind", CsvRow::word);
+        let organization = match organization_kind {
+            Some(OrganizationKind::Firm) => firms.reference(row, "organization"),
+            Some(OrganizationKind::Startup) => startups.reference(row, "organization"),
+            None => row.required("organization", |_, _| None),
+        };
+        let country = row.country("country");
+        Some(Self { slug, name, title, organization_kind: organization_kind?, organization: organization?, country })
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
     pub id: String,
@@ -110,13 +227,41 @@ pub struct Review {
     pub created_on: Date,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dataset {
-    pub meta: Meta,
-    pub sectors: Vec<Sector>,
-    pub firms: Vec<Firm>,
-    pub startups: Vec<Startup>,
-    pub rounds: Vec<Round>,
-    pub people: Vec<Person>,
-    pub reviews: Vec<Review>,
+impl TableRow for Review {
+    const TABLE: Table = Table::Reviews;
+    const FILE: &'static str = "reviews.csv";
+    const HEADER: &'static str =
+        "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on";
+}
+
+impl Review {
+    /// `None` if a required value is missing or invalid, which is then reported.
+    pub(crate) fn read(row: &mut CsvRow<'_, '_>, firms: &CsvTable<Firm>, released_on: Option<Date>) -> Option<Self> {
+        let (id, firm, stage) = (row.id("id"), firms.reference(row, "firm"), row.word("stage"));
+        let rating = row.required("rating", CsvRow::rating);
+        let [responsiveness, fairness, value_add] =
+            ["responsiveness", "fairness", "value_add"].map(|column| row.rating(column));
+        let (ghosted, title, body) = (row.truth("ghosted"), row.phrase("title"), row.text("body"));
+        let status = row.required("status", CsvRow::word);
+        let created_on = row.required("created_on", CsvRow::date);
+        let review = Self {
+            id,
+            firm: firm?,
+            stage,
+            rating: rating?,
+            responsiveness,
+            fairness,
+            value_add,
+            ghosted,
+            title,
+            body,
+            status: status?,
+            created_on: created_on?,
+        };
+        if let Some(released_on) = released_on.filter(|released_on| review.created_on > *released_on) {
+            let message = format!("{} is after the release, {released_on}", review.created_on);
+            row.warning("created_on", message);
+        }
+        Some(review)
+    }
 }

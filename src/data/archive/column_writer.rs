@@ -1,0 +1,128 @@
+//! Writing the columns of one table; they are opened by `table_columns` and `own_columns`.
+
+use std::io;
+
+use bytemuck::Pod;
+
+use crate::data::archive::{Writer, facet_column};
+use crate::data::derive::sort_order::{Permutation, SortOrder, ranks_of_texts};
+use crate::data::fold::fold;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, Table};
+
+/// Writes the columns of one table in the table's order. The closures passed to its methods return the value of a row by
+/// its index in the dataset.
+pub(crate) struct ColumnWriter<'a, 'w> {
+    writer: &'a mut Writer<'w>,
+    table: Table,
+    order: &'a Permutation,
+    /// The rank of the slug of each row of the table; it breaks ties.
+    pub slug_ranks: Vec<u32>,
+}
+
+impl<'a, 'w> ColumnWriter<'a, 'w> {
+    /// Begins a table by its slugs and their order.
+    pub(crate) fn begin<'s>(
+        writer: &'a mut Writer<'w>,
+        table: Table,
+        order: &'a Permutation,
+        slug: impl Fn(usize) -> &'s str,
+    ) -> io::Result<Self> {
+        let name = table.name();
+        let slugs: Vec<&str> = order.old.iter().map(|row| slug(*row as usize)).collect();
+        writer.texts(&format!("{name}/slug"), slugs.iter().copied())?;
+        let sorted = Permutation::by_text(slugs.len(), |row| slugs[row]);
+        writer.section(&format!("{name}/by_slug"), &sorted.old)?;
+        writer.section(&format!("{name}/slug_rank"), &sorted.new)?;
+        Ok(Self { writer, table, order, slug_ranks: sorted.new })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = usize> + use<'a> {
+        self.order.old.iter().map(|row| *row as usize)
+    }
+
+    /// Writes a section that is not a value for each row.
+    pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
+        self.writer.section(&format!("{}/{name}", self.table.name()), values)
+    }
+
+    pub(crate) fn texts<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) -> io::Result<()> {
+        self.writer.texts(&format!("{}/{name}", self.table.name()), texts)
+    }
+
+    pub(crate) fn numbers<T: Pod>(&mut self, name: &str, value: impl Fn(usize) -> T) -> io::Result<()> {
+        let values: Vec<T> = self.rows().map(value).collect();
+        self.section(name, &values)
+    }
+
+    pub(crate) fn names<'s>(
+        &mut self,
+        name: impl Fn(usize) -> &'s str,
+        aliases: impl Fn(usize) -> &'s [String],
+        prominence: impl Fn(usize) -> u32,
+    ) -> io::Result<()> {
+        self.texts("name", self.rows().map(name))?;
+        let aliases: Vec<String> = self.rows().map(|row| aliases(row).join("|")).collect();
+        self.texts("aliases", aliases.iter().map(String::as_str))?;
+        self.numbers("prominence", prominence)
+    }
+
+    pub(crate) fn order<V: Ord + Copy>(&mut self, key: &str, value: impl Fn(usize) -> Option<V>) -> io::Result<()> {
+        let order = SortOrder::by(&self.slug_ranks, |row| value(self.order.old[row] as usize));
+        self.section(&format!("sort/{key}+"), &order.ascending)?;
+        self.section(&format!("sort/{key}-"), &order.descending)?;
+        self.section(&format!("sort/{key}="), &order.ranks)
+    }
+
+    /// Writes the order of the folded names.
+    pub(crate) fn name_order<'s>(&mut self, name: impl Fn(usize) -> &'s str) -> io::Result<()> {
+        let names: Vec<String> = self.rows().map(|row| fold(name(row))).collect();
+        let ranks = ranks_of_texts(&names);
+        let new = &self.order.new;
+        self.order("name", |row| Some(ranks[new[row] as usize]))
+    }
+
+    /// Writes a facet of `values` values; `of` passes each value of a row to its second argument.
+    pub(crate) fn facet(
+        &mut self,
+        facet: Facet,
+        values: usize,
+        of: impl Fn(usize, &mut dyn FnMut(u32)),
+    ) -> io::Result<()> {
+        let old = &self.order.old;
+        facet_column::write(
+            self.writer,
+            &format!("{}/{}", self.table.name(), facet.name()),
+            values,
+            old.len(),
+            |each| {
+                for (row, old) in old.iter().enumerate() {
+                    of(*old as usize, &mut |value| each(value, row as u32));
+                }
+            },
+        )
+    }
+
+    /// Writes a facet of which a row has at most one value.
+    pub(crate) fn single_facet(
+        &mut self,
+        facet: Facet,
+        values: usize,
+        value: impl Fn(usize) -> Option<u32>,
+    ) -> io::Result<()> {
+        self.facet(facet, values, |row, each| value(row).into_iter().for_each(each))
+    }
+
+    pub(crate) fn country_facet(&mut self, country: impl Fn(usize) -> Option<Country>) -> io::Result<()> {
+        let index = |row: usize| Some(country(row)?.index() as u32);
+        self.single_facet(Facet::Country, Country::all().count(), index)
+    }
+
+    pub(crate) fn word_facet<V: Vocabulary>(
+        &mut self,
+        facet: Facet,
+        word: impl Fn(usize) -> Option<V>,
+    ) -> io::Result<()> {
+        self.single_facet(facet, V::ALL.len(), |row| Some(word(row)?.index() as u32))
+    }
+}
