@@ -1,42 +1,19 @@
 //! Names of firms.
 
-use once_cell::sync::Lazy;
-
 use crate::data::FirmKind;
 use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
 use crate::datagen::culture::{CULTURES, Culture, Word};
-use crate::datagen::geography::{HOMES, draw_home, home_index};
-use crate::datagen::lists::Lists;
-use crate::datagen::naming::{Naming, core, person_name, tidy};
+use crate::datagen::geography::{HOMES, draw_home};
+use crate::datagen::naming::{NAME_LISTS, Naming, core, fixed, person_name, tidy};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::words::coined;
 
-/// Name, alias and country of firms that occur in every dataset: look-alikes, and punctuation as in real data.
-const FIXED_FIRMS: [(&str, &str, &str); 8] = [
-    ("Alder Capital", "ACAP", "US"),
-    ("Alder Capital Partners", "ACP", "GB"),
-    ("Aldern Ventures", "", "US"),
-    ("Karst | Venture Studio", "Karst", "AT"),
-    ("\"Fernlicht\" Beteiligungen GmbH & Co. KG", "Fernlicht", "DE"),
-    ("Holmqvist, Brandauer & Sønner", "HBS", "DK"),
-    ("q7k", "Quarter Seven Kite", "EE"),
-    ("¡Adelante! Capital", "Adelante", "ES"),
-];
-
-/// Index in `HOMES` of the country of `row`, if that firm is a fixed one.
-pub(crate) fn fixed_home(row: u32) -> Option<usize> {
-    FIXED_FIRMS.get(row as usize).map(|(_, _, country)| home_index(country))
-}
-
-/// Words of organization names and titles of people.
-pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
-
 /// Draws the name of firm `row`; `attempt` rises while names are already used.
 pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attempt: usize) -> Naming {
-    if let Some((name, alias, _)) = FIXED_FIRMS.get(row as usize).filter(|_| attempt == 0) {
-        let aliases = if alias.is_empty() { Vec::new() } else { vec![(*alias).to_owned()] };
-        return Naming { name: (*name).to_owned(), aliases };
+    if let Some([name, alias, _]) = fixed("fixed firms", row).filter(|_| attempt == 0) {
+        let aliases = if alias.is_empty() { Vec::new() } else { vec![alias.to_owned()] };
+        return Naming { name: name.to_owned(), aliases };
     }
     let mut random = Random::of(seed.wrapping_add(attempt as u64), RandomStream::FirmName, row);
     let home = &HOMES[home];
@@ -99,7 +76,7 @@ fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: Strin
 /// A word similar to that of an earlier firm: the same, or one letter different.
 fn look_alike_of(random: &mut Random, seed: u64, row: u64) -> String {
     let earlier = random.below(row);
-    let mut word = if earlier < FIXED_FIRMS.len() as u64 {
+    let mut word = if earlier < NAME_LISTS["fixed firms"].len() as u64 {
         "Alder".to_owned()
     } else {
         let mut theirs = Random::of(seed, RandomStream::FirmName, earlier);

@@ -3,14 +3,17 @@
 use std::io;
 use std::path::Path;
 
+use once_cell::sync::Lazy;
+
 use crate::data::import::csv_writer::TableWriter;
 use crate::data::import::rows;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{FirmKind, Stage};
 use crate::datagen::GenConfig;
-use crate::datagen::firm_names::{firm_name, fixed_home};
+use crate::datagen::firm_names::firm_name;
 use crate::datagen::geography::{HOMES, draw_home};
-use crate::datagen::naming::UsedNames;
+use crate::datagen::lists::Lists;
+use crate::datagen::naming::{UsedNames, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
@@ -36,7 +39,7 @@ impl Firm {
     /// The firm's traits except its slug; the same whenever they are drawn.
     fn draw(config: &GenConfig, row: u32) -> Self {
         let random = &mut Random::of(config.seed, RandomStream::Firm, u64::from(row));
-        let home = fixed_home(row).unwrap_or(draw_home(random));
+        let home = fixed_home("fixed firms", row).unwrap_or(draw_home(random));
         let kind = draw_kind(random, row);
         let stages = draw_stages(random, kind);
         let groups = draw_groups(random, kind);
@@ -65,71 +68,22 @@ impl Firm {
     }
 }
 
-fn draw_kind(random: &mut Random, row: u32) -> FirmKind {
-    use FirmKind::*;
-    const KINDS: [FirmKind; 12] = [
-        Vc,
-        Corporate,
-        AngelNetwork,
-        PrivateEquity,
-        Accelerator,
-        Angel,
-        FamilyOffice,
-        Government,
-        Bank,
-        University,
-        Crowdfunding,
-        Other,
-    ];
-    match row {
-        5 => FamilyOffice,
-        0..8 => Vc,
-        // Every kind occurs, even with few firms.
-        8..20 => KINDS[row as usize - 8],
-        _ => KINDS[random.weighted(&[560, 70, 55, 60, 60, 50, 35, 30, 25, 15, 12, 28])],
-    }
-}
+static KINDS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/firm_kinds.txt")));
 
-fn mask(stages: &[Stage]) -> u16 {
-    stages.iter().fold(0, |mask, stage| mask | 1 << stage.index())
+fn draw_kind(random: &mut Random, row: u32) -> FirmKind {
+    let name = match row {
+        5 => "family-office",
+        0..8 => "vc",
+        // Every kind occurs, even with few firms. The first list is that of the kinds.
+        8..20 => KINDS.names[row as usize - 7],
+        _ => random.pick(&KINDS["kinds"]),
+    };
+    FirmKind::read(name).expect("a kind of firms")
 }
 
 fn draw_stages(random: &mut Random, kind: FirmKind) -> u16 {
-    use Stage::*;
-    let bands: &[(&[Stage], u32)] = match kind {
-        FirmKind::Angel | FirmKind::AngelNetwork => &[(&[PreSeed, Seed], 70), (&[PreSeed], 15), (&[Seed, SeriesA], 15)],
-        FirmKind::Accelerator => &[(&[PreSeed], 55), (&[PreSeed, Seed], 45)],
-        FirmKind::Crowdfunding => &[(&[PreSeed, Seed, Other], 60), (&[Seed, Debt, Other], 40)],
-        FirmKind::University => &[(&[PreSeed, Seed, Grant], 70), (&[Grant], 30)],
-        FirmKind::Government => {
-            &[(&[Grant], 40), (&[PreSeed, Seed, Grant], 40), (&[SeriesA, SeriesB, Debt, Grant], 20)]
-        }
-        FirmKind::Bank => &[(&[Debt], 35), (&[Growth, Debt, Ipo], 45), (&[SeriesC, SeriesDPlus, Debt, Ipo], 20)],
-        FirmKind::PrivateEquity => {
-            &[(&[Growth], 30), (&[SeriesDPlus, Growth, Ipo], 45), (&[SeriesC, SeriesDPlus, Growth, Debt], 25)]
-        }
-        FirmKind::Corporate => &[
-            (&[SeriesA, SeriesB, SeriesC], 50),
-            (&[SeriesB, SeriesC, SeriesDPlus, Other], 30),
-            (&[Seed, SeriesA, Other], 20),
-        ],
-        FirmKind::FamilyOffice | FirmKind::Other => {
-            &[(&[Seed, SeriesA, Other], 40), (&[SeriesA, SeriesB, Growth, Other], 40), (&[PreSeed, Seed], 20)]
-        }
-        FirmKind::Vc => &[
-            (&[PreSeed, Seed], 26),
-            (&[Seed], 10),
-            (&[Seed, SeriesA], 22),
-            (&[PreSeed, Seed, SeriesA], 6),
-            (&[SeriesA, SeriesB], 14),
-            (&[SeriesA, SeriesB, SeriesC], 8),
-            (&[SeriesB, SeriesC], 5),
-            (&[SeriesC, SeriesDPlus, Growth], 5),
-            (&[Seed, SeriesA, SeriesB, SeriesC, SeriesDPlus], 4),
-        ],
-    };
-    let weights: Vec<u32> = bands.iter().map(|band| band.1).collect();
-    mask(bands[random.weighted(&weights)].0)
+    let stages = random.pick(&KINDS[kind.name()]).split(' ');
+    stages.fold(0, |mask, stage| mask | 1 << Stage::read(stage).expect("a stage").index())
 }
 
 fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {

@@ -2,11 +2,28 @@
 
 use std::collections::HashSet;
 
+use once_cell::sync::Lazy;
+
 use crate::data::fold::fold;
 use crate::datagen::culture::{CULTURES, Culture, Word};
-use crate::datagen::lists::capital;
+use crate::datagen::geography::home_index;
+use crate::datagen::lists::{Lists, capital};
 use crate::datagen::random::Random;
 use crate::datagen::words::{coined, compound, is_fit, plain};
+
+/// Words of organization names and titles of people.
+pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
+
+/// Row `row` of a list of organizations that occur in every dataset: the name, the alias or slug, and the country.
+pub(crate) fn fixed(list: &str, row: u64) -> Option<[&'static str; 3]> {
+    let mut values = NAME_LISTS[list].get(row as usize)?.split(';');
+    Some([values.next()?, values.next()?, values.next()?])
+}
+
+/// The index in `HOMES` of its country.
+pub(crate) fn fixed_home(list: &str, row: u32) -> Option<usize> {
+    fixed(list, u64::from(row)).map(|[_, _, country]| home_index(country))
+}
 
 /// The names used so far in one table, as hashes: 8 bytes each.
 #[derive(Default)]

@@ -7,10 +7,9 @@ use crate::data::import::csv_writer::TableWriter;
 use crate::data::import::rows;
 use crate::data::{FirmKind, OrganizationKind};
 use crate::datagen::GenConfig;
-use crate::datagen::firm_names::NAME_LISTS;
 use crate::datagen::firms::Firm;
 use crate::datagen::geography::{HOMES, draw_home};
-use crate::datagen::naming::{UsedNames, person_name};
+use crate::datagen::naming::{NAME_LISTS, UsedNames, person_name};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::share::Share;
 

@@ -2,32 +2,11 @@
 
 use crate::data::fold::fold;
 use crate::datagen::culture::CULTURES;
-use crate::datagen::firm_names::NAME_LISTS;
-use crate::datagen::geography::{HOMES, draw_home, home_index};
-use crate::datagen::naming::{Naming, core, tidy};
+use crate::datagen::geography::{HOMES, draw_home};
+use crate::datagen::naming::{NAME_LISTS, Naming, core, fixed, tidy};
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 use crate::datagen::words::{coined, plain};
-
-/// Name, slug and country of startups that occur in every dataset: look-alikes, punctuation, symbols. The last one has
-/// no letter or digit.
-const FIXED_STARTUPS: [(&str, &str, &str); 10] = [
-    ("Tidewick", "tidewick", "GB"),
-    ("Tidewick Health", "tidewick-health", "US"),
-    ("Tide Wick Labs", "tide-wick-labs", "CA"),
-    ("Mühlrad | Fleet Software", "muehlrad", "DE"),
-    ("µ-Gauge", "m-gauge", "CH"),
-    ("9¾ Platforms", "nine-and-three-quarter-platforms", "US"),
-    ("[nil]set", "nilset", "NL"),
-    ("Loamkettle™", "loamkettle", "IE"),
-    ("CafÃ© Lumenwick", "cafe-lumenwick", "PT"),
-    ("★ ✦ ★", "three-stars", "US"),
-];
-
-/// Index in `HOMES` of the country of `row`, if that startup is a fixed one.
-pub(crate) fn fixed_home(row: u32) -> Option<usize> {
-    FIXED_STARTUPS.get(row as usize).map(|(_, _, country)| home_index(country))
-}
 
 /// Draws the name of startup `row` of sector group `group`, and its slug if it is a fixed one; `attempt` rises while
 /// names are already used.
@@ -38,8 +17,8 @@ pub(crate) fn startup_name(
     group: usize,
     attempt: usize,
 ) -> (Naming, Option<&'static str>) {
-    if let Some((name, slug, _)) = FIXED_STARTUPS.get(row as usize).filter(|_| attempt == 0) {
-        return (Naming { name: (*name).to_owned(), aliases: Vec::new() }, Some(slug));
+    if let Some([name, slug, _]) = fixed("fixed startups", row).filter(|_| attempt == 0) {
+        return (Naming { name: name.to_owned(), aliases: Vec::new() }, Some(slug));
     }
     let mut random = Random::of(seed.wrapping_add(attempt as u64), RandomStream::StartupName, row);
     let random = &mut random;

@@ -11,14 +11,14 @@ use crate::datagen::GenConfig;
 use crate::datagen::firms::{joined, website};
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::market::{Market, RoundProfile};
-use crate::datagen::naming::{Naming, UsedNames};
+use crate::datagen::naming::{Naming, UsedNames, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::rounds::{Planned, RoundPath};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
 use crate::datagen::share::Share;
-use crate::datagen::startup_names::{fixed_home, startup_name};
+use crate::datagen::startup_names::startup_name;
 
 /// Maximum number of new investors of a round at each stage of `Stage::ALL`.
 const MAX_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
@@ -38,7 +38,7 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &Market<'_>, peop
     let mut next_round = 1;
     for row in 0..config.startups {
         let random = &mut Random::of(config.seed, RandomStream::Startup, u64::from(row));
-        let home = fixed_home(row).unwrap_or(draw_home(random));
+        let home = fixed_home("fixed startups", row).unwrap_or(draw_home(random));
         let group = random.weighted(&GROUP_WEIGHTS);
         let (slug, naming) = claim_name(config.seed, row, home, group, &mut used_names);
         let sectors = draw_sectors(random, group);
