@@ -65,8 +65,8 @@ impl AllScores {
 
 impl ScoreSink for AllScores {
     fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
-        let ceiling = strategy.ceiling();
-        self.0.push(ScorePart { strategy: strategy.name(), ceiling, similarity, points: ceiling * similarity });
+        let (strategy, ceiling) = strategy.name_and_ceiling();
+        self.0.push(ScorePart { strategy, ceiling, similarity, points: ceiling * similarity });
         self.0.sort_by(|left, right| right.points.total_cmp(&left.points));
     }
 

@@ -47,35 +47,24 @@ pub(crate) enum MatchStrategy {
 }
 
 impl MatchStrategy {
-    /// The name in explanations.
-    pub(super) fn name(self) -> &'static str {
+    /// The name in explanations, and the score of a perfect match.
+    pub(crate) fn name_and_ceiling(self) -> (&'static str, f32) {
         match self {
-            Self::Raw => "raw",
-            Self::Whole => "whole",
-            Self::Joined => "joined",
-            Self::Core => "core",
-            Self::Sorted => "sorted",
-            Self::Words => "words",
-            Self::Prefix => "prefix",
-            Self::NearPrefix => "near_prefix",
-            Self::Sound => "sound",
-            Self::Acronym => "acronym",
+            Self::Raw => ("raw", 1.0),
+            Self::Whole => ("whole", 1.0),
+            Self::Joined => ("joined", 0.985),
+            Self::Sorted => ("sorted", 0.97),
+            Self::Core => ("core", 0.96),
+            Self::Prefix => ("prefix", 0.95),
+            Self::Words => ("words", 0.93),
+            Self::Sound => ("sound", 0.9),
+            Self::NearPrefix => ("near_prefix", 0.86),
+            Self::Acronym => ("acronym", 0.8),
         }
     }
 
-    /// The score of a perfect match.
-    pub(super) fn ceiling(self) -> f32 {
-        match self {
-            Self::Raw | Self::Whole => 1.0,
-            Self::Joined => 0.985,
-            Self::Core => 0.96,
-            Self::Sorted => 0.97,
-            Self::Words => 0.93,
-            Self::Prefix => 0.95,
-            Self::Sound => 0.9,
-            Self::NearPrefix => 0.86,
-            Self::Acronym => 0.8,
-        }
+    pub(crate) fn ceiling(self) -> f32 {
+        self.name_and_ceiling().1
     }
 }
 
