@@ -1,13 +1,18 @@
 //! The tables of a snapshot: their records, sort keys and facets.
 
+use serde::Serialize;
+
 use crate::data::field::{Definition, Field, Model};
 use crate::data::model::{Firm, FundingRound, Person, Review, Sector, Startup};
+use crate::data::vocabulary::{Vocabulary, vocabulary};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Table {
     Firms,
     Startups,
+    #[serde(rename = "funding_rounds")]
     Rounds,
     People,
     /// Approved and pending reviews; rejected ones are not in the archive.
@@ -190,45 +195,20 @@ impl Facet {
     }
 }
 
-/// What the leaderboard ranks firms by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Metric {
-    /// The cautious peer score: S − se.
-    HealthScore,
-    /// Smoothed mean of responsiveness.
-    Responsiveness,
-    /// Smoothed mean of fairness.
-    Fairness,
-    /// Smoothed mean of value added.
-    ValueAdd,
-    /// Smoothed share of ghosted founders, lowest first.
-    GhostingRate,
-    /// Rounds joined in the 365 days before the release.
-    Activity,
-}
-
-impl crate::data::vocabulary::Vocabulary for Metric {
-    const ALL: &'static [Self] =
-        &[Self::HealthScore, Self::Responsiveness, Self::Fairness, Self::ValueAdd, Self::GhostingRate, Self::Activity];
-    const NOUN: &'static str = "metric";
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::HealthScore => "health_score",
-            Self::Responsiveness => "responsiveness",
-            Self::Fairness => "fairness",
-            Self::ValueAdd => "value_add",
-            Self::GhostingRate => "ghosting_rate",
-            Self::Activity => "activity",
-        }
-    }
-
-    fn index(self) -> usize {
-        self as usize
-    }
-
-    fn synonym(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|metric| metric.name().replace('_', "-") == text)
-    }
+vocabulary! {
+    /// What the leaderboard ranks firms by.
+    Metric, "metric", {
+        /// The cautious peer score: S − se.
+        HealthScore = "health_score",
+        /// Smoothed mean of responsiveness.
+        Responsiveness = "responsiveness",
+        /// Smoothed mean of fairness.
+        Fairness = "fairness",
+        /// Smoothed mean of value added.
+        ValueAdd = "value_add",
+        /// Smoothed share of ghosted founders, lowest first.
+        GhostingRate = "ghosting_rate",
+        /// Rounds joined in the 365 days before the release.
+        Activity = "activity",
+    }, |text: &str| Metric::ALL.iter().copied().find(|metric| metric.name().replace('_', "-") == text)
 }

@@ -2,11 +2,9 @@
 //!
 //! Values are read leniently (any letter case; space, `_` and `-` are equivalent) and written in canonical form.
 
-use std::fmt;
-
 /// A closed vocabulary: an enum whose values have canonical names.
 pub trait Vocabulary: Copy + Sized + 'static {
-    /// All values, in canonical order.
+    /// In canonical order.
     const ALL: &'static [Self];
 
     /// Its name in messages, such as `stage`.
@@ -84,13 +82,15 @@ macro_rules! vocabulary {
             })?
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.name())
             }
         }
     };
 }
+
+pub(crate) use vocabulary;
 
 vocabulary! {
     /// The stage of a funding round, of a startup, or one that a firm invests at.
@@ -113,20 +113,14 @@ vocabulary! {
         /// Anything else, or unspecified by the source.
         Other = "other",
     }, |text: &str| {
-        let letter = text.strip_prefix("series-").unwrap_or(text);
+        let letter = text.strip_prefix("series").map_or(text, |rest| rest.trim_start_matches('-'));
         match letter {
             "a" => Some(Stage::SeriesA),
             "b" => Some(Stage::SeriesB),
             "c" => Some(Stage::SeriesC),
             "d" | "e" | "f" | "g" | "h" | "i" | "j" | "k" | "d+" | "d-plus" => Some(Stage::SeriesDPlus),
             "angel" | "preseed" => Some(Stage::PreSeed),
-            _ => match text {
-                "seriesa" => Some(Stage::SeriesA),
-                "seriesb" => Some(Stage::SeriesB),
-                "seriesc" => Some(Stage::SeriesC),
-                "seriesd" => Some(Stage::SeriesDPlus),
-                _ => None,
-            },
+            _ => None,
         }
     }
 }
@@ -210,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_value_is_found_at_its_own_index() {
-        fn check<V: Vocabulary + PartialEq + fmt::Debug>() {
+        fn check<V: Vocabulary + PartialEq + std::fmt::Debug>() {
             for value in V::ALL {
                 assert_eq!(V::at(value.index()), Some(*value));
                 assert_eq!(V::read(value.name()), Some(*value));

@@ -1,4 +1,5 @@
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -46,7 +47,7 @@ impl ReleaseStore {
         &self,
         before: SnapshotVersion,
         after: SnapshotVersion,
-    ) -> Result<Vec<(Table, Changes)>, ReleaseError> {
+    ) -> Result<BTreeMap<Table, Changes>, ReleaseError> {
         let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
         Ok(Table::ALL.into_iter().map(|table| (table, Changes::of(table, &before, &after))).collect())
     }

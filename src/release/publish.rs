@@ -8,19 +8,17 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::data::{Checksums, Compiled, Progress, SnapshotVersion};
-use crate::release::checksum;
-use crate::release::checksum::HashingWriter;
+use crate::release::checksum::{self, HashingWriter};
 use crate::release::error::At;
 use crate::release::file_system::Fs;
-use crate::release::lock;
-use crate::release::lock::Lock;
-use crate::release::manifest::File;
+use crate::release::lock::{self, Lock};
+use crate::release::manifest::{self, File, Manifest};
 use crate::release::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, files, open, read_version, text};
-use crate::release::{Manifest, manifest};
 
 /// A running build. It holds the build lock of the index until it is dropped.
 pub struct Publisher<'f> {
@@ -42,7 +40,8 @@ pub struct Publication {
     pub current: Option<SnapshotVersion>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// The release is new.
     Published,

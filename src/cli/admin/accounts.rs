@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read};
 
 use serde::Serialize;
@@ -15,58 +16,55 @@ use crate::http::headers::rfc3339;
 const MAX_PASSWORD_INPUT: u64 = 4_096;
 
 pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {
-    match command {
+    let find = |email: &Email| store.account(email).map_err(|error| with_suggestion(error, store));
+    let (account, message) = match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
-            if json {
-                return print_json(&AccountRow::of(&account));
-            }
-            note_account("created", &account);
+            let mut message = describe("created", &account);
             if password.is_none() {
-                note("its owner can sign in after a password is set: venturedex account set-password --help");
+                message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
-            Ok(())
+            (account, message)
         }
         AccountCommand::SetPassword { email, .. } => {
-            let account = store.account(&email).map_err(|error| with_suggestion(error, store))?;
+            let account = find(&email)?;
             store.set_password(account.id, None, &hash_from_stdin(&email)?, None)?;
-            if json {
-                return print_json(&AccountRow::of(&account));
-            }
-            note(&format!("set the password of account {} {email}; all its sessions were ended", account.id.0));
-            Ok(())
+            let message = format!("set the password of account {} {email}; all its sessions were ended", account.id.0);
+            (account, message)
         }
         AccountCommand::Delete { email } => {
-            let account = store.account(&email).map_err(|error| with_suggestion(error, store))?;
+            let account = find(&email)?;
             store.delete_account(account.id, None, now())?;
-            if json {
-                return print_json(&AccountRow::of(&Account { active_keys: 0, ..account }));
-            }
             let Account { id, active_keys, .. } = account;
-            note(&format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0));
-            Ok(())
+            let message = format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0);
+            (Account { active_keys: 0, ..account }, message)
         }
         AccountCommand::SetTier { email, tier } => {
             let account = store.set_tier(&email, tier).map_err(|error| with_suggestion(error, store))?;
-            if json {
-                return print_json(&AccountRow::of(&account));
-            }
-            note_account("changed", &account);
-            Ok(())
+            let message = describe("changed", &account);
+            (account, message)
         }
-        AccountCommand::List => {
-            let accounts = store.accounts()?;
-            if json {
-                return print_json(&Accounts { accounts: accounts.iter().map(AccountRow::of).collect() });
-            }
-            let rows = accounts.iter().map(|account| {
-                let Account { id, email, tier, created_at, active_keys } = account;
-                [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at)]
-            });
-            print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED"], rows.collect())
-        }
+        AccountCommand::List => return list(store, json),
+    };
+    if json {
+        return print_json(&AccountRow::of(&account));
     }
+    note(&message);
+    Ok(())
+}
+
+fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
+    let accounts = store.accounts()?;
+    if json {
+        let rows: Vec<AccountRow<'_>> = accounts.iter().map(AccountRow::of).collect();
+        return print_json(&BTreeMap::from([("accounts", rows)]));
+    }
+    let rows = accounts.iter().map(|account| {
+        let Account { id, email, tier, created_at, active_keys } = account;
+        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at)]
+    });
+    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED"], rows.collect())
 }
 
 /// The hash of the password on the first and only line of standard input.
@@ -86,20 +84,14 @@ fn hash_from_stdin(email: &Email) -> Result<PasswordHash, CommandError> {
     Ok(Password::new(line, email)?.hash()?)
 }
 
-fn note_account(verb: &str, account: &Account) {
+fn describe(verb: &str, account: &Account) -> String {
     let or_unlimited = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
     let Account { id, email, tier, active_keys, .. } = account;
-    note(&format!(
-        "{verb} account {} {email}: {tier}, {} requests per day and key, {active_keys} of {} keys",
-        id.0,
-        or_unlimited(tier.daily_limit()),
-        or_unlimited(tier.keys())
-    ));
-}
-
-#[derive(Serialize)]
-struct Accounts<'a> {
-    accounts: Vec<AccountRow<'a>>,
+    let (requests, keys) = (or_unlimited(tier.daily_limit()), or_unlimited(tier.keys()));
+    format!(
+        "{verb} account {} {email}: {tier}, {requests} requests per day and key, {active_keys} of {keys} keys",
+        id.0
+    )
 }
 
 #[derive(Serialize)]

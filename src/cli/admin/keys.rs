@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
@@ -19,7 +21,8 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
             };
             let keys = store.keys(account, Date::from_unix(now()))?;
             if json {
-                return print_json(&Keys { keys: keys.iter().map(KeyRow::of).collect() });
+                let rows: Vec<KeyRow<'_>> = keys.iter().map(KeyRow::of).collect();
+                return print_json(&BTreeMap::from([("keys", rows)]));
             }
             let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), rfc3339);
             let rows = keys.iter().map(|key| {
@@ -71,11 +74,6 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     };
     note(&format!("key {} {masked} `{name}` of {email} {result}", id.0));
     Ok(())
-}
-
-#[derive(Serialize)]
-struct Keys<'a> {
-    keys: Vec<KeyRow<'a>>,
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! `indexer build`: compile a dataset and publish it as a release.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,13 +8,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::cli::indexer::check;
-use crate::cli::indexer::check::ProblemJson;
+use crate::cli::indexer::check::{self, ProblemJson};
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data;
-use crate::data::Counts;
-use crate::data::{Progress, Report, SnapshotVersion, Table};
+use crate::data::{self, Counts, Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
 use crate::release::{Outcome, Publication, ReleaseStore, manifest};
 
@@ -31,7 +29,7 @@ struct Summary<'a> {
 enum Difference {
     /// There is no previous release, or the build published nothing new.
     None,
-    Of(SnapshotVersion, Vec<(Table, Changes)>),
+    Of(SnapshotVersion, BTreeMap<Table, Changes>),
     /// The previous release cannot be read.
     Unknown(SnapshotVersion, String),
 }
@@ -122,14 +120,14 @@ impl Summary<'_> {
     }
 
     fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
-        let changes: &[(Table, Changes)] = match &self.difference {
-            Difference::Of(_, changes) => changes,
-            Difference::None | Difference::Unknown(..) => &[],
+        let changes = match &self.difference {
+            Difference::Of(_, changes) => Some(changes),
+            Difference::None | Difference::Unknown(..) => None,
         };
         for (table, rows) in rows(self.publication.manifest.counts) {
             let name = table.name();
             write!(out, "  {name:<16}{:>12}", format::count(rows))?;
-            if let Some((_, changes)) = changes.iter().find(|(changed, _)| *changed == table) {
+            if let Some(changes) = changes.and_then(|changes| changes.get(&table)) {
                 let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
                 write!(out, "   {added} added, {removed} removed, {changed} changed")?;
             }
@@ -158,18 +156,19 @@ pub(crate) fn rows(counts: Counts) -> [(Table, u32); 6] {
 #[derive(Serialize)]
 struct SummaryJson<'a> {
     ok: bool,
-    outcome: &'static str,
-    version: String,
+    outcome: Outcome,
+    version: SnapshotVersion,
     place: String,
     /// The active release.
-    current: Option<String>,
+    current: Option<SnapshotVersion>,
     counts: Counts,
     bytes: Bytes,
     built_at: &'a str,
-    took_ms: u64,
-    steps: Vec<StepJson<'a>>,
-    before: Option<String>,
-    difference: Option<DifferenceJson>,
+    #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
+    took: Duration,
+    steps: &'a [Step],
+    before: Option<SnapshotVersion>,
+    difference: Option<&'a BTreeMap<Table, Changes>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<&'a str>,
     warning_count: usize,
@@ -184,56 +183,21 @@ struct Bytes {
     total: u64,
 }
 
-#[derive(Serialize)]
-struct StepJson<'a> {
-    name: &'a str,
-    ms: u64,
-}
-
-#[derive(Serialize)]
-struct DifferenceJson {
-    firms: Changes,
-    startups: Changes,
-    funding_rounds: Changes,
-    people: Changes,
-    reviews: Changes,
-    sectors: Changes,
-}
-
-impl DifferenceJson {
-    fn of(changes: &[(Table, Changes)]) -> Self {
-        let of =
-            |table: Table| changes.iter().find(|(changed, _)| *changed == table).expect("every table is compared").1;
-        Self {
-            firms: of(Table::Firms),
-            startups: of(Table::Startups),
-            funding_rounds: of(Table::Rounds),
-            people: of(Table::People),
-            reviews: of(Table::Reviews),
-            sectors: of(Table::Sectors),
-        }
-    }
-}
-
 impl<'a> SummaryJson<'a> {
     fn of(summary: &'a Summary<'a>, style: &Style) -> Self {
         let publication = summary.publication;
         let manifest = &publication.manifest;
         let (difference, not_compared) = match &summary.difference {
             Difference::None => (None, None),
-            Difference::Of(_, changes) => (Some(DifferenceJson::of(changes)), None),
+            Difference::Of(_, changes) => (Some(changes), None),
             Difference::Unknown(_, reason) => (None, Some(reason.as_str())),
         };
         Self {
             ok: true,
-            outcome: match publication.outcome {
-                Outcome::Published => "published",
-                Outcome::Repaired => "repaired",
-                Outcome::Unchanged => "unchanged",
-            },
-            version: manifest.version.to_string(),
+            outcome: publication.outcome,
+            version: manifest.version,
             place: summary.folder.display().to_string(),
-            current: publication.current.map(|current| current.to_string()),
+            current: publication.current,
             counts: manifest.counts,
             bytes: Bytes {
                 tables: manifest.bytes(manifest::TABLES),
@@ -241,13 +205,9 @@ impl<'a> SummaryJson<'a> {
                 total: manifest.bytes(""),
             },
             built_at: &manifest.built_at,
-            took_ms: format::milliseconds(summary.took),
-            steps: summary
-                .steps
-                .iter()
-                .map(|Step { name, took }| StepJson { name, ms: format::milliseconds(*took) })
-                .collect(),
-            before: publication.before.map(|before| before.to_string()),
+            took: summary.took,
+            steps: &summary.steps,
+            before: publication.before,
             difference,
             not_compared,
             warning_count: summary.report.warnings().count(),

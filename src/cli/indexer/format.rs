@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use indicatif::{HumanBytes, HumanCount};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Prints one JSON object on standard output.
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
@@ -34,8 +34,8 @@ pub(crate) fn time(time: Duration) -> String {
 }
 
 /// Milliseconds, for JSON.
-pub(crate) fn milliseconds(time: Duration) -> u64 {
-    time.as_millis() as u64
+pub(crate) fn as_milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(time.as_millis() as u64)
 }
 
 #[cfg(test)]

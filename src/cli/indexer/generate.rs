@@ -1,5 +1,6 @@
 //! `indexer generate`: invented datasets of any size; by default the bundled one.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,9 +11,8 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::Progress;
-use crate::datagen;
-use crate::datagen::GenConfig;
+use crate::data::{Progress, SnapshotVersion, Table, import};
+use crate::datagen::{self, GenConfig};
 
 /// Startups per firm if only one of the two numbers is specified, as in the bundled dataset.
 const STARTUPS_PER_FIRM: u32 = 5;
@@ -71,20 +71,12 @@ impl GenerateError {
 struct GeneratedJson {
     ok: bool,
     dataset: String,
-    version: String,
+    version: SnapshotVersion,
     seed: u64,
-    counts: CountsJson,
+    counts: BTreeMap<Table, u32>,
     bytes: u64,
-    took_ms: u64,
-}
-
-#[derive(Serialize)]
-struct CountsJson {
-    firms: u32,
-    startups: u32,
-    funding_rounds: u32,
-    people: u32,
-    reviews: u32,
+    #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
+    took: Duration,
 }
 
 pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<Code, CommandError> {
@@ -107,7 +99,7 @@ fn generate(config: &GenConfig, folder: &Path) -> Result<u64, GenerateError> {
     }
     datagen::generate(config, folder).map_err(at)?;
     let mut bytes = 0;
-    for file in crate::data::import::FILES {
+    for file in import::FILES {
         bytes += fs::metadata(folder.join(file)).map_err(at)?.len();
     }
     Ok(bytes)
@@ -127,28 +119,21 @@ fn is_occupied(folder: &Path) -> io::Result<bool> {
 
 fn print(config: &GenConfig, folder: &Path, bytes: u64, took: Duration, style: &Style) -> io::Result<()> {
     let GenConfig { seed, firms, startups, rounds, people, reviews, version } = *config;
+    let counts = BTreeMap::from([
+        (Table::Firms, firms),
+        (Table::Startups, startups),
+        (Table::Rounds, rounds),
+        (Table::People, people),
+        (Table::Reviews, reviews),
+    ]);
     if style.json {
-        return format::json(&GeneratedJson {
-            ok: true,
-            dataset: folder.display().to_string(),
-            version: version.to_string(),
-            seed,
-            counts: CountsJson { firms, startups, funding_rounds: rounds, people, reviews },
-            bytes,
-            took_ms: format::milliseconds(took),
-        });
+        let dataset = folder.display().to_string();
+        return format::json(&GeneratedJson { ok: true, dataset, version, seed, counts, bytes, took });
     }
     let mut out = io::BufWriter::new(io::stdout().lock());
     writeln!(out, "generated {version} with seed {seed} in {}: {}", format::time(took), folder.display())?;
-    let rows = [
-        ("firms", firms),
-        ("startups", startups),
-        ("funding_rounds", rounds),
-        ("people", people),
-        ("reviews", reviews),
-    ];
-    for (name, rows) in rows {
-        writeln!(out, "  {name:<16}{:>12}", format::count(rows))?;
+    for (table, rows) in counts {
+        writeln!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
     }
     writeln!(out, "  size: {}", format::size(bytes))?;
     out.flush()

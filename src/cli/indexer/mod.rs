@@ -176,7 +176,7 @@ struct ErrorJson {
     code: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next_free: Option<String>,
+    next_free: Option<SnapshotVersion>,
 }
 
 impl CommandError {
@@ -193,7 +193,7 @@ impl CommandError {
             }
         };
         let next_free = match self {
-            Self::Release(ReleaseError::Taken { free, .. }) => Some(free.to_string()),
+            Self::Release(ReleaseError::Taken { free, .. }) => Some(*free),
             _ => None,
         };
         // A message that cannot be printed cannot be reported anywhere else.

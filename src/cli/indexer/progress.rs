@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
 
+use crate::cli::indexer::format;
 use crate::data::Progress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +36,10 @@ struct Running {
 }
 
 /// A completed step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Step {
     pub name: String,
+    #[serde(rename = "ms", serialize_with = "format::as_milliseconds")]
     pub took: Duration,
 }
 
@@ -97,7 +100,7 @@ impl Progress for Steps {
         let took = since.elapsed();
         if self.show != Show::Nothing {
             // A command does not fail because its progress cannot be shown.
-            let _ = writeln!(std::io::stderr(), "{name:<20} {}", crate::cli::indexer::format::time(took));
+            let _ = writeln!(std::io::stderr(), "{name:<20} {}", format::time(took));
         }
         state.done.push(Step { name, took });
     }

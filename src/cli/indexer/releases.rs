@@ -7,13 +7,12 @@ use serde::Serialize;
 use crate::cli::indexer::build::rows;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, code_of, format};
-use crate::data::Counts;
-use crate::data::{Progress, SnapshotVersion};
+use crate::data::{Counts, Progress, SnapshotVersion};
 use crate::release::{Manifest, ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
 struct ReleaseJson<'a> {
-    version: String,
+    version: SnapshotVersion,
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     built_at: Option<&'a str>,
@@ -31,7 +30,7 @@ struct ReleaseJson<'a> {
 #[derive(Serialize)]
 struct ListJson<'a> {
     ok: bool,
-    current: Option<String>,
+    current: Option<SnapshotVersion>,
     /// Why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<&'a str>,
@@ -46,7 +45,6 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<Code, Comma
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
     if style.json {
         let releases = listed.iter().map(|(version, manifest)| release_json(*version, current, manifest)).collect();
-        let current = current.map(|current| current.to_string());
         format::json(&ListJson { ok: problem.is_none(), current, current_error: problem.as_deref(), releases })?;
     } else {
         print_list(&listed, current, releases)?;
@@ -85,7 +83,7 @@ fn release_json<'a>(
 ) -> ReleaseJson<'a> {
     let readable = manifest.as_ref().ok();
     ReleaseJson {
-        version: version.to_string(),
+        version,
         current: current == Some(version),
         built_at: readable.map(|manifest| manifest.built_at.as_str()),
         title: readable.map(|manifest| manifest.title.as_str()),
@@ -129,8 +127,8 @@ fn print_list(
 #[derive(Serialize)]
 struct ActivatedJson {
     ok: bool,
-    current: String,
-    before: Option<String>,
+    current: SnapshotVersion,
+    before: Option<SnapshotVersion>,
     changed: bool,
 }
 
@@ -138,8 +136,7 @@ pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, style:
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version)?;
     if style.json {
-        let before = before.map(|before| before.to_string());
-        format::json(&ActivatedJson { ok: true, current: version.to_string(), before, changed })?;
+        format::json(&ActivatedJson { ok: true, current: version, before, changed })?;
     } else if changed {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
         writeln!(io::stdout(), "current: {version}, previously {before}")?;
@@ -152,9 +149,9 @@ pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, style:
 #[derive(Serialize)]
 struct PrunedJson {
     ok: bool,
-    removed: Vec<String>,
+    removed: Vec<SnapshotVersion>,
     freed_bytes: u64,
-    kept: Vec<String>,
+    kept: Vec<SnapshotVersion>,
 }
 
 pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<Code, CommandError> {
@@ -163,8 +160,7 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     let kept = releases.versions()?;
     let freed = removed.iter().map(|removed| removed.bytes).sum();
     if style.json {
-        let removed = removed.iter().map(|removed| removed.version.to_string()).collect();
-        let kept = kept.iter().map(ToString::to_string).collect();
+        let removed = removed.iter().map(|removed| removed.version).collect();
         format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept })?;
         return Ok(Code::Success);
     }
@@ -179,7 +175,7 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
 
 #[derive(Serialize)]
 struct VerifiedJson {
-    version: String,
+    version: SnapshotVersion,
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
@@ -218,7 +214,7 @@ pub(crate) fn verify(
         }
         let error = result.err();
         verified.push(VerifiedJson {
-            version: version.to_string(),
+            version,
             ok: error.is_none(),
             code: error.as_ref().map(|error| code_of(error).1),
             error: error.map(|error| error.to_string()),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::catalog::Catalog;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::Table;
+use crate::data::{SnapshotVersion, Table};
 use crate::release::ReleaseStore;
 use crate::search::Explanation;
 
@@ -57,7 +57,7 @@ struct Match<'a> {
 #[derive(Serialize)]
 struct Matches<'a> {
     ok: bool,
-    snapshot: String,
+    snapshot: SnapshotVersion,
     total: usize,
     matches: Vec<Match<'a>>,
 }
@@ -100,8 +100,7 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
         })
         .collect();
     if style.json {
-        let snapshot = version.to_string();
-        format::json(&Matches { ok: true, snapshot, total: found.hits.len(), matches })?;
+        format::json(&Matches { ok: true, snapshot: version, total: found.hits.len(), matches })?;
     } else {
         print(&matches, found.hits.len())?;
     }
