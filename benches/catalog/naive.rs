@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use venturedex::catalog::{Catalog, Filter, Order, Query};
+use venturedex::data::vocabulary::Vocabulary;
 use venturedex::data::{Direction, Facet, Snapshot, Table};
 
 /// The values of a facet for each row, one list after the other.

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
-use crate::data::derive::Derived;
 use crate::data::derive::record::Record;
 use crate::data::derive::row_order::RowOrders;
+use crate::data::derive::{Derived, each_ancestor};
 use crate::data::fold::fold;
 use crate::data::import::Dataset;
 use crate::data::import::rows::Investor;
@@ -21,7 +21,6 @@ use crate::data::{
     SnapshotVersion, Stage, Table, import,
 };
 
-/// Checks the dataset in `folder` without writing anything.
 pub fn check(folder: &Path, progress: &dyn Progress) -> Report {
     import::read(folder, progress).1
 }
@@ -50,17 +49,14 @@ impl Compiled {
         self.dataset.meta.version
     }
 
-    /// The warnings.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Number of rows of a table.
     pub fn rows(&self, table: Table) -> usize {
         self.orders[table].old.len()
     }
 
-    /// Writes the archive.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut writer = Writer::new(out)?;
         let rows = Table::ALL.map(|table| self.rows(table) as u32).to_vec();
@@ -114,7 +110,9 @@ impl Compiled {
         sectors: impl Fn(usize) -> &'s [u32],
     ) -> io::Result<()> {
         columns.facet(Facet::Sector, self.dataset.sectors.len(), |row, each| {
-            self.derived.each_ancestor(sectors(row), |sector| each(self.orders.new_row(Table::Sectors, sector)));
+            each_ancestor(&self.derived.lineage, sectors(row), |sector| {
+                each(self.orders.new_row(Table::Sectors, sector))
+            });
         })
     }
 

@@ -29,7 +29,6 @@ fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     pairs(include_str!("country_names.txt"))
 }
 
-/// Lines of a code and a name.
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
 }
@@ -113,7 +112,6 @@ impl Country {
         (0..TABLE.entries.len()).map(|index| Self(index as u16))
     }
 
-    /// The index in [`Country::all`].
     pub fn index(self) -> usize {
         usize::from(self.0)
     }

@@ -21,7 +21,6 @@ impl Date {
         Self(days.clamp(days_of(date!(0000 - 01 - 01)), days_of(date!(9999 - 12 - 31))))
     }
 
-    /// Days since 1970-01-01.
     pub fn days(self) -> i32 {
         self.0
     }

@@ -55,7 +55,6 @@ impl Definition {
     }
 }
 
-/// One field of a public type.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub name: &'static str,
@@ -80,7 +79,6 @@ pub struct Field {
     pub format: Option<TextFormat>,
 }
 
-/// A format of texts.
 #[derive(Clone, Copy, Debug)]
 pub enum TextFormat {
     /// RFC 3339.
@@ -88,7 +86,6 @@ pub enum TextFormat {
     Uri,
 }
 
-/// The pattern of slugs.
 pub const SLUG: &str = "^[a-z0-9]+(-[a-z0-9]+)*$";
 /// The pattern of snapshot versions, such as `2026-11-20.1`.
 pub const SNAPSHOT: &str = r"^\d{4}-\d{2}-\d{2}\.\d+$";
@@ -184,7 +181,6 @@ const fn plain_name(identifier: &'static str) -> &'static str {
     }
 }
 
-/// The type of a JSON value.
 #[derive(Clone, Copy, Debug)]
 pub enum JsonType {
     Text,

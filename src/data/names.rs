@@ -4,14 +4,12 @@
 ///
 /// Row numbers are below `len()`; implementations may panic for others.
 pub trait Names: Sync {
-    /// Number of rows.
     fn len(&self) -> u32;
 
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The row's name as published.
     fn name(&self, row: u32) -> &str;
 
     /// The row's other names, separated by `|`; empty if there are none.

@@ -50,7 +50,6 @@ impl Table {
         }
     }
 
-    /// The type of the table's records.
     #[must_use]
     pub fn model(self) -> &'static Definition {
         match self {
@@ -70,7 +69,6 @@ impl Table {
         &model.fields[..model.stored]
     }
 
-    /// The fields that a list has by default.
     #[must_use]
     pub fn default_fields(self) -> &'static [Field] {
         let model = self.model();
@@ -94,7 +92,6 @@ impl Table {
         index.unwrap_or_else(|| panic!("{} have no field `{name}`", self.name()))
     }
 
-    /// The keys that the table can be sorted by.
     #[must_use]
     pub fn sort_keys(self) -> &'static [&'static str] {
         match self {
@@ -130,7 +127,6 @@ impl Table {
         }
     }
 
-    /// The facets the table can be filtered by.
     #[must_use]
     pub fn facets(self) -> &'static [Facet] {
         match self {
@@ -144,54 +140,34 @@ impl Table {
     }
 }
 
-/// A property that rows are counted and filtered by. Its values are numbers: indexes into a vocabulary, or row numbers of
-/// another table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Facet {
-    /// Indexes into `Stage::ALL`.
-    Stage,
-    /// Rows of the sectors; a row counts for its sectors and all their ancestors.
-    Sector,
-    /// Indexes into `Country::all`.
-    Country,
-    /// Indexes into the list of folded city names.
-    City,
-    /// Indexes into `FirmKind::ALL`; for people into `OrganizationKind::ALL`.
-    Kind,
-    /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
-    Status,
-    /// Rows of the firms that invested.
-    Investor,
-    /// Rows of the startups.
-    Startup,
-    /// Rows of the firms.
-    Firm,
-    /// 0: no, 1: yes.
-    Ghosted,
-    /// 1–5.
-    Rating,
-    /// Rows of the sectors.
-    Parent,
-}
-
-impl Facet {
-    /// The name in the archive.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stage => "stage",
-            Self::Sector => "sector",
-            Self::Country => "country",
-            Self::City => "city",
-            Self::Kind => "kind",
-            Self::Status => "status",
-            Self::Investor => "investor",
-            Self::Startup => "startup",
-            Self::Firm => "firm",
-            Self::Ghosted => "ghosted",
-            Self::Rating => "rating",
-            Self::Parent => "parent",
-        }
+vocabulary! {
+    /// A property that rows are counted and filtered by. Its values are numbers: indexes into a vocabulary, or row numbers
+    /// of another table.
+    Facet, "facet", {
+        /// Indexes into `Stage::ALL`.
+        Stage = "stage",
+        /// Rows of the sectors; a row counts for its sectors and all their ancestors.
+        Sector = "sector",
+        /// Indexes into `Country::all`.
+        Country = "country",
+        /// Indexes into the list of folded city names.
+        City = "city",
+        /// Indexes into `FirmKind::ALL`; for people into `OrganizationKind::ALL`.
+        Kind = "kind",
+        /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
+        Status = "status",
+        /// Rows of the firms that invested.
+        Investor = "investor",
+        /// Rows of the startups.
+        Startup = "startup",
+        /// Rows of the firms.
+        Firm = "firm",
+        /// 0: no, 1: yes.
+        Ghosted = "ghosted",
+        /// 1–5.
+        Rating = "rating",
+        /// Rows of the sectors.
+        Parent = "parent",
     }
 }
 

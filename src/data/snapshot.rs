@@ -6,7 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::RecordText;
 use crate::data::archive::facet_column::{FacetColumn, RowSet};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns};
 use crate::data::archive::table_columns::{TableColumns, check};
@@ -14,10 +13,10 @@ use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::field::model;
 use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{ArchiveError, Checksums};
-use crate::data::{Country, Date, Facet, Metric, NONE_U32, Names, SnapshotVersion, Stage, Table};
+use crate::data::{
+    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_U32, Names, RecordText, SnapshotVersion, Stage, Table,
+};
 
-/// The `meta` section.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct MetaSection {
     #[serde(flatten)]
@@ -54,7 +53,6 @@ model! {
     }
 }
 
-/// The direction of a sort order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     Ascending,
@@ -107,7 +105,6 @@ impl Snapshot {
         &self.meta.license
     }
 
-    /// True if its firms, people and reviews are invented.
     pub fn is_invented(&self) -> bool {
         self.meta.invented
     }
@@ -126,7 +123,6 @@ impl Snapshot {
         &self.tables[table as usize]
     }
 
-    /// Number of rows of a table.
     pub fn rows(&self, table: Table) -> u32 {
         self.table_columns(table).rows
     }
@@ -153,7 +149,6 @@ impl Snapshot {
         Some(order[index])
     }
 
-    /// The rows in order of their slugs.
     pub fn by_slug(&self, table: Table) -> &[u32] {
         self.archive.get(&self.table_columns(table).by_slug)
     }
@@ -199,7 +194,6 @@ impl Snapshot {
         self.facet(table, facet).map_or(0, |column| column.count(&self.archive, value))
     }
 
-    /// The rows that have a value of a facet.
     pub fn facet_rows(&self, table: Table, facet: Facet, value: u32) -> RowSet<'_> {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| column.rows(&self.archive, value, self.rows(table)))
     }
@@ -218,7 +212,6 @@ impl Snapshot {
         None
     }
 
-    /// The folded city names, in order.
     pub fn cities(&self) -> impl Iterator<Item = &str> {
         (0..self.firms.city_count as u32).map(|city| self.archive.text(&self.firms.cities, city))
     }
@@ -240,7 +233,6 @@ impl Snapshot {
         self.archive.get(&self.firms.ghosting_rate)
     }
 
-    /// Numbers of approved reviews of the firms.
     pub fn review_counts(&self) -> &[u32] {
         self.archive.get(&self.firms.review_count)
     }
@@ -275,7 +267,6 @@ impl Snapshot {
         self.archive.get(&self.rounds.announced_on)
     }
 
-    /// The startup that raised a round.
     pub fn round_startup(&self, row: u32) -> u32 {
         self.archive.get(&self.rounds.startup)[row as usize]
     }
@@ -303,7 +294,6 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// The names of one table.
 #[derive(Clone, Copy)]
 pub struct TableNames<'a> {
     snapshot: &'a Snapshot,

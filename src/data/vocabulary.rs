@@ -4,7 +4,6 @@
 
 /// A closed vocabulary: an enum whose values have canonical names.
 pub trait Vocabulary: Copy + Sized + 'static {
-    /// In canonical order.
     const ALL: &'static [Self];
 
     /// Its name in messages, such as `stage`.
@@ -13,7 +12,6 @@ pub trait Vocabulary: Copy + Sized + 'static {
     /// The canonical name, such as `series-a`.
     fn name(self) -> &'static str;
 
-    /// The index in [`Vocabulary::ALL`].
     fn index(self) -> usize;
 
     /// Further accepted spellings, in normal form (lowercase, `-` between words).
@@ -27,7 +25,6 @@ pub trait Vocabulary: Copy + Sized + 'static {
         Self::ALL.iter().copied().find(|value| value.name() == normal).or_else(|| Self::synonym(&normal))
     }
 
-    /// The canonical names, in canonical order.
     fn names() -> Vec<&'static str> {
         Self::ALL.iter().map(|value| value.name()).collect()
     }
@@ -150,17 +147,14 @@ vocabulary! {
 vocabulary! {
     StartupStatus, "status", {
         Operating = "operating",
-        /// Bought.
         Acquired = "acquired",
         /// Listed on an exchange.
         Ipo = "ipo",
-        /// Out of business.
         Closed = "closed",
     }
 }
 
 vocabulary! {
-    /// The state of moderation.
     ReviewStatus, "status", {
         /// Not yet moderated.
         Pending = "pending",
@@ -172,7 +166,6 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// The kind of organization that a person belongs to.
     OrganizationKind, "organization_kind", {
         Firm = "firm",
         Startup = "startup",

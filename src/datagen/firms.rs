@@ -19,7 +19,6 @@ use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, GROUPS, SECTORS};
 
-/// The traits of a firm.
 #[derive(Clone, Debug)]
 pub(crate) struct Firm {
     pub(crate) slug: String,

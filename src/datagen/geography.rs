@@ -10,7 +10,6 @@ use crate::datagen::random::Random;
 pub(crate) const REGIONS: [&str; 8] =
     ["North America", "Latin America", "Europe", "the Middle East", "Africa", "South Asia", "East Asia", "Oceania"];
 
-/// A home country of firms and startups.
 #[derive(Debug)]
 pub(crate) struct Home {
     /// ISO 3166-1 alpha-2.

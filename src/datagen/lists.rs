@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::ops::Index;
 
-/// The lists of one file.
 pub(crate) struct Lists {
     lists: HashMap<&'static str, Vec<&'static str>>,
     /// In the order of the file.

@@ -42,9 +42,8 @@ mod startups;
 mod tests;
 mod words;
 
-use std::fs;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use crate::data::import::csv_writer::TableWriter;
 use crate::data::import::rows::Sector;

@@ -20,7 +20,6 @@ fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
     [0, 0, 2, 3, 5, 9][random.weighted(&[25, 10, 30, 20, 12, 3])]
 }
 
-/// Writer of `people.csv`.
 pub(crate) struct People {
     table: TableWriter,
     used_names: UsedNames,
@@ -58,7 +57,6 @@ impl People {
         Ok(())
     }
 
-    /// Writes the people of a startup.
     pub(crate) fn of_startup(&mut self, config: &GenConfig, row: u32, slug: &str, home: usize) -> io::Result<()> {
         let count = self.startup_share.next(weight(config.seed, OrganizationKind::Startup, row));
         for _ in 0..count {

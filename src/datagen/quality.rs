@@ -7,7 +7,6 @@
 use crate::datagen::GenConfig;
 use crate::datagen::random::{Random, RandomStream};
 
-/// The expected values of a firm's reviews.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Quality {
     /// Success probabilities of rating, responsiveness, fairness, value_add and ghosting in 1/1000.

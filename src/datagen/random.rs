@@ -37,7 +37,6 @@ pub(crate) enum RandomStream {
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of row `row` for `purpose`.
     pub(crate) fn of(seed: u64, purpose: RandomStream, row: u64) -> Self {
         let table = mix(seed.wrapping_add((purpose as u64).wrapping_mul(STEP)));
         Self(mix(table ^ mix(row.wrapping_add(1).wrapping_mul(STEP))))

@@ -39,7 +39,6 @@ fn last_tone(experience: Experience) -> &'static str {
     tone(if experience.ghosted { experience.rating.min(3) } else { experience.rating })
 }
 
-/// A sentence of the list `name` in the given tone.
 fn pick(random: &mut Random, name: &str, tone: &str) -> &'static str {
     random.pick(&REVIEWS[&format!("{name} {tone}")])
 }

@@ -49,7 +49,6 @@ fn counts(config: &GenConfig, firms: &[Firm]) -> Vec<u32> {
     few.into_iter().zip(weights).map(|(few, weight)| few.unwrap_or(0) + share.next(weight)).collect()
 }
 
-/// Writes `reviews.csv`.
 pub(crate) fn write(config: &GenConfig, folder: &Path, firms: &[Firm], quality: &[Quality]) -> io::Result<()> {
     let mut table = TableWriter::create::<rows::Review>(folder)?;
     let mut id = 0;

@@ -19,7 +19,6 @@ pub(crate) struct Sector {
     pub(crate) group: usize,
 }
 
-/// A top sector.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) slug: &'static str,
@@ -31,7 +30,6 @@ pub(crate) struct Group {
     pub(crate) customers: Vec<&'static str>,
 }
 
-/// The top sectors.
 pub(crate) static GROUPS: Lazy<Vec<Group>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/sector_groups.txt"));
     let group = |slug: &&'static str| {

@@ -97,12 +97,10 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.swaps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of swaps since the start.
     pub fn swaps(&self) -> u64 {
         self.swaps.load(Ordering::Relaxed)
     }
 
-    /// The number of rejected releases since the start.
     pub fn rejections(&self) -> u64 {
         self.rejections.load(Ordering::Relaxed)
     }

@@ -58,7 +58,6 @@ impl<W: Write> HashingWriter<W> {
         Self { out, hash: Box::new(Xxh3::new()), bytes: 0 }
     }
 
-    /// The number of bytes and their checksum.
     pub(crate) fn finish(self) -> (u64, Checksum) {
         (self.bytes, Checksum(self.hash.digest()))
     }

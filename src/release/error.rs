@@ -24,10 +24,8 @@ pub enum ReleaseError {
     /// `free` is the next version of the same date that is not published.
     #[error("release {version} is published already with other content: set version = \"{free}\" in snapshot.toml")]
     Taken { version: SnapshotVersion, free: SnapshotVersion },
-    /// Another build holds the lock of the index folder.
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
-    /// The text index of a table cannot be written.
     #[error("{table}: {error}")]
     Text {
         table: &'static str,
@@ -61,7 +59,6 @@ impl ReleaseError {
     }
 }
 
-/// Adds the path to an I/O error.
 pub(crate) trait At<T> {
     fn at(self, path: &Path) -> Result<T, ReleaseError>;
 }

@@ -11,11 +11,9 @@ pub(crate) trait Fs {
     fn create_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates an empty file, which must not exist.
     fn create(&self, path: &Path) -> io::Result<File>;
-    /// Flushes the content of a file to disk.
     fn sync_file(&self, path: &Path) -> io::Result<()>;
     /// Flushes the entries of a folder to disk.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
-    /// Renames a file or folder atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file, or a folder with its content; no error if it does not exist.
     fn remove(&self, path: &Path) -> io::Result<()>;

@@ -14,10 +14,8 @@ pub const FORMAT: u32 = 1;
 
 pub const FILE: &str = "manifest.json";
 
-/// The archive.
 pub const TABLES: &str = "tables.bin";
 
-/// The folder of the text indexes.
 pub const TEXT: &str = "text";
 
 /// The maximum size in bytes; a manifest has a few kilobytes.
@@ -34,7 +32,6 @@ pub struct File {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub version: SnapshotVersion,
-    /// The format of the folder; see [`FORMAT`].
     pub format: u32,
     /// Name and version of the program that built it.
     pub program: String,
@@ -44,7 +41,6 @@ pub struct Manifest {
     pub title: String,
     pub source: String,
     pub license: String,
-    /// Rows of each table.
     pub counts: Counts,
     /// All files except the manifest, sorted by path.
     pub files: Vec<File>,
@@ -80,7 +76,6 @@ impl Manifest {
         manifest
     }
 
-    /// Sets the manifest's own checksum.
     pub(crate) fn sign(&mut self) {
         self.xxh3 = Some(self.own_checksum());
     }

@@ -59,11 +59,9 @@ pub struct ReleaseStore {
     index: PathBuf,
 }
 
-/// A removed release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removed {
     pub version: SnapshotVersion,
-    /// Its size.
     pub bytes: u64,
 }
 

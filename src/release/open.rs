@@ -4,8 +4,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::data::{Checksums, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
 use crate::release::error::At;
-use crate::release::{Manifest, manifest};
-use crate::release::{ReleaseError, ReleaseStore, checksum, map, text};
+use crate::release::{Manifest, ReleaseError, ReleaseStore, checksum, manifest, map, text};
 
 /// An open release: its tables are mapped, its text indexes loaded.
 pub struct Release {

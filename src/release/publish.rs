@@ -29,7 +29,6 @@ pub struct Publisher<'f> {
     _lock: Lock,
 }
 
-/// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Publication {
     pub manifest: Manifest,
@@ -43,7 +42,6 @@ pub struct Publication {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// The release is new.
     Published,
     /// A damaged release with the same content was replaced.
     Repaired,

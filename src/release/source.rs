@@ -9,7 +9,6 @@ pub trait HasVersion {
 }
 
 pub trait ReleaseSource: Send + Sync + 'static {
-    /// An open release.
     type Item: HasVersion + Send + Sync + 'static;
 
     /// The release to serve; `None` for the bundled snapshot.

@@ -17,7 +17,6 @@ use crate::release::active::LoadedRelease;
 use crate::release::source::{HasVersion, ReleaseSource};
 use crate::release::{ActiveRelease, Event, ReleaseError};
 
-/// How often `current` is read.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Activates the release that the source names.
@@ -33,7 +32,6 @@ pub struct Watcher<S: ReleaseSource> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RejectedState {
     current: Option<SnapshotVersion>,
-    /// The stamp when it was tried.
     stamp: u64,
     /// The stamp at the last poll.
     last: u64,

@@ -12,7 +12,6 @@ use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
 use crate::http::headers::rfc3339;
 
-/// Bytes of standard input that are read for a password.
 const MAX_PASSWORD_INPUT: u64 = 4_096;
 
 pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {

@@ -14,20 +14,16 @@ use crate::auth::{SqliteStore, Store, StoreError};
 
 /// Runs a command on the accounts in the folder `data`, and prints its result or error; as JSON if `json`.
 pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
-    finish(open(data).and_then(|store| accounts::run(&store, command, json)), json)
+    run(data, json, |store| accounts::run(store, command, json))
 }
 
 /// Runs a command on the API keys in the folder `data`, and prints its result or error; as JSON if `json`.
 pub fn key(data: &Path, command: KeyCommand, json: bool) -> ExitCode {
-    finish(open(data).and_then(|store| keys::run(&store, command, json)), json)
+    run(data, json, |store| keys::run(store, command, json))
 }
 
-fn open(data: &Path) -> Result<SqliteStore, CommandError> {
-    Ok(SqliteStore::open(data)?)
-}
-
-fn finish(result: Result<(), CommandError>, json: bool) -> ExitCode {
-    match result {
+fn run(data: &Path, json: bool, command: impl FnOnce(&dyn Store) -> Result<(), CommandError>) -> ExitCode {
+    match SqliteStore::open(data).map_err(CommandError::from).and_then(|store| command(&store)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             print::print_error(&error, json);

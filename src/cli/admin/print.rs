@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::CommandError;
 
-/// Prints a message for people to standard error.
 pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

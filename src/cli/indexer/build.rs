@@ -15,7 +15,6 @@ use crate::data::{self, Counts, Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
 use crate::release::{Outcome, Publication, ReleaseStore, manifest};
 
-/// The result of a build.
 struct Summary<'a> {
     publication: &'a Publication,
     report: &'a Report,
@@ -73,7 +72,6 @@ pub(crate) fn run(
     Ok(Code::Success)
 }
 
-/// Compares the published release with the one that was active before.
 fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
     let version = publication.manifest.version;
     let Some(before) = publication.before.filter(|before| *before != version) else { return Difference::None };

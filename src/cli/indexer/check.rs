@@ -7,8 +7,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data;
-use crate::data::{Diagnostic, Report};
+use crate::data::{self, Diagnostic, Report};
 
 #[derive(Serialize)]
 pub(crate) struct ProblemJson<'r> {
@@ -62,7 +61,6 @@ pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
     Ok(if report.has_errors() { Code::Rejected } else { Code::Success })
 }
 
-/// Prints the full report of a dataset.
 pub(crate) fn print(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {
     if style.json {
         return format::json(&ReportJson::of(report, folder, style));

@@ -6,7 +6,6 @@ use std::time::Duration;
 use indicatif::{HumanBytes, HumanCount};
 use serde::{Serialize, Serializer};
 
-/// Prints one JSON object on standard output.
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value)?;

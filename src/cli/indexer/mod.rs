@@ -31,7 +31,6 @@ Exit codes:
   3  disk error: no such index folder, no permission, no space
   4  another indexer is using the index; retry later";
 
-/// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {

@@ -35,7 +35,6 @@ struct Running {
     bar: ProgressBar,
 }
 
-/// A completed step.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Step {
     pub name: String,
@@ -54,7 +53,6 @@ impl Steps {
         Self { show, state: Mutex::default() }
     }
 
-    /// The completed steps, in order.
     pub(crate) fn completed(&self) -> Vec<Step> {
         self.state().done.clone()
     }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Texts};
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::{SnapshotVersion, Table};
 use crate::release::ReleaseStore;
@@ -16,8 +17,8 @@ pub(crate) struct SearchArgs {
     /// Name to search for
     query: String,
     /// Records to search
-    #[arg(long, value_enum, default_value_t = Kind::Firms)]
-    kind: Kind,
+    #[arg(long, value_parser = named_table(), default_value = Table::Firms.name())]
+    kind: Table,
     /// Maximum number of matches to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -26,24 +27,10 @@ pub(crate) struct SearchArgs {
     slug: Option<String>,
 }
 
-/// The tables that have names.
-#[derive(Clone, Copy, ValueEnum)]
-enum Kind {
-    Firms,
-    Startups,
-    People,
-    Sectors,
-}
-
-impl Kind {
-    fn table(self) -> Table {
-        match self {
-            Self::Firms => Table::Firms,
-            Self::Startups => Table::Startups,
-            Self::People => Table::People,
-            Self::Sectors => Table::Sectors,
-        }
-    }
+/// Reads the name of a table whose rows have names.
+fn named_table() -> impl TypedValueParser<Value = Table> {
+    let table = |name: String| Texts::TABLES.into_iter().find(|table| table.name() == name);
+    PossibleValuesParser::new(Texts::TABLES.map(Table::name)).map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
@@ -62,7 +49,6 @@ struct Matches<'a> {
     matches: Vec<Match<'a>>,
 }
 
-/// Searches the active release.
 pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<Code, CommandError> {
     let Some(version) = releases.current()? else {
         writeln!(
@@ -74,7 +60,7 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
     };
     let release = releases.open(version)?;
     let catalog: &Catalog = &release.catalog;
-    let table = arguments.kind.table();
+    let table = arguments.kind;
     let snapshot = catalog.snapshot();
     let found = catalog.search(table, &arguments.query, &|_| true);
     let rows: Vec<u32> = match &arguments.slug {

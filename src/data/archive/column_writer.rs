@@ -74,7 +74,6 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.section(&format!("sort/{key}="), &order.ranks)
     }
 
-    /// Writes the order of the folded names.
     pub(crate) fn name_order<'s>(&mut self, name: impl Fn(usize) -> &'s str) -> io::Result<()> {
         let names: Vec<String> = self.rows().map(|row| fold(name(row))).collect();
         let ranks = ranks_of_texts(&names);

@@ -52,7 +52,6 @@ pub(crate) fn write(
     writer.section(&format!("{name}.sets"), &sets)
 }
 
-/// The positions of a facet's columns.
 #[derive(Debug)]
 pub(crate) struct FacetColumn {
     counts: Column<u32>,
@@ -82,7 +81,6 @@ impl<'a> RowSet<'a> {
         }
     }
 
-    /// The rows in ascending order.
     pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
         let (words, rows): (&[u64], &[u32]) = match self {
             Self::Dense(words) => (words, &[]),

@@ -33,7 +33,6 @@ const HEAD: [u8; 8] = *b"VDXTABLE";
 const TAIL: [u8; 8] = *b"VDXINDEX";
 const NAME: usize = 40;
 
-/// An entry of the table of contents.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Entry {
@@ -55,7 +54,6 @@ struct Frame {
     reserved: [u64; 4],
 }
 
-/// Why an archive cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     #[error("not a snapshot archive")]
@@ -82,7 +80,6 @@ pub enum Checksums {
     Trust,
 }
 
-/// An open archive.
 pub(crate) struct Archive {
     bytes: Bytes,
     sections: HashMap<String, Range<usize>>,
@@ -152,7 +149,6 @@ impl Archive {
         (*self.bytes).as_ref()
     }
 
-    /// Names and sizes in bytes of the sections.
     pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, u64)> {
         self.sections.iter().map(|(name, range)| (name.as_str(), range.len() as u64))
     }

@@ -28,7 +28,6 @@ impl<'a> RecordText<'a> {
         &self.text[start + 1..self.ends[field] as usize]
     }
 
-    /// The JSON of one field's value.
     pub fn value(self, table: Table, field: usize) -> &'a [u8] {
         let name = table.fields().get(field).map_or(0, |field| field.name.len());
         self.field(field).get(name + 3..).unwrap_or(b"null")

@@ -1,10 +1,11 @@
 //! Positions of the columns that every table has: records, slugs, names, sort orders, facets.
 
-use crate::data::ArchiveError;
 use crate::data::archive::facet_column::FacetColumn;
 use crate::data::archive::{Archive, Column, Texts, check_offsets};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::data::{
+    ArchiveError, Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table,
+};
 
 pub(crate) struct TableColumns {
     pub rows: u32,

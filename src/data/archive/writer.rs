@@ -56,7 +56,6 @@ impl<'w> Writer<'w> {
         Ok(())
     }
 
-    /// Writes a section of numbers.
     pub(crate) fn section<T: Pod>(&mut self, name: &str, values: &[T]) -> io::Result<()> {
         self.begin(name)?;
         self.append(bytemuck::cast_slice(values))

@@ -68,14 +68,10 @@ impl Derived {
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
         Self { assessments, firms, startups, sectors, lineage }
     }
-
-    /// Calls `each` with the sectors and all their ancestors, without duplicates.
-    pub(crate) fn each_ancestor(&self, sectors: &[u32], each: impl FnMut(u32)) {
-        each_ancestor(&self.lineage, sectors, each);
-    }
 }
 
-fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: impl FnMut(u32)) {
+/// Calls `each` with the sectors and all their ancestors, without duplicates.
+pub(crate) fn each_ancestor(lineage: &[Vec<u32>], sectors: &[u32], mut each: impl FnMut(u32)) {
     for (index, sector) in sectors.iter().enumerate() {
         for ancestor in &lineage[*sector as usize] {
             // Lists are short: searching the previous sectors costs less than a set.

@@ -7,15 +7,13 @@ use serde::Serialize;
 
 use crate::data::derive::Derived;
 use crate::data::field::{Field, FieldVisitor, Model};
-use crate::data::import::Dataset;
-use crate::data::import::rows;
+use crate::data::import::{Dataset, rows};
 use crate::data::model::{
     CoInvestor, Firm, FundingRound, Investor, Organization, Person, Ratings, Reference, Review, Sector, Startup,
 };
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, OrganizationKind, ReviewStatus, Table};
 
-/// A record being written.
 #[derive(Default)]
 pub(crate) struct Record {
     pub text: Vec<u8>,
@@ -55,8 +53,7 @@ impl Record {
 impl Derived {
     fn firm<'a>(&'a self, dataset: &'a Dataset, row: usize) -> Firm<&'a str> {
         let (firm, stats, assessment) = (&dataset.firms[row], &self.firms[row], &self.assessments[row]);
-        let [overall, responsiveness, fairness, value_add] =
-            assessment.ratings.tenths.map(|tenths| tenths.map(decimal));
+        let [overall, responsiveness, fairness, value_add] = assessment.rating_tenths.map(|tenths| tenths.map(decimal));
         let top_co_investors = stats.top_co_investors.iter().map(|(row, shared_rounds)| {
             let Reference { slug, name } = firm_reference(dataset, *row);
             CoInvestor { slug, name, shared_rounds: *shared_rounds }

@@ -28,14 +28,6 @@ pub const DIMENSIONS: [(&str, u8); 4] = [("rating", 30), ("responsiveness", 15),
 /// Name and maximum points of ghosting.
 pub const GHOSTING: (&str, u8) = ("ghosting", 25);
 
-/// The firm's own weighted means, not smoothed, in tenths; `None` if not rated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ratings {
-    /// Tenths of `overall`, `responsiveness`, `fairness`, `value_add`.
-    pub tenths: [Option<u8>; 4],
-}
-
-/// The values that the leaderboard ranks by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreRank {
     /// S − se, in tenths of a point.
@@ -51,7 +43,8 @@ pub struct FirmScore {
     pub score: Score<&'static str>,
     /// Observed ghosting rate in tenths of a percent; `None` below three reviews that state it.
     pub ghosting_tenths: Option<u16>,
-    pub ratings: Ratings,
+    /// The firm's own weighted means of the [`DIMENSIONS`], not smoothed, in tenths; `None` if not rated.
+    pub rating_tenths: [Option<u8>; 4],
     /// `None` below [`RANKED_FROM`] approved reviews.
     pub rank: Option<ScoreRank>,
 }
@@ -171,18 +164,16 @@ fn firm_score(sums: &Sums, priors: &Priors) -> FirmScore {
         let (k, n) = (u64::from(sums.ghosted), u64::from(sums.answered));
         ((2_000 * k + n) / (2 * n)) as u16
     });
-    let ratings = Ratings {
-        tenths: std::array::from_fn(|dimension| {
-            let weight = sums.dimension_weight[dimension];
-            (weight > 0.0).then(|| (sums.dimension[dimension] / weight * 10.0 + 0.5).floor() as u8)
-        }),
-    };
+    let rating_tenths = std::array::from_fn(|dimension| {
+        let weight = sums.dimension_weight[dimension];
+        (weight > 0.0).then(|| (sums.dimension[dimension] / weight * 10.0 + 0.5).floor() as u8)
+    });
     let rank = (sums.count >= RANKED_FROM).then(|| ScoreRank {
         cautious_tenths: ((total - error) * 10.0 + 0.5).floor() as i32,
         means: [1, 2, 3].map(|dimension| millionths(means[dimension])),
         ghosting: millionths(ghosting),
     });
-    FirmScore { score, ghosting_tenths, ratings, rank }
+    FirmScore { score, ghosting_tenths, rating_tenths, rank }
 }
 
 fn within_hundred(points: f64) -> u8 {
@@ -271,7 +262,7 @@ mod tests {
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
         assert_eq!(assessed[0].rank, None);
-        assert_eq!(assessed[0].ratings, Ratings::default());
+        assert_eq!(assessed[0].rating_tenths, [None; 4]);
     }
 
     #[test]
@@ -290,7 +281,7 @@ mod tests {
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
         assert_eq!(assessed.ghosting_tenths, Some(250));
-        assert_eq!(assessed.ratings.tenths, [Some(40), Some(40), None, Some(30)]);
+        assert_eq!(assessed.rating_tenths, [Some(40), Some(40), None, Some(30)]);
         // Floors 22 11 7 7 18 = 65; the three largest fractions are ghosting's .75, then .5, .5 in order: 23, 8, 19.
         let points: Vec<u8> = assessed.score.components.iter().map(|component| component.points).collect();
         assert_eq!(points, [23, 11, 8, 7, 19]);
@@ -315,7 +306,7 @@ mod tests {
             review(3, 0, 1, None, "2024-11-20"),
         ];
         // 2024-11-20 is 730 days before the release: weights 1, ½, ½ → (5 + ½ + ½) / 2 = 3.0
-        assert_eq!(assess(&dataset(&["a"], reviews))[0].ratings.tenths[0], Some(30));
+        assert_eq!(assess(&dataset(&["a"], reviews))[0].rating_tenths[0], Some(30));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 /// Rank of a row without a value; it is last in both directions.
 pub const NO_RANK: u32 = u32::MAX;
 
-/// One sort key over a table.
 pub(crate) struct SortOrder {
     /// Rows by ascending value, ties by slug, rows without a value last.
     pub ascending: Vec<u32>,
@@ -67,10 +66,7 @@ impl Permutation {
     pub(crate) fn by<K: Ord>(rows: usize, key: impl Fn(usize) -> K, rest: impl Fn(usize, usize) -> Ordering) -> Self {
         let mut keyed: Vec<(K, u32)> = (0..rows).map(|row| (key(row), row as u32)).collect();
         keyed.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1 as usize, b.1 as usize)));
-        Self::of(keyed.into_iter().map(|(_, row)| row).collect())
-    }
-
-    fn of(old: Vec<u32>) -> Self {
+        let old: Vec<u32> = keyed.into_iter().map(|(_, row)| row).collect();
         let mut new = vec![0; old.len()];
         for (index, row) in old.iter().enumerate() {
             new[*row as usize] = index as u32;
@@ -78,7 +74,6 @@ impl Permutation {
         Self { old, new }
     }
 
-    /// Sorts texts.
     pub(crate) fn by_text<'t>(rows: usize, text: impl Fn(usize) -> &'t str) -> Self {
         Self::by(rows, |row| sort_prefix(text(row)), |a, b| text(a).cmp(text(b)))
     }

@@ -17,7 +17,6 @@ const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
 
 const EMPTY: &str = "is empty; every row needs a value";
 
-/// The rows read so far.
 #[derive(Default)]
 pub(crate) struct Index {
     /// Row and line of each slug or id.
@@ -30,7 +29,6 @@ pub(crate) struct Index {
 pub(crate) struct CsvRow<'a, 'r> {
     pub record: &'a StringRecord,
     pub columns: &'a Columns,
-    /// The index of the row in the table.
     pub row: usize,
     /// The number of the row's first line in the file.
     pub line: u64,
@@ -152,7 +150,6 @@ impl CsvRow<'_, '_> {
         word
     }
 
-    /// Words separated by `|`.
     pub(crate) fn words<V: Vocabulary + PartialEq>(&mut self, column: &'static str) -> Vec<V> {
         let mut words = Vec::new();
         for text in self.values(column) {

@@ -13,7 +13,6 @@ use crate::data::{Progress, Report, Table};
 /// Rows between two progress reports.
 const STRIDE: u64 = 16_384;
 
-/// The rows of one file of a dataset.
 pub(crate) trait TableRow: Sized {
     const TABLE: Table;
     const FILE: &'static str;
@@ -21,7 +20,6 @@ pub(crate) trait TableRow: Sized {
     const HEADER: &'static str;
 }
 
-/// A file that was read.
 pub(crate) struct CsvTable<T> {
     pub rows: Vec<T>,
     index: Index,

@@ -10,7 +10,6 @@ pub enum Severity {
     Warning,
 }
 
-/// One problem of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
@@ -18,7 +17,6 @@ pub struct Diagnostic {
     pub file: String,
     /// The first line of the record, from 1.
     pub line: Option<u64>,
-    /// The column, if one column is at fault.
     pub column: Option<String>,
     /// The problem, with the value, such as `"5m" is not a whole number of US dollars`.
     pub message: String,
@@ -42,7 +40,6 @@ impl fmt::Display for Diagnostic {
 /// All problems of a dataset, in the order of its files and lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Errors and warnings.
     pub problems: Vec<Diagnostic>,
 }
 
@@ -101,13 +98,10 @@ impl<'a> Diagnostics<'a> {
 pub trait Progress: Sync {
     /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
     fn step(&self, name: &str, total: u64);
-    /// `done` of the step's `total` is done.
     fn advance(&self, done: u64);
-    /// The step has ended.
     fn done(&self);
 }
 
-/// Ignores progress.
 pub struct NoProgress;
 
 impl Progress for NoProgress {

@@ -11,7 +11,6 @@ use crate::search::rank::search_buffers::EXACT;
 /// The words of the dictionary that one word of a query may mean, as far as the search has gone.
 #[derive(Debug, Default)]
 pub(crate) struct Expansion {
-    /// The index of the word in the query.
     index: usize,
     /// The word's bit among the marks of a row.
     pub mark: u16,
@@ -32,7 +31,6 @@ pub(crate) struct Expansion {
     /// The words found in this step.
     pub new: Vec<u32>,
     known_ranges: Vec<Range<u32>>,
-    /// The ranges of words found in this step.
     pub new_ranges: Vec<Range<u32>>,
     /// The common words that it may be a typo of. They are read only if it is not a word itself.
     pub typo_of: Vec<u32>,
@@ -193,7 +191,6 @@ impl Expansion {
         self.is_read = true;
     }
 
-    /// True if this step found anything.
     pub(crate) fn has_new(&self) -> bool {
         !self.new.is_empty() || !self.new_ranges.is_empty()
     }

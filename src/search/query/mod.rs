@@ -17,7 +17,6 @@ pub(crate) struct Query {
     pub folded: String,
     /// The folded text without spaces.
     pub joined: String,
-    /// The first words.
     pub words: Vec<QueryWord>,
     /// The pattern of `joined`.
     pub joined_pattern: Pattern,
@@ -31,10 +30,8 @@ pub(crate) struct Query {
     pub is_complete: bool,
 }
 
-/// One word of a query.
 #[derive(Debug)]
 pub(crate) struct QueryWord {
-    /// The folded word.
     pub text: String,
     /// How distinctive it is, from 0.2 to 1.
     pub weight: f32,

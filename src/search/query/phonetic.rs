@@ -3,6 +3,8 @@
 //! `Ventures`, `vanttures` and `wantures` have the same key, so have `Trifork` and `tryforc`. The key is coarse on purpose:
 //! it finds candidates, and the edit distance of the names decides among them.
 
+use std::slice;
+
 /// Replaces `key` by the phonetic key of a folded text. Spaces are ignored.
 pub(crate) fn phonetic_key_into(folded: &str, key: &mut String) {
     key.clear();
@@ -26,27 +28,11 @@ fn each_sound(folded: &str, mut accept: impl FnMut(u8) -> bool) -> bool {
     while let Some(letter) = letters.next() {
         let next = letters.peek().copied().unwrap_or(0);
         let sound: &[u8] = match letter {
-            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' => {
-                if first {
-                    b"a"
-                } else {
-                    b""
-                }
-            }
-            b'h' => b"",
-            b'b' => b"b",
+            b'a' | b'e' | b'i' | b'o' | b'u' | b'y' if first => b"a",
             b'c' if matches!(next, b'e' | b'i' | b'y') => b"s",
-            b'c' if next == b'h' => b"k",
             b'c' | b'k' | b'q' => b"k",
-            b'd' => b"d",
             b'p' if next == b'h' => b"f",
-            b'f' => b"f",
             b'g' | b'j' => b"g",
-            b'l' => b"l",
-            b'm' => b"m",
-            b'n' => b"n",
-            b'p' => b"p",
-            b'r' => b"r",
             b's' if next == b'c' => {
                 // `sch` is one sound; before another letter the `c` is one of its own.
                 let mut ahead = letters.clone();
@@ -57,21 +43,13 @@ fn each_sound(folded: &str, mut accept: impl FnMut(u8) -> bool) -> bool {
                 b"s"
             }
             b's' | b'z' => b"s",
-            b't' => b"t",
             b'v' | b'w' => b"v",
             b'x' => b"ks",
-            b'0'..=b'9' => {
-                if !accept(letter) {
-                    return false;
-                }
-                last = letter;
-                first = false;
-                continue;
-            }
+            b'b' | b'd' | b'f' | b'l' | b'm' | b'n' | b'p' | b'r' | b't' | b'0'..=b'9' => slice::from_ref(&letter),
             _ => b"",
         };
         for &byte in sound {
-            if byte != last {
+            if byte != last || byte.is_ascii_digit() {
                 if !accept(byte) {
                     return false;
                 }

@@ -44,7 +44,6 @@ const MAX_TOUCHED: usize = 8_000;
 /// The same if the most distinctive words are unknown.
 const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
-/// The candidates of one query.
 pub(crate) struct Candidates<'a> {
     terms: &'a TermIndex,
     passes: &'a dyn Fn(u32) -> bool,

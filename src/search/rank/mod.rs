@@ -28,13 +28,11 @@ pub(crate) enum MatchStrategy {
     Raw,
     /// Equal folded texts.
     Whole,
-    /// Without spaces.
     Joined,
     /// Without generic words.
     Core,
     /// With the words sorted.
     Sorted,
-    /// Word by word.
     Words,
     /// The name begins with the query.
     Prefix,
@@ -76,7 +74,6 @@ pub(crate) trait ScoreSink {
     fn best(&self) -> f32;
 }
 
-/// The best score only.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BestScore(pub f32);
 
@@ -93,7 +90,6 @@ impl ScoreSink for BestScore {
 /// The words of a name, with their weights.
 type NameWords<'a> = [(&'a str, f32)];
 
-/// Scores a name or alias for a query.
 pub(crate) fn score_text(
     query: &Query,
     text: &str,
@@ -242,7 +238,6 @@ fn words_similarity(query: &Query, words: &NameWords<'_>) -> f32 {
     (matched / query_weight) * (0.85 + 0.15 * (covered / name_weight).min(1.0)) * order
 }
 
-/// The similarity of a word of a query and one of a name.
 fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if word.text == text {
         return 1.0;
