@@ -13,7 +13,7 @@ use crate::datagen::GenConfig;
 use crate::datagen::firm_names::firm_name;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::lists::Lists;
-use crate::datagen::naming::{UsedNames, fixed_home};
+use crate::datagen::naming::{Naming, UsedNames, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
@@ -101,54 +101,38 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
     groups
 }
 
-/// Draws every firm and calls `each` with its traits, name and aliases.
-fn draw_each(
-    config: &GenConfig,
-    mut each: impl FnMut(u32, Firm, String, Vec<String>) -> io::Result<()>,
-) -> io::Result<()> {
+/// Draws every firm, with its row and its names.
+fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, Firm, Naming)> {
     let mut used_names = UsedNames::default();
-    for row in 0..config.firms {
+    (0..config.firms).map(move |row| {
         let mut firm = Firm::draw(config, row);
-        let mut attempt = 0;
-        loop {
-            let naming = firm_name(config.seed, u64::from(row), firm.home, firm.kind, attempt);
-            if let Some(slug) = used_names.claim(&naming.name) {
-                firm.slug = slug;
-                each(row, firm, naming.name, naming.aliases)?;
-                break;
-            }
-            attempt += 1;
-        }
-    }
-    Ok(())
+        let mut namings = (0..).map(|attempt| firm_name(config.seed, u64::from(row), firm.home, firm.kind, attempt));
+        let (slug, naming) =
+            namings.find_map(|naming| Some((used_names.claim(&naming.name)?, naming))).expect("attempts do not end");
+        firm.slug = slug;
+        (row, firm, naming)
+    })
 }
 
 #[cfg(test)]
 pub(crate) fn draw_all(config: &GenConfig) -> Vec<Firm> {
-    let mut firms = Vec::with_capacity(config.firms as usize);
-    draw_each(config, |_, firm, _, _| {
-        firms.push(firm);
-        Ok(())
-    })
-    .expect("nothing is written");
-    firms
+    draw_each(config).map(|(_, firm, _)| firm).collect()
 }
 
 /// Writes `firms.csv` and the people of the firms.
 pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
     let mut table = TableWriter::create::<rows::Firm>(folder)?;
     let mut firms = Vec::with_capacity(config.firms as usize);
-    draw_each(config, |row, firm, name, aliases| {
-        table.row(&fields(config, row, &firm, &name, &aliases))?;
-        people.of_firm(config, row, &firm, &name)?;
+    for (row, firm, naming) in draw_each(config) {
+        table.row(&fields(config, row, &firm, &naming))?;
+        people.of_firm(config, row, &firm, &naming.name)?;
         firms.push(firm);
-        Ok(())
-    })?;
+    }
     table.finish()?;
     Ok(firms)
 }
 
-fn fields(config: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[String]) -> [String; 14] {
+fn fields(config: &GenConfig, row: u32, firm: &Firm, naming: &Naming) -> [String; 14] {
     let random = &mut Random::of(config.seed, RandomStream::FirmText, u64::from(row));
     let home = &HOMES[firm.home];
     let (country, city) = match random.below(100) {
@@ -161,11 +145,11 @@ fn fields(config: &GenConfig, row: u32, firm: &Firm, name: &str, aliases: &[Stri
         if random.chance(120) { String::new() } else { joined(firm.stage_list().iter().map(|stage| stage.name())) };
     let sectors = sector_list(random, firm);
     let website = website(random, &firm.slug, 880);
-    let description = firm_description(random, firm, name, city);
+    let description = firm_description(random, firm, &naming.name, city);
     [
         firm.slug.clone(),
-        name.to_owned(),
-        aliases.join("|"),
+        naming.name.clone(),
+        naming.aliases.join("|"),
         random.keep(985, firm.kind.to_string()),
         website,
         random.keep(900, description),

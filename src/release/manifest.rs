@@ -104,7 +104,8 @@ impl Manifest {
             return Err(damaged(format!("has {size} bytes")));
         }
         let json = std::fs::read(&path).at(&path)?;
-        let head: Head = serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+        let unreadable = |error: serde_json::Error| damaged(format!("cannot be read: {error}"));
+        let head: Head = serde_json::from_slice(&json).map_err(unreadable)?;
         if head.format != FORMAT {
             let reason = format!(
                 "{FILE} has format {}, this program reads {FORMAT}: build the release again with its indexer",
@@ -112,8 +113,7 @@ impl Manifest {
             );
             return Err(ReleaseError::OtherFormat { version, reason });
         }
-        let manifest: Self =
-            serde_json::from_slice(&json).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+        let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
         if manifest.xxh3 != Some(manifest.own_checksum()) {
             return Err(damaged("was changed: its checksum differs".into()));
         }

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::cli::indexer::check::{self, ProblemJson};
+use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{self, Counts, Progress, Report, SnapshotVersion, Table};
+use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
 use crate::release::{Outcome, Publication, ReleaseStore, manifest};
 
@@ -171,7 +171,7 @@ struct SummaryJson<'a> {
     not_compared: Option<&'a str>,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<ProblemJson<'a>>>,
+    warnings: Option<Vec<&'a Diagnostic>>,
 }
 
 #[derive(Serialize)]
@@ -209,7 +209,7 @@ impl<'a> SummaryJson<'a> {
             difference,
             not_compared,
             warning_count: summary.report.warnings().count(),
-            warnings: style.verbose.then(|| summary.report.warnings().map(ProblemJson::from).collect()),
+            warnings: style.verbose.then(|| summary.report.warnings().collect()),
         }
     }
 }

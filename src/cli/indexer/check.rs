@@ -9,21 +9,6 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::{self, Diagnostic, Report};
 
-#[derive(Serialize)]
-pub(crate) struct ProblemJson<'r> {
-    file: &'r str,
-    line: Option<u64>,
-    column: Option<&'r str>,
-    message: &'r str,
-}
-
-impl<'r> From<&'r Diagnostic> for ProblemJson<'r> {
-    fn from(problem: &'r Diagnostic) -> Self {
-        let Diagnostic { file, line, column, message, .. } = problem;
-        Self { file, line: *line, column: column.as_deref(), message }
-    }
-}
-
 /// Errors are always listed, warnings only with `--verbose`.
 #[derive(Serialize)]
 pub(crate) struct ReportJson<'r> {
@@ -33,14 +18,14 @@ pub(crate) struct ReportJson<'r> {
     dataset: String,
     error_count: usize,
     warning_count: usize,
-    errors: Vec<ProblemJson<'r>>,
+    errors: Vec<&'r Diagnostic>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    warnings: Option<Vec<ProblemJson<'r>>>,
+    warnings: Option<Vec<&'r Diagnostic>>,
 }
 
 impl<'r> ReportJson<'r> {
     fn of(report: &'r Report, dataset: &Path, style: &Style) -> Self {
-        let errors: Vec<ProblemJson<'r>> = report.errors().map(ProblemJson::from).collect();
+        let errors: Vec<&'r Diagnostic> = report.errors().collect();
         Self {
             ok: errors.is_empty(),
             code: (!errors.is_empty()).then_some("dataset_refused"),
@@ -48,7 +33,7 @@ impl<'r> ReportJson<'r> {
             error_count: errors.len(),
             warning_count: report.warnings().count(),
             errors,
-            warnings: style.verbose.then(|| report.warnings().map(ProblemJson::from).collect()),
+            warnings: style.verbose.then(|| report.warnings().collect()),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use serde::Serialize;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The dataset is rejected.
@@ -10,8 +12,9 @@ pub enum Severity {
     Warning,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
+    #[serde(skip)]
     pub severity: Severity,
     /// The file's name inside the dataset's folder, such as `firms.csv`.
     pub file: String,

@@ -10,7 +10,6 @@ use tantivy::postings::{SegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, InvertedIndexReader, TERMINATED};
 
-use crate::search::index::dictionary::Dictionary;
 use crate::search::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
 
 pub(crate) struct TermIndex {
@@ -48,14 +47,6 @@ impl TermIndex {
             })
             .collect::<Option<_>>()?;
         Some(Self { words, raw, rows, lookups, common })
-    }
-
-    pub(crate) fn dictionary(&self) -> &Dictionary {
-        &self.lookups.dictionary
-    }
-
-    pub(crate) fn is_common(&self, word: u32) -> bool {
-        self.rows.is_common(word)
     }
 
     /// The text of a word of the dictionary.

@@ -56,7 +56,7 @@ impl Expansion {
     /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
     /// that of the common word it is likely a typo of.
     pub(crate) fn expand(&mut self, query: &mut Query, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
-        let dictionary = terms.dictionary();
+        let dictionary = &terms.lookups.dictionary;
         let is_single = query.words.len() == 1;
         let is_typing = query.is_typing(self.index);
         let pairs = query.pairs(self.index);
@@ -65,7 +65,7 @@ impl Expansion {
         let itself = dictionary.get(&word.text);
         self.is_word = itself.is_some();
         self.is_typing = is_typing;
-        self.is_common = itself.is_some_and(|itself| terms.is_common(itself));
+        self.is_common = itself.is_some_and(|itself| terms.rows.is_common(itself));
         self.exact.extend(itself);
         self.exact.extend(word.nicknames.iter().filter_map(|form| dictionary.get(form)));
         self.exact.extend(pairs.iter().filter_map(|joined| dictionary.get(joined)));
@@ -80,7 +80,7 @@ impl Expansion {
             dictionary.within(&word.text, 1, steps, &mut near);
             if itself.is_none()
                 && let Some(likely) = near.iter().max_by_key(|word| terms.rows.count(**word))
-                && terms.is_common(*likely)
+                && terms.rows.is_common(*likely)
             {
                 // `captial` must weigh as little as `capital`.
                 word.weight = weights.of(&terms.text(*likely));
@@ -97,14 +97,14 @@ impl Expansion {
         if self.is_common {
             return;
         }
-        let dictionary = terms.dictionary();
+        let dictionary = &terms.lookups.dictionary;
         let word = &query.words[self.index];
         let length = word.text.len();
         let mut near = Vec::new();
         if word.phonetic_key.len() > 1 && length > 3 {
             near.extend(terms.lookups.phonetic.get(&word.phonetic_key).iter().copied().filter(|found| {
                 // A lookup also returns words with other keys, and a common one would be expensive.
-                !terms.is_common(*found) || phonetic_key(&terms.text(*found)) == word.phonetic_key
+                !terms.rows.is_common(*found) || phonetic_key(&terms.text(*found)) == word.phonetic_key
             }));
         }
         if query.is_typing(self.index) && (4..=20).contains(&length) {
@@ -117,7 +117,7 @@ impl Expansion {
             // One word of the query may be two of the name.
             let starts = (3..length - 2).filter_map(|end| dictionary.get(&word.text[..end]));
             let ends = (3..length - 2).filter_map(|start| dictionary.get(&word.text[start..]));
-            near.extend(starts.chain(ends).filter(|found| !terms.is_common(*found)));
+            near.extend(starts.chain(ends).filter(|found| !terms.rows.is_common(*found)));
         }
         self.add(near, terms);
     }
@@ -129,7 +129,7 @@ impl Expansion {
         let word = &query.words[self.index];
         if word.text.len() >= min_length && !self.is_word {
             let mut near = Vec::new();
-            terms.dictionary().within(&word.text, 2, steps, &mut near);
+            terms.lookups.dictionary.within(&word.text, 2, steps, &mut near);
             self.add(near, terms);
         }
     }
@@ -138,7 +138,7 @@ impl Expansion {
         near.sort_unstable();
         near.dedup();
         near.retain(|word| self.known.binary_search(word).is_err() && !self.exact.contains(word));
-        let (common, rare): (Vec<u32>, Vec<u32>) = near.into_iter().partition(|word| terms.is_common(*word));
+        let (common, rare): (Vec<u32>, Vec<u32>) = near.into_iter().partition(|word| terms.rows.is_common(*word));
         self.new.extend(rare);
         self.is_typo_of_new |= common.iter().any(|word| !self.typo_of.contains(word));
         self.typo_of.extend(common);
@@ -238,7 +238,7 @@ impl Expansion {
         let words = words.into_iter().flatten().copied();
         for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
-            if !terms.is_common(word) {
+            if !terms.rows.is_common(word) {
                 terms.each_row(word, u32::MAX, |row, _| found(row, marks));
             } else if let Some(rest) = budget.checked_sub(terms.cost_among(word, rows)) {
                 *budget = rest;

@@ -265,7 +265,7 @@ impl<'a> Candidates<'a> {
             }
         }
         for word in &expansion.new {
-            if !terms.is_common(*word) {
+            if !terms.rows.is_common(*word) {
                 terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark, passes));
             }
         }
@@ -287,7 +287,7 @@ impl<'a> Candidates<'a> {
             });
         }
         let in_ranges = expansion.new_ranges.iter().flat_map(|range| terms.rows.common_in(range));
-        let in_words = expansion.new.iter().copied().filter(|word| terms.is_common(*word));
+        let in_words = expansion.new.iter().copied().filter(|word| terms.rows.is_common(*word));
         let typo_of = expansion.typo_of.iter().copied().filter(|_| expansion.is_mistyped());
         for word in in_ranges.chain(in_words).chain(typo_of) {
             if buffers.touched.len() >= MAX_TOUCHED_SINGLE || self.budget == 0 {
