@@ -46,17 +46,17 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
     let sectors = read_sectors(folder, &mut report, progress);
     let firms = CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &sectors, released_on)));
     let startups = CsvTable::read(folder, &mut report, progress, |row| Some(Startup::read(row, &sectors, released_on)));
-    let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms));
-    let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
-    let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on));
+    let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms)).rows;
+    let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms)).rows;
+    let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
         meta,
         sectors: sectors.rows,
         firms: firms.rows,
         startups: startups.rows,
-        rounds: rounds.rows,
-        people: people.rows,
-        reviews: reviews.rows,
+        rounds,
+        people,
+        reviews,
     });
     (dataset, report)
 }
