@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
-use futures_util::{Stream, StreamExt};
-use http::header::CONTENT_TYPE;
+use futures_util::Stream;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::json;
 use warp::filters::BoxedFilter;
@@ -13,12 +12,15 @@ use warp::{Filter, Reply};
 
 use crate::api;
 use crate::api::Version;
+use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, set};
+use crate::http::negotiation::has_content_type;
+use crate::http::origin_policy::OriginPolicyError;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
-use crate::http::{BodyTimeout, ErrorContext, Handler, Peer, RequestId, RequestParts, State};
+use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, State};
 use crate::mcp;
-use crate::mcp::{McpEndpoint, McpPath, McpQuota, OriginPolicyError};
+use crate::mcp::{McpEndpoint, McpPath, McpQuota};
 use crate::site;
 use crate::site::account;
 use crate::site::account::AccountRoute;
@@ -178,20 +180,6 @@ impl OwnedRequest {
         let Self { method, path, query, headers, peer, id } = self;
         RequestParts { method, path: path.as_str(), query, headers, peer: *peer, id: *id }
     }
-
-    fn into_http(self) -> http::request::Parts {
-        let target = match self.query.as_str() {
-            "" => self.path.as_str().to_owned(),
-            query => format!("{}?{query}", self.path.as_str()),
-        };
-        let (mut parts, ()) = Request::new(()).into_parts();
-        parts.method = self.method;
-        parts.uri = target.parse().expect("a path and query of a request");
-        parts.headers = self.headers;
-        parts.extensions.insert(self.peer);
-        parts.extensions.insert(self.id);
-        parts
-    }
 }
 
 impl FrontEnds {
@@ -257,7 +245,7 @@ impl FrontEnds {
     ) -> Response<Bytes> {
         match pending {
             Pending::Api => api::respond_after_lookup(&self.state, &request.parts()).await,
-            Pending::Mcp(path) => self.mcp.respond(path, request.into_http(), body).await,
+            Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
             Pending::Account(route) => {
                 let page = self.page_request(&request.parts());
                 let address = self.state.client(request.peer, &request.headers);
@@ -280,24 +268,15 @@ async fn read_form<B: Buf>(
     headers: &HeaderMap,
     body: impl Stream<Item = Result<B, warp::Error>>,
 ) -> Result<FormData, (StatusCode, &'static str)> {
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
-    let essence = content_type.split_once(';').map_or(content_type, |(essence, _)| essence);
-    if !essence.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+    if !has_content_type(headers, "application/x-www-form-urlencoded") {
         let detail = "Forms are sent as application/x-www-form-urlencoded.";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
-    let mut body = std::pin::pin!(body);
-    let mut bytes = Vec::new();
-    while let Some(part) = body.next().await {
-        let mut part = part.map_err(|error| match BodyTimeout::caused(&error) {
-            true => (StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time. Send it again."),
-            false => (StatusCode::BAD_REQUEST, "The form is incomplete. Send it again."),
-        })?;
-        if bytes.len() + part.remaining() > account::form::MAX_BYTES {
-            return Err((StatusCode::PAYLOAD_TOO_LARGE, "The form is larger than any form of this site."));
-        }
-        bytes.extend_from_slice(&part.copy_to_bytes(part.remaining()));
-    }
+    let bytes = body::read(headers, body, account::form::MAX_BYTES).await.map_err(|error| match error {
+        BodyReadError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "The form is larger than any form of this site."),
+        BodyReadError::Timeout(_) => (StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time. Send it again."),
+        BodyReadError::Incomplete => (StatusCode::BAD_REQUEST, "The form is incomplete. Send it again."),
+    })?;
     Ok(FormData::new(bytes))
 }
 

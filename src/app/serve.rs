@@ -15,9 +15,10 @@ use crate::app::{Router, now, telemetry};
 use crate::auth::{ApiKey, AuthService, StoreError};
 use crate::catalog::Catalog;
 use crate::data::Table;
+use crate::http::origin_policy::OriginPolicyError;
 use crate::http::server::{Limits, run, stop_signal};
 use crate::http::{RequestIds, ResponseCache, State};
-use crate::mcp::{McpQuota, OriginPolicyError, Settings};
+use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
 use crate::release::{self, ActiveRelease, Event, ReleaseError, ReleaseStore};
 

@@ -1,9 +1,11 @@
 //! HTTP below the routes: the accept loop, headers, content negotiation, errors, the response cache, static files.
 
+pub mod body;
 pub mod handler;
 pub mod headers;
 pub mod negotiation;
 pub mod origin;
+pub mod origin_policy;
 pub mod problem;
 pub mod request_info;
 pub mod response_cache;
@@ -12,7 +14,8 @@ pub mod state;
 pub mod static_asset;
 pub mod url;
 
+pub use body::BodyTimeout;
 pub use handler::{ErrorContext, Handler};
-pub use request_info::{BodyTimeout, Peer, RequestId, RequestIds, RequestParts};
+pub use request_info::{Peer, RequestId, RequestIds, RequestParts};
 pub use response_cache::ResponseCache;
 pub use state::State;

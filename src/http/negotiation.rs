@@ -7,6 +7,13 @@ use http::{HeaderMap, header};
 /// Bodies of at least this size are compressed for clients that accept it, bytes.
 pub(crate) const MIN_COMPRESSED_SIZE: usize = 1_024;
 
+/// True if the body of a request is of a media type, whatever its parameters.
+pub(crate) fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next());
+    essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
+}
+
 /// True if the client accepts JSON: if there is no `Accept`, or its most specific matching range has `q` above 0.
 pub(crate) fn accepts_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();

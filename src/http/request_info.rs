@@ -76,25 +76,6 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The error of a request body that takes too long; a route that finds it in a body's error responds with 408.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the request body did not arrive in time")]
-pub struct BodyTimeout;
-
-impl BodyTimeout {
-    /// True if `error` or one of its causes is a `BodyTimeout`.
-    pub fn caused(error: &(dyn std::error::Error + 'static)) -> bool {
-        let mut cause = Some(error);
-        while let Some(error) = cause {
-            if error.is::<Self>() {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -43,10 +43,6 @@ pub struct ToolRelease {
 }
 
 impl ToolRelease {
-    pub(crate) fn snapshot(&self) -> &str {
-        &self.snapshot
-    }
-
     /// Runs a tool. The result is a JSON object of its output schema, at most [`crate::mcp::MAX_RESULT_BYTES`] long.
     ///
     /// # Errors

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use crate::mcp::arg_error::explain;
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
-use crate::mcp::message::Message;
-use crate::mcp::revision::{Lifecycle, REVISIONS, negotiate};
+use crate::mcp::message::{self, Message};
+use crate::mcp::revision::{REVISIONS, negotiate};
 use crate::mcp::tool::TOOLS;
 use crate::mcp::{JsonRpcError, Tool, ToolCall};
 use crate::search::nearest;
@@ -30,18 +30,18 @@ const METHODS: [&str; 5] = ["initialize", "server/discover", "ping", "tools/list
 /// How long clients may cache the list of tools and the discovery (2026-07-28).
 const CACHE_MS: u32 = 60 * 60 * 1_000;
 
-/// Runs the request `id` and returns the response, a JSON-RPC message.
+/// Runs the request `id` and returns the response, a JSON-RPC message. `is_stateless`: the request names a revision without
+/// a handshake, whose results are tagged and whose unknown methods are a 404.
 pub(crate) fn dispatch(
     message: &Message,
     id: &Value,
-    lifecycle: Lifecycle,
+    is_stateless: bool,
     release: &ToolRelease,
 ) -> Result<Vec<u8>, JsonRpcError> {
     let params = &message.params;
-    let is_tagged = lifecycle.is_stateless;
     match message.method.as_str() {
         "initialize" => Ok(response(id, false, MethodResult::of(initialize(params)?))),
-        // Without a revision in `_meta` it was rejected by `Lifecycle::of`.
+        // Without a revision in `_meta` it was rejected by `is_stateless`.
         "server/discover" => {
             let discovery = json!({
                 "supportedVersions": REVISIONS,
@@ -50,17 +50,17 @@ pub(crate) fn dispatch(
             });
             Ok(response(id, true, MethodResult::of(discovery).cacheable()))
         }
-        "ping" if !is_tagged => Ok(response(id, false, MethodResult::of(json!({})))),
+        "ping" if !is_stateless => Ok(response(id, false, MethodResult::of(json!({})))),
         "tools/list" => {
             if params.get("cursor").is_some_and(Value::is_string) {
                 return Err(invalid_params("unknown `cursor`: all tools are on one page; omit it"));
             }
             let list = MethodResult { tools: Some(&TOOLS), ..MethodResult::default() };
-            Ok(response(id, is_tagged, if is_tagged { list.cacheable() } else { list }))
+            Ok(response(id, is_stateless, if is_stateless { list.cacheable() } else { list }))
         }
-        "tools/call" => call_tool(params, id, is_tagged, release),
+        "tools/call" => call_tool(params, id, is_stateless, release),
         method => {
-            let status = if lifecycle.is_named { StatusCode::NOT_FOUND } else { StatusCode::OK };
+            let status = if is_stateless { StatusCode::NOT_FOUND } else { StatusCode::OK };
             Err(JsonRpcError::new(status, METHOD_NOT_FOUND, unknown_method(method)))
         }
     }
@@ -85,7 +85,7 @@ fn initialize(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
 fn call_tool(
     params: &Map<String, Value>,
     id: &Value,
-    is_tagged: bool,
+    is_stateless: bool,
     release: &ToolRelease,
 ) -> Result<Vec<u8>, JsonRpcError> {
     let none = Map::new();
@@ -106,7 +106,7 @@ fn call_tool(
         structured_content: (!is_error).then(json),
         ..MethodResult::of(json!({ "isError": is_error }))
     };
-    Ok(response(id, is_tagged, result))
+    Ok(response(id, is_stateless, result))
 }
 
 fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {
@@ -169,16 +169,10 @@ impl MethodResult<'_> {
 
 /// The response to the request `id`. From 2026-07-28 on, results are tagged with their type and the server's name.
 fn response(id: &Value, is_tagged: bool, mut result: MethodResult<'_>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct Response<'a> {
-        jsonrpc: &'static str,
-        id: &'a Value,
-        result: MethodResult<'a>,
-    }
     if is_tagged {
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
         result.others.insert("resultType".to_owned(), "complete".into());
         result.others.insert("_meta".to_owned(), meta);
     }
-    serde_json::to_vec(&Response { jsonrpc: "2.0", id, result }).expect("results have only text keys")
+    message::response(Some(id), Ok(result))
 }

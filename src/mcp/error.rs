@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::http::body::BodyReadError;
+use crate::http::origin_policy::OriginRejected;
 
 /// The body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -21,24 +23,34 @@ pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 pub(crate) const REJECTED: i32 = -32000;
 
 /// Why a request has no result.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct JsonRpcError {
+    #[serde(skip)]
     pub(crate) status: StatusCode,
+    /// The id of the request, if it could be read.
+    #[serde(skip)]
+    pub(crate) id: Option<Value>,
     pub(crate) code: i32,
     /// What is wrong and how to fix it.
     pub(crate) message: Cow<'static, str>,
     /// The service's own code, as in REST errors, and its details.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) data: Option<Value>,
 }
 
 impl JsonRpcError {
     pub(crate) fn new(status: StatusCode, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, code, message: message.into(), data: None }
+        Self { status, id: None, code, message: message.into(), data: None }
     }
 
     /// 400 with −32600.
     pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, INVALID_REQUEST, message)
+    }
+
+    /// −32600 with an HTTP status, and the service's own code as in REST errors.
+    pub(crate) fn http(status: StatusCode, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status, INVALID_REQUEST, message).with_code(code)
     }
 
     pub(crate) fn with_data(self, data: Value) -> Self {
@@ -49,43 +61,26 @@ impl JsonRpcError {
     pub(crate) fn with_code(self, code: &str) -> Self {
         self.with_data(json!({ "code": code }))
     }
+}
 
-    /// The JSON-RPC message. `id` is that of the request, null if it could not be read, or absent.
-    pub(crate) fn body(&self, id: Option<&Value>) -> Bytes {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            jsonrpc: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: Option<&'a Value>,
-            error: ErrorObject<'a>,
+impl From<OriginRejected> for JsonRpcError {
+    fn from(rejected: OriginRejected) -> Self {
+        let message = rejected.to_string();
+        match rejected {
+            OriginRejected::NoHost => Self::invalid(message),
+            OriginRejected::Host(_) => Self::http(StatusCode::FORBIDDEN, "host_not_allowed", message),
+            OriginRejected::Origin => Self::http(StatusCode::FORBIDDEN, "origin_not_allowed", message),
         }
-        #[derive(Serialize)]
-        struct ErrorObject<'a> {
-            code: i32,
-            message: &'a str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            data: Option<&'a Value>,
-        }
-        let error = ErrorObject { code: self.code, message: &self.message, data: self.data.as_ref() };
-        let body = serde_json::to_vec(&Body { jsonrpc: "2.0", id, error });
-        body.expect("text, numbers and JSON values always serialize").into()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_carries_the_id_of_its_request() {
-        let error = JsonRpcError::invalid("no").with_code("invalid_json");
-        let rest = r#""error":{"code":-32600,"message":"no","data":{"code":"invalid_json"}}}"#;
-        for (id, head) in [
-            (Some(Value::from("a")), r#"{"jsonrpc":"2.0","id":"a","#),
-            (Some(Value::Null), r#"{"jsonrpc":"2.0","id":null,"#),
-            (None, r#"{"jsonrpc":"2.0","#),
-        ] {
-            assert_eq!(error.body(id.as_ref()), format!("{head}{rest}"));
+impl From<BodyReadError> for JsonRpcError {
+    fn from(error: BodyReadError) -> Self {
+        let message = error.to_string();
+        match error {
+            BodyReadError::TooLarge(_) => Self::http(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
+            BodyReadError::Timeout(_) => Self::http(StatusCode::REQUEST_TIMEOUT, "request_timeout", message),
+            BodyReadError::Incomplete => Self::invalid(message),
         }
     }
 }

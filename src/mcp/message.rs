@@ -1,6 +1,7 @@
 //! One JSON-RPC 2.0 request or notification.
 
 use http::StatusCode;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::mcp::JsonRpcError;
@@ -14,24 +15,31 @@ pub(crate) struct Message {
     pub(crate) params: Map<String, Value>,
 }
 
-/// Why a body is not a message, with the id of the request if it could be read.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct MessageError {
-    pub(crate) error: JsonRpcError,
-    pub(crate) id: Option<Value>,
-}
-
-impl From<JsonRpcError> for MessageError {
-    fn from(error: JsonRpcError) -> Self {
-        Self { error, id: None }
+/// A response in JSON. Its `id` is that of the request; null, or absent from 2026-07-28 on, if it could not be read.
+pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &JsonRpcError>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Response<'a, R> {
+        jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<R>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a JsonRpcError>,
     }
+    let (result, error) = match outcome {
+        Ok(result) => (Some(result), None),
+        Err(error) => (None, Some(error)),
+    };
+    let response = Response { jsonrpc: "2.0", id, result, error };
+    serde_json::to_vec(&response).expect("text, numbers and JSON values always serialize")
 }
 
 impl Message {
     /// # Errors
     /// −32700 if the body is not JSON, −32600 if it is a batch or not a JSON-RPC 2.0 message, −32602 if `params` or its
     /// `_meta` is not an object.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, MessageError> {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, JsonRpcError> {
         let value = serde_json::from_slice(body).map_err(|error| {
             let message = match body {
                 [] => "the body is empty".to_owned(),
@@ -42,17 +50,17 @@ impl Message {
         let mut fields = match value {
             Value::Object(fields) => fields,
             Value::Array(_) => {
-                return Err(JsonRpcError::invalid("batches are not supported: send one message per request").into());
+                return Err(JsonRpcError::invalid("batches are not supported: send one message per request"));
             }
-            _ => return Err(JsonRpcError::invalid("the body is not a JSON-RPC message: it must be an object").into()),
+            _ => return Err(JsonRpcError::invalid("the body is not a JSON-RPC message: it must be an object")),
         };
         let id = fields.remove("id");
         if !id.as_ref().is_none_or(|id| id.is_string() || id.is_i64()) {
-            return Err(JsonRpcError::invalid("`id` must be a string or an integer").into());
+            return Err(JsonRpcError::invalid("`id` must be a string or an integer"));
         }
         match Self::method_and_params(fields) {
             Ok((method, params)) => Ok(Self { id, method, params }),
-            Err(error) => Err(MessageError { error, id }),
+            Err(error) => Err(JsonRpcError { id, ..error }),
         }
     }
 
@@ -126,8 +134,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, INVALID_PARAMS, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":"x"}}"#, INVALID_PARAMS, Some(1)),
         ] {
-            let MessageError { error, id: read } = Message::parse(body.as_bytes()).unwrap_err();
-            assert_eq!((error.code, read), (code, id.map(Value::from)), "{body}");
+            let error = Message::parse(body.as_bytes()).unwrap_err();
+            assert_eq!((error.code, error.id), (code, id.map(Value::from)), "{body}");
             assert_eq!(error.status, 400, "{body}");
         }
     }
@@ -140,5 +148,18 @@ mod tests {
         assert!(message.calls_tool() && message.params.is_empty());
         let notification = Message::parse(br#"{"jsonrpc":"2.0","method":"tools/call"}"#).unwrap();
         assert!(!notification.calls_tool());
+    }
+    #[test]
+    fn an_error_carries_the_id_of_its_request() {
+        let error = JsonRpcError::invalid("no").with_code("invalid_json");
+        let rest = r#""error":{"code":-32600,"message":"no","data":{"code":"invalid_json"}}}"#;
+        for (id, head) in [
+            (Some(Value::from("a")), r#"{"jsonrpc":"2.0","id":"a","#),
+            (Some(Value::Null), r#"{"jsonrpc":"2.0","id":null,"#),
+            (None, r#"{"jsonrpc":"2.0","#),
+        ] {
+            let text = response(id.as_ref(), Err::<(), _>(&error));
+            assert_eq!(String::from_utf8(text).unwrap(), format!("{head}{rest}"));
+        }
     }
 }

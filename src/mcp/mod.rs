@@ -8,7 +8,6 @@ mod endpoint;
 mod error;
 mod manifest;
 mod message;
-mod origin_policy;
 mod output_schema;
 mod profile;
 mod quota;
@@ -21,7 +20,6 @@ pub use args::{Argument, ToolCall};
 pub use backend::{ToolBackend, ToolRelease};
 pub use endpoint::{McpEndpoint, McpPath};
 pub(crate) use error::JsonRpcError;
-pub use origin_policy::{OriginPolicy, OriginPolicyError};
 pub use quota::McpQuota;
 pub use tool::Tool;
 pub use tool_result::MAX_RESULT_BYTES;
@@ -35,7 +33,7 @@ pub struct Settings {
     pub public_url: String,
     /// Whether the server listens on a loopback address only.
     pub on_loopback: bool,
-    /// Origins of web pages that may call; `None`: see [`OriginPolicy::new`].
+    /// Origins of web pages that may call; `None`: see [`OriginPolicy::new`](crate::http::origin_policy::OriginPolicy::new).
     pub allowed_origins: Option<Vec<Origin>>,
     /// Maximum bytes of a request body.
     pub body_limit: usize,

@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use bytes::Bytes;
+
 /// An e-mail address, two passwords and a name are far shorter.
 pub(crate) const MAX_BYTES: usize = 16 * 1024;
 
 /// `Debug` shows no field, because passwords are among them.
-pub(crate) struct FormData(Vec<u8>);
+pub(crate) struct FormData(Bytes);
 
 impl fmt::Debug for FormData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +19,7 @@ impl fmt::Debug for FormData {
 
 impl FormData {
     /// `body` is `application/x-www-form-urlencoded`.
-    pub(crate) fn new(body: Vec<u8>) -> Self {
+    pub(crate) fn new(body: Bytes) -> Self {
         Self(body)
     }
 
@@ -34,7 +36,7 @@ mod tests {
 
     #[test]
     fn fields_are_decoded() {
-        let form = FormData::new(b"email=ada%40example.com&password=a+b%26c&email=other".to_vec());
+        let form = FormData::new(Bytes::from_static(b"email=ada%40example.com&password=a+b%26c&email=other"));
         assert_eq!((form.text("email").as_ref(), form.text("password").as_ref()), ("ada@example.com", "a b&c"));
         assert_eq!(form.text("name"), "");
         assert_eq!(format!("{form:?}"), "FormData(…)");

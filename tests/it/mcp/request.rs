@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyDataStream, BodyExt, Full};
 use serde_json::{Value, json};
-use venturedex::http::Peer;
+use venturedex::http::{Peer, RequestIds, RequestParts};
 use venturedex::mcp::McpPath;
 
 use super::endpoint::Endpoint;
@@ -121,10 +121,17 @@ impl TestRequest {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let path = McpPath::of(request.uri().path()).expect("a path of the endpoint");
-        let (mut parts, body) = request.into_parts();
-        parts.extensions.insert(Peer("192.0.2.1:5000".parse().unwrap()));
+        let (parts, body) = request.into_parts();
+        let request = RequestParts {
+            method: &parts.method,
+            path: parts.uri.path(),
+            query: parts.uri.query().unwrap_or(""),
+            headers: &parts.headers,
+            peer: Peer("192.0.2.1:5000".parse().unwrap()),
+            id: RequestIds::new(1).next(),
+        };
         let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
-        let (head, body) = endpoint.mcp.respond(path, parts, body).await.into_parts();
+        let (head, body) = endpoint.mcp.respond(path, &request, body).await.into_parts();
         Reply { status: head.status.as_u16(), headers: head.headers, body }
     }
 }

@@ -7,11 +7,9 @@ use std::net::IpAddr;
 
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Uri};
 
 use crate::http::origin::{Origin, normal_host};
-use crate::mcp::JsonRpcError;
-use crate::mcp::error::INVALID_REQUEST;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginPolicy {
@@ -30,6 +28,17 @@ enum Origins {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--public-url: `{0}` is not of the form https://host[:port]")]
 pub struct OriginPolicyError(String);
+
+/// Why a request is rejected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum OriginRejected {
+    #[error("the `Host` header is missing or invalid")]
+    NoHost,
+    #[error("the host `{0}` is not allowed; the operator sets it with --public-url")]
+    Host(String),
+    #[error("pages of this origin are not allowed; the operator allows origins with --allowed-origins")]
+    Origin,
+}
 
 impl OriginPolicy {
     /// Allows the host of `public_url` and loopback. Allows the origins in `allowed`; without that list, the same hosts
@@ -54,25 +63,15 @@ impl OriginPolicy {
         &self.host
     }
 
-    /// # Errors
-    /// 400 if there is no valid host, 403 if the host or the origin is not allowed.
-    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), JsonRpcError> {
+    /// Checks the `Host` and `Origin` of a request.
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         let host = headers.get(HOST).and_then(authority).map(|authority| normal_host(authority.host()));
-        let Some(host) = host else {
-            return Err(JsonRpcError::invalid("the `Host` header is missing or invalid"));
-        };
+        let host = host.ok_or(OriginRejected::NoHost)?;
         if !self.is_ours(&host) {
-            let message = format!("the host `{host}` is not allowed; the operator sets it with --public-url");
-            return Err(
-                JsonRpcError::new(StatusCode::FORBIDDEN, INVALID_REQUEST, message).with_code("host_not_allowed")
-            );
+            return Err(OriginRejected::Host(host));
         }
         match headers.get(ORIGIN) {
-            Some(origin) if !self.is_allowed(origin) => {
-                let message =
-                    "pages of this origin are not allowed; the operator allows origins with --allowed-origins";
-                Err(JsonRpcError::new(StatusCode::FORBIDDEN, INVALID_REQUEST, message).with_code("origin_not_allowed"))
-            }
+            Some(origin) if !self.is_allowed(origin) => Err(OriginRejected::Origin),
             _ => Ok(()),
         }
     }
@@ -107,7 +106,11 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        policy.admit(&headers).map_or_else(|error| error.status.as_u16(), |()| 200)
+        match policy.admit(&headers) {
+            Ok(()) => 200,
+            Err(OriginRejected::NoHost) => 400,
+            Err(OriginRejected::Host(_) | OriginRejected::Origin) => 403,
+        }
     }
 
     #[test]
@@ -130,7 +133,7 @@ mod tests {
         ] {
             assert_eq!(status(&policy, host, None), expected, "{host}");
         }
-        assert_eq!(policy.admit(&HeaderMap::new()).unwrap_err().status, 400);
+        assert_eq!(policy.admit(&HeaderMap::new()), Err(OriginRejected::NoHost));
     }
 
     #[test]
