@@ -40,7 +40,7 @@ use crate::catalog::Catalog;
 use crate::data::{Date, SnapshotVersion};
 use crate::quota::Quota;
 
-use crate::http::headers::{self, Caching, CommonHeaders, READS, set};
+use crate::http::headers::{self, Caching, CommonHeaders, READS, preflight, set};
 use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
 use crate::http::problem::{Code, Problem, UsedUp};
 use crate::http::response_cache::{CacheKey, CachedResponse};
@@ -268,7 +268,7 @@ impl<'a> Pipeline<'a> {
         let mut response = match outcome {
             Ok(Outcome::Found(cached)) => success(self.request, &cached),
             Ok(Outcome::NotModified(etag)) => not_modified(etag),
-            Ok(Outcome::Preflight) => preflight(),
+            Ok(Outcome::Preflight) => preflight(READS),
             Err(problem) => self.failure(&problem, quota),
         };
         let headers = response.headers_mut();
@@ -421,13 +421,6 @@ fn not_modified(etag: HeaderValue) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
     response.headers_mut().insert(ETAG, etag);
-    response
-}
-
-fn preflight() -> Response<Bytes> {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    headers::write_preflight(response.headers_mut(), READS);
     response
 }
 

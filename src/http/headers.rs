@@ -1,12 +1,13 @@
 //! The headers that responses have in common: one place writes them, see [`CommonHeaders`].
 
+use bytes::Bytes;
 use http::header::IntoHeaderName;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
     IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -135,12 +136,17 @@ pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     }
 }
 
-/// Writes what a path with `methods` responds to `OPTIONS`.
-pub(crate) fn write_preflight(headers: &mut HeaderMap, methods: &'static str) {
+/// What a path with `methods` responds to `OPTIONS`.
+pub(crate) fn preflight(methods: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
     headers.insert(ALLOW, HeaderValue::from_static(methods));
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    CommonHeaders { is_cross_origin: true, ..CommonHeaders::default() }.write(headers);
+    response
 }
 
 /// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` is any.

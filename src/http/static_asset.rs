@@ -1,11 +1,11 @@
 //! Bodies that are the same for every caller: generated, hashed and compressed once.
 
 use bytes::Bytes;
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::http::headers::{Caching, CommonHeaders, READS, if_none_match, set, write_preflight};
+use crate::http::headers::{Caching, CommonHeaders, READS, if_none_match, preflight, set};
 use crate::http::negotiation::{accepts_gzip, gzip};
 
 /// A body that is the same for every caller.
@@ -26,16 +26,12 @@ impl StaticAsset {
 
     /// Responds to a request; `None` if the method is not GET, HEAD or OPTIONS.
     pub(crate) fn answer(&self, method: &Method, request: &HeaderMap) -> Option<Response<Bytes>> {
+        match *method {
+            Method::OPTIONS => return Some(preflight(READS)),
+            Method::GET | Method::HEAD => {}
+            _ => return None,
+        }
         let mut response = Response::new(Bytes::new());
-        if *method == Method::OPTIONS {
-            *response.status_mut() = StatusCode::NO_CONTENT;
-            write_preflight(response.headers_mut(), READS);
-            response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-            return Some(response);
-        }
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return None;
-        }
         if self.is_cached_by(request) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         } else {

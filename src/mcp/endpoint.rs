@@ -15,7 +15,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::http::body::{self, BodyReadError};
-use crate::http::headers::{CommonHeaders, READS, write_preflight};
+use crate::http::headers::{CommonHeaders, READS, preflight};
 use crate::http::negotiation::{accepts_json, has_content_type};
 use crate::http::origin_policy::{OriginPolicy, OriginPolicyError};
 use crate::http::server::panic_message;
@@ -110,7 +110,7 @@ impl McpEndpoint {
     /// The manifest, or what `OPTIONS` and other methods get.
     fn read(&self, path: McpPath, request: &RequestParts<'_>) -> Response {
         let asset = match path {
-            McpPath::Endpoint if request.method == Method::OPTIONS => return preflight(),
+            McpPath::Endpoint if request.method == Method::OPTIONS => return preflight(POST_ONLY),
             McpPath::Endpoint => None,
             McpPath::Manifest => Some(self.manifest.card(request.headers)),
             McpPath::Index => Some(self.manifest.index()),
@@ -213,13 +213,6 @@ fn response(status: StatusCode, json: Option<Vec<u8>>) -> Response {
 fn error_response(request: &RequestParts<'_>, error: &JsonRpcError) -> Response {
     let id = error.id.clone().or_else(|| unknown_id(request.headers));
     response(error.status, Some(message::response(id.as_ref(), Err::<(), _>(error))))
-}
-
-fn preflight() -> Response {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    write_preflight(response.headers_mut(), POST_ONLY);
-    response
 }
 
 fn method_not_allowed(request: &RequestParts<'_>, path: McpPath) -> Response {
