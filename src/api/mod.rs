@@ -266,7 +266,7 @@ impl<'a> Pipeline<'a> {
             Err(_) => Some(Caching::Never),
         };
         let mut response = match outcome {
-            Ok(Outcome::Found(cached)) => success(self.request, &cached),
+            Ok(Outcome::Found(cached)) => success(self.request, cached),
             Ok(Outcome::NotModified(etag)) => not_modified(etag),
             Ok(Outcome::Preflight) => preflight(READS),
             Err(problem) => self.failure(&problem, quota),
@@ -406,11 +406,16 @@ fn write_successor(headers: &mut HeaderMap, version: Version, state: &State, pat
     }
 }
 
-fn success(request: &RequestParts<'_>, cached: &CachedResponse) -> Response<Bytes> {
-    let packed = if accepts_gzip(request.headers) { cached.gzipped() } else { None };
+fn success(request: &RequestParts<'_>, found: Arc<CachedResponse>) -> Response<Bytes> {
+    let packed = if accepts_gzip(request.headers) { found.gzipped() } else { None };
     let is_packed = packed.is_some();
-    let mut response = Response::new(packed.unwrap_or_else(|| cached.body.clone()));
-    *response.headers_mut() = cached.headers.clone();
+    // A response that is not cached belongs to this request alone.
+    let (headers, body) = match Arc::try_unwrap(found) {
+        Ok(own) => (own.headers, own.body),
+        Err(cached) => (cached.headers.clone(), cached.body.clone()),
+    };
+    let mut response = Response::new(packed.unwrap_or(body));
+    *response.headers_mut() = headers;
     if is_packed {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

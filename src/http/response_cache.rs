@@ -1,13 +1,15 @@
 //! The response cache.
 //!
 //! A release never changes, and neither does its response to a path and query: the same bytes serve every caller. The cache
-//! is bounded by its size in bytes; responses that are not requested again are evicted.
+//! is bounded by its size in bytes. A response is cached when it is computed for the second time: most requests of a program
+//! that walks through the data are never repeated, and would evict those that are.
 //!
 //! Each thread of the runtime has its own part: shared counters of use would move between processors with every request,
 //! which takes longer than the rest of a lookup.
 
+use std::hash::BuildHasher;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 
@@ -29,6 +31,8 @@ const MIN_CAPACITY: usize = 4 * 1024 * 1024;
 const EXPECTED_RESPONSES: usize = 8_192;
 /// Longer responses are not cached, bytes.
 const MAX_BODY: usize = 256 * 1024;
+/// Recent requests of a thread that are remembered, so that the second of the same is cached.
+const REMEMBERED: usize = 4_096;
 /// Memory of a cached response apart from its body, path and query, bytes.
 const OVERHEAD: usize = 2_048;
 
@@ -107,7 +111,22 @@ impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ByBytes {
     }
 }
 
-type Part = Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>;
+/// The part of one thread.
+struct Part {
+    responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>,
+    /// Hashes of recent requests, each at the place that it names.
+    recent: Box<[AtomicU64]>,
+    hasher: RandomState,
+}
+
+impl Part {
+    /// Remembers a request; true if it is among the recent ones.
+    fn is_repeated(&self, key: CacheKey<'_>) -> bool {
+        let hash = self.hasher.hash_one(key);
+        let place = &self.recent[hash as usize % REMEMBERED];
+        place.swap(hash, Ordering::Relaxed) == hash
+    }
+}
 
 /// Cached responses of all loaded releases.
 pub struct ResponseCache {
@@ -129,20 +148,22 @@ impl ResponseCache {
     }
 
     pub(crate) fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
-        self.of_this_thread().get(&key)
+        self.of_this_thread().responses.get(&key)
     }
 
+    /// Caches a computed response if its request is repeated.
     pub(crate) fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
-        if response.body.len() <= MAX_BODY {
+        let part = self.of_this_thread();
+        if response.body.len() <= MAX_BODY && part.is_repeated(key) {
             let CacheKey { release, path, query } = key;
             let key = OwnedCacheKey { release, path: path.into(), query: query.into() };
-            self.of_this_thread().insert(key, Arc::clone(response));
+            part.responses.insert(key, Arc::clone(response));
         }
     }
 
     /// Bytes of all cached responses, approximately.
     pub fn bytes(&self) -> u64 {
-        self.by_thread.iter().map(Cache::weight).sum()
+        self.by_thread.iter().map(|part| part.responses.weight()).sum()
     }
 }
 
@@ -157,7 +178,11 @@ impl Default for ResponseCache {
                 .weight_capacity(capacity)
                 .build();
             let options = options.expect("all capacities are set");
-            Cache::with_options(options, ByBytes, RandomState::default(), Default::default())
+            Part {
+                responses: Cache::with_options(options, ByBytes, RandomState::default(), Default::default()),
+                recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
+                hasher: RandomState::default(),
+            }
         };
         Self { by_thread: (0..threads).map(part).collect() }
     }

@@ -31,15 +31,17 @@ fn a_cached_response_equals_the_computed_one() {
         "/api/v3/suggest?q=al",
         "/api/v3/leaderboard?limit=100",
     ] {
+        let before = server.state.response_cache.bytes();
         let made = first.get(path);
         assert_eq!(made.status, 200, "{path}: {}", made.text);
-        assert!(server.state.response_cache.bytes() > 0);
+        assert_eq!(server.state.response_cache.bytes(), before, "{path}: cached at its first request");
         for _ in 0..2 {
             let again = second.get(path);
             assert_eq!(again.text, made.text, "{path}");
             assert_eq!(constant(&again.headers), constant(&made.headers), "{path}");
             assert_ne!(again.header("x-request-id"), made.header("x-request-id"), "{path}");
         }
+        assert!(server.state.response_cache.bytes() > before, "{path}");
         let packed = second.send("GET", path, &[("accept-encoding", "gzip")]);
         assert_eq!(packed.text, made.text, "{path}");
         let again = second.send("GET", path, &[("if-none-match", made.header("etag"))]);
@@ -71,7 +73,7 @@ fn a_new_release_has_its_own_responses() {
     let before = client.get(path);
     assert_eq!(client.get(path).text, before.text);
     let folder = copy_as(&bundled_folder(), "2026-12-24.7");
-    server.state.releases.replace(Arc::new(catalog_of(folder.path())));
+    server.state.live.replace(Arc::new(catalog_of(folder.path())));
     let after = client.get(path);
     assert_eq!(after.header("x-snapshot"), "2026-12-24.7");
     assert_eq!(after.json()["meta"]["snapshot"], "2026-12-24.7");
