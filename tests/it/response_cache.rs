@@ -73,7 +73,7 @@ fn a_new_release_has_its_own_responses() {
     let before = client.get(path);
     assert_eq!(client.get(path).text, before.text);
     let folder = copy_as(&bundled_folder(), "2026-12-24.7");
-    server.state.live.replace(Arc::new(catalog_of(folder.path())));
+    server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let after = client.get(path);
     assert_eq!(after.header("x-snapshot"), "2026-12-24.7");
     assert_eq!(after.json()["meta"]["snapshot"], "2026-12-24.7");
