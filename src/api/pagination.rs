@@ -170,7 +170,10 @@ fn parse_query(
     }
     let fixed_names: Vec<&str> = fixed.iter().map(|(name, _)| *name).collect();
     let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    let values: Vec<(String, String)> = url.values.iter().cloned().chain(fixed).collect();
+    let values = match fixed.len() {
+        0 => Cow::Borrowed(url.values),
+        _ => Cow::Owned(url.values.iter().cloned().chain(fixed).collect()),
+    };
     let given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&fixed_names))?;
     let Some(cursor) = cursor else {
         if resource == Resource::Match && given.canonical.is_empty() {
