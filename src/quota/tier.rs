@@ -13,30 +13,26 @@ impl Tier {
     /// All tiers, the smallest first.
     pub const ALL: [Self; 3] = [Self::Free, Self::Pro, Self::Enterprise];
 
-    pub fn name(self) -> &'static str {
+    fn definition(self) -> (&'static str, Option<u32>, Option<u32>) {
         match self {
-            Self::Free => "free",
-            Self::Pro => "pro",
-            Self::Enterprise => "enterprise",
+            Self::Free => ("free", Some(100), Some(3)),
+            Self::Pro => ("pro", Some(5_000), Some(10)),
+            Self::Enterprise => ("enterprise", None, None),
         }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.definition().0
     }
 
     /// Requests per day and key; `None` if unlimited.
     pub fn daily_limit(self) -> Option<u32> {
-        match self {
-            Self::Free => Some(100),
-            Self::Pro => Some(5_000),
-            Self::Enterprise => None,
-        }
+        self.definition().1
     }
 
     /// Active keys per account; `None` if unlimited.
     pub fn keys(self) -> Option<u32> {
-        match self {
-            Self::Free => Some(3),
-            Self::Pro => Some(10),
-            Self::Enterprise => None,
-        }
+        self.definition().2
     }
 }
 
