@@ -35,35 +35,29 @@ impl Reason {
     pub const ALL: [Self; 6] =
         [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
 
-    pub fn name(self) -> &'static str {
+    fn definition(self) -> (&'static str, u8, u8) {
         match self {
-            Self::Stage => "stage",
-            Self::Sector => "sector",
-            Self::Country => "country",
-            Self::CheckSize => "check_size",
-            Self::Activity => "activity",
-            Self::Responsiveness => "responsiveness",
+            Self::Stage => ("stage", 25, 10),
+            Self::Sector => ("sector", 30, 12),
+            Self::Country => ("country", 10, 0),
+            Self::CheckSize => ("check_size", 15, 0),
+            Self::Activity => ("activity", 10, 5),
+            Self::Responsiveness => ("responsiveness", 10, 0),
         }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.definition().0
     }
 
     /// Maximum points; 100 in total.
     pub fn max_points(self) -> u8 {
-        match self {
-            Self::Sector => 30,
-            Self::Stage => 25,
-            Self::CheckSize => 15,
-            Self::Country | Self::Activity | Self::Responsiveness => 10,
-        }
+        self.definition().1
     }
 
     /// Points for a near match; 0 for reasons without one.
     fn near_points(self) -> u8 {
-        match self {
-            Self::Sector => 12,
-            Self::Stage => 10,
-            Self::Activity => 5,
-            _ => 0,
-        }
+        self.definition().2
     }
 
     /// How the points are computed, for the docs.
