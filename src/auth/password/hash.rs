@@ -37,8 +37,7 @@ impl PasswordHash {
     pub(crate) fn of(secret: &Secret) -> Result<Self, StoreError> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
-        let failed = |error: argon2::password_hash::Error| StoreError::Hashing(error.to_string());
-        Self::with(&argon2().map_err(failed)?, secret, &salt).map_err(failed)
+        Self::with(&argon2(), secret, &salt).map_err(|error| StoreError::Hashing(error.to_string()))
     }
 
     fn with(argon2: &Argon2<'_>, secret: &Secret, salt: &[u8]) -> Result<Self, argon2::password_hash::Error> {
@@ -55,8 +54,7 @@ impl PasswordHash {
 
     /// Takes about 50 ms.
     pub(crate) fn matches(&self, secret: &Secret) -> bool {
-        let Ok(argon2) = argon2() else { return false };
-        PasswordVerifier::<str>::verify_password(&argon2, secret.bytes(), &self.0).is_ok()
+        PasswordVerifier::<str>::verify_password(&argon2(), secret.bytes(), &self.0).is_ok()
     }
 
     /// True if it was created with other parameters than the current ones.
@@ -73,9 +71,9 @@ impl PasswordHash {
     }
 }
 
-fn argon2() -> Result<Argon2<'static>, argon2::password_hash::Error> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+fn argon2() -> Argon2<'static> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within argon2's bounds");
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
 impl fmt::Debug for PasswordHash {
