@@ -2,7 +2,7 @@
 //!
 //! [`AuthService`] is what the front ends use. Requests are decided from memory: a table of key digests identifies the caller,
 //! and the counters of [`crate::quota`] count. The [`Store`] is read at start and when it changed; usage is written behind, so
-//! that no API request waits for a disk.
+//! that no request with a known key waits for a disk.
 
 pub mod account;
 mod api_key;

@@ -1,6 +1,5 @@
 //! Which firms fit a startup, and why: points for reasons that anyone can check against the records. Deterministic, no
-//! model. [`METHOD`] and
-//! [`Reason::explanation`] are the public text of the rules.
+//! model. [`METHOD`] and [`Reason::explanation`] are the public text of the rules.
 
 pub mod scorer;
 

@@ -1,6 +1,6 @@
 //! The hidden quality of firms, and how a review is drawn from it without bias.
 //!
-//! A rating is 1 and the number of successes in four trials of probability `p`: whatever `p`, its expected value is
+//! A rating is 1 plus the number of successes in four trials of probability `p`: whatever `p`, its expected value is
 //! exactly `1 + 4p`. The trials of one review share some of their draws, so that its ratings correlate, and a reviewer who
 //! was ghosted rates low; each draw is still uniform, so that the expected values stay exact.
 

@@ -1,4 +1,4 @@
-//! The JSON result of a tool, limited in size.
+//! The JSON result of a tool, limited to [`MAX_RESULT_BYTES`].
 
 use serde_json::Value;
 

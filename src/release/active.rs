@@ -1,4 +1,4 @@
-//! The release that is served: one pointer that is swapped.
+//! The release that is served: one pointer that [`ActiveRelease::replace`] swaps.
 //!
 //! A request takes `current()` once, at its start, so that no response mixes two releases. Releases served before remain
 //! loaded for their cursors.

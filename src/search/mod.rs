@@ -2,7 +2,7 @@
 //!
 //! Tantivy builds the inverted index: one segment, in which document `n` is row `n` of the table and nothing is stored but
 //! the terms. At search time it reads the postings of words that more than 128 rows contain and the raw names without
-//! letters or digits. Everything else comes from own tables next to the segment ([`index`]): the rows of rarer words,
+//! letters or digits. Everything else comes from our own tables next to the segment ([`index`]): the rows of rarer words,
 //! full names, acronyms, phonetic keys, a static rank per row, and the dictionary as a transducer that is walked node by
 //! node. They exist for speed: tantivy shows its dictionary only through an automaton, and its `FuzzyTermQuery` is an
 //! order of magnitude slower (`benches/search_speed.rs` measures both). [`query`] expands the words of a query, and

@@ -1,6 +1,6 @@
 //! Phonetic keys: the consonants of a name, with those that are often confused merged.
 //!
-//! `Ventures`, `vanttures` and `wantures` have the same key, so have `Trifork` and `tryforc`. The key is coarse on purpose:
+//! `Ventures`, `vanttures` and `wantures` have the same key, and so do `Trifork` and `tryforc`. The key is coarse on purpose:
 //! it finds candidates, and the edit distance of the names decides among them.
 
 use std::slice;
