@@ -116,6 +116,7 @@ pub struct KeyRecord {
     pub account: AccountId,
     pub email: Email,
     pub tier: Tier,
+    /// Empty if it was purged.
     pub name: String,
     pub masked: MaskedKey,
     /// Unix seconds.

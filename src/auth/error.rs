@@ -34,6 +34,11 @@ pub enum StoreError {
     )]
     KeyLimitReached { email: Email, tier: Tier, allowed: u32 },
     #[error(
+        "{allowed} keys of `{email}` were created today, the maximum of the {tier} tier per UTC day; use one of them, or \
+         try again after 00:00 UTC"
+    )]
+    NewKeysUsedUp { email: Email, tier: Tier, allowed: u32 },
+    #[error(
         "`{email}` has {active} active keys, but the {tier} tier allows {allowed}; revoke {} first",
         active.saturating_sub(*allowed)
     )]
@@ -75,6 +80,7 @@ impl StoreError {
             Self::AccountGone => "account_gone",
             Self::PasswordChanged => "password_changed",
             Self::KeyLimitReached { .. } => "keys_used_up",
+            Self::NewKeysUsedUp { .. } => "new_keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
@@ -104,6 +110,8 @@ pub enum AccountError {
     SignedOut,
     #[error("all {allowed} keys of the {tier} tier are in use; revoke one that you no longer need")]
     KeyLimitReached { tier: Tier, allowed: u32 },
+    #[error("you created {0} keys today, the maximum per day; use one that you have, or try again after 00:00 UTC")]
+    NewKeysUsedUp(u32),
     #[error("you have no such key; your account page lists your keys")]
     NoSuchKey,
     /// Too many attempts from the client address, or for the account.
@@ -130,6 +138,7 @@ impl From<StoreError> for AccountError {
         match error {
             StoreError::AccountGone | StoreError::PasswordChanged => Self::SignedOut,
             StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
+            StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),
             StoreError::NoSuchKey => Self::NoSuchKey,
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
             error => Self::Store(error),

@@ -22,4 +22,6 @@ pub use service::accounts::{NewSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage};
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
-pub use store::{Changes, Credentials, DayUsage, KeyState, PasswordVersion, Store};
+pub use store::{
+    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, USAGE_DAYS,
+};

@@ -227,7 +227,7 @@ impl AuthService {
 
     /// Writes the usage counted since the last call to the store, in one transaction, and returns the number of counts.
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of past
-    /// days, loads the stored usage of the day, and ends expired sessions. If the store fails, the next call writes again.
+    /// days, loads the stored usage of the day, ends expired sessions, and purges what is stored for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
         let mut loaded_day = self.loaded_day.lock().unwrap_or_else(PoisonError::into_inner);
         let added = self.key_counter.to_write();
@@ -245,6 +245,7 @@ impl AuthService {
             self.key_counter.drop_old(today);
             self.key_counter.load(today, self.store.usage(today)?);
             self.store.end_expired_sessions(now)?;
+            self.store.purge(today)?;
             *loaded_day = Some(today);
         }
         self.rate_limits.remove_expired(now);

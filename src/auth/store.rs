@@ -79,11 +79,19 @@ pub trait Store: Send + Sync {
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
 
     /// If a key of the account was revoked on the same day (UTC), the new one takes over its counter.
-    /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`].
+    /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`], [`StoreError::NewKeysUsedUp`].
     fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError>;
 
-    /// The keys of an account (`None`: of all), by number, with their usage on `today`.
+    /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
+    /// key ever created.
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// The active keys of an account and some of its revoked ones, by number, with their usage on `today`. The cost depends on
+    /// these only.
+    fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
+    fn key(&self, key: KeyRef, today: Date) -> Result<KeyRecord, StoreError>;
 
     /// A key that is already revoked is unchanged: its `revoked_at` is earlier than `now`.
     /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
@@ -96,8 +104,13 @@ pub trait Store: Send + Sync {
     /// The usage of all keys on one day.
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError>;
 
-    /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out.
+    /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
+    /// on the days on which keys of the account existed, not on other accounts.
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError>;
+
+    /// Deletes usage older than [`USAGE_DAYS`] and the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, and returns
+    /// the number of rows that changed.
+    fn purge(&self, today: Date) -> Result<usize, StoreError>;
 
     /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same order:
     /// other processes may have added too. The total is 0 for a key whose account was deleted.
@@ -105,6 +118,21 @@ pub trait Store: Send + Sync {
 
     /// The secret that signs cursors; set to `fresh` on the first call.
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError>;
+}
+
+/// Days for which usage is stored: a year can be compared with the one before.
+pub const USAGE_DAYS: i32 = 400;
+
+/// Days after which the name of a revoked key is deleted; its digest remains.
+pub const REVOKED_NAME_DAYS: i32 = 90;
+
+/// Which of its revoked keys an account is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevokedKeys {
+    /// Unix seconds of the earliest revocation.
+    pub since: i64,
+    /// The number of keys; those revoked last are preferred.
+    pub max: u32,
 }
 
 /// What authentication needs to know of a key.

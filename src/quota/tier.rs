@@ -13,11 +13,11 @@ impl Tier {
     /// All tiers, the smallest first.
     pub const ALL: [Self; 3] = [Self::Free, Self::Pro, Self::Enterprise];
 
-    fn definition(self) -> (&'static str, Option<u32>, Option<u32>) {
+    fn definition(self) -> (&'static str, Option<u32>, Option<u32>, Option<u32>) {
         match self {
-            Self::Free => ("free", Some(100), Some(3)),
-            Self::Pro => ("pro", Some(5_000), Some(10)),
-            Self::Enterprise => ("enterprise", None, None),
+            Self::Free => ("free", Some(100), Some(3), Some(30)),
+            Self::Pro => ("pro", Some(5_000), Some(10), Some(30)),
+            Self::Enterprise => ("enterprise", None, None, None),
         }
     }
 
@@ -33,6 +33,12 @@ impl Tier {
     /// Active keys per account; `None` if unlimited.
     pub fn keys(self) -> Option<u32> {
         self.definition().2
+    }
+
+    /// Keys that an account may create per UTC day, revoked ones included; `None` if unlimited. Every key remains in the store
+    /// and in memory, so that it is rejected as revoked: this bounds how fast an account makes them grow.
+    pub fn new_keys_per_day(self) -> Option<u32> {
+        self.definition().3
     }
 }
 

@@ -190,7 +190,19 @@ fn the_number_of_keys_is_limited_by_the_tier() {
     assert_eq!(reply.status, 422);
     assert!(reply.text.contains("revoke one that you no longer need"), "{}", reply.text);
     browser.post(&format!("/account/keys/{}/revoke", ids[0]), &[]);
-    browser.create_key("four");
+    let (_, mut id) = browser.create_key("four");
+    for _ in 5..=30 {
+        browser.post(&format!("/account/keys/{id}/revoke"), &[]);
+        id = browser.create_key("again").1;
+    }
+    browser.post(&format!("/account/keys/{id}/revoke"), &[]);
+    let reply = browser.post("/account/keys", &[("name", "the thirty-first")]);
+    assert_eq!(reply.status, 422);
+    assert!(
+        reply.text.contains("You created 30 keys today") && reply.text.contains("after 00:00 UTC"),
+        "{}",
+        reply.text
+    );
     for (name, advice) in [("", "1 to 100 characters"), ("two\nlines", "on one line")] {
         let reply = browser.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 422);

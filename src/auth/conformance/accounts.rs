@@ -201,9 +201,10 @@ pub(crate) fn usage_is_reported_by_day_and_key(open: Open<'_>) {
     let day = |number: i64| Date::from_unix(NOON + number * 86_400);
     for (state, number, requests) in [(one, 0, 5), (two, 0, 6), (one, 1, 7), (two, 29, 8), (one, 30, 9), (other, 1, 99)]
     {
-        store.add_usage(&[added(state, NOON + number * 86_400, requests)], NOON).unwrap();
+        let now = NOON + number * 86_400;
+        store.add_usage(&[added(state, now, requests)], now).unwrap();
     }
-    store.revoke_key(KeyRef::Id(keys[1]), NOON).unwrap();
+    store.revoke_key(KeyRef::Id(keys[1]), NOON + 29 * 86_400).unwrap();
     let reported = |first, last| {
         let usage = there.usage_of(ada.id, day(first), day(last)).unwrap();
         usage.into_iter().map(|usage| (usage.day, usage.key, usage.requests)).collect::<Vec<_>>()

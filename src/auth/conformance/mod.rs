@@ -13,7 +13,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 17] = [
+pub(crate) const TESTS: [(&str, Test); 19] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -23,6 +23,8 @@ pub(crate) const TESTS: [(&str, Test); 17] = [
     ("each handle reports changes once", changes_are_reported),
     ("a key created after a revocation on the same day takes over its counter", counters_are_taken_over),
     ("usage of several handles adds up and is never negative", usage_adds_up),
+    ("the recent keys of an account are listed with their usage", recent_keys_are_listed),
+    ("old usage and the names of keys revoked long ago are purged", old_data_is_purged),
     ("the cursor secret is set once", the_secret_is_constant),
     ("an account has the password that was set last", accounts::credentials_are_stored),
     ("a session is valid until it expires or is ended", accounts::sessions_are_valid_until_they_end),
@@ -243,6 +245,59 @@ fn usage_adds_up(open: Open<'_>) {
         }
     });
     assert_eq!(here.add_usage(&[added(one, NOON, 1)], NOON).unwrap(), [105]);
+}
+
+fn recent_keys_are_listed(open: Open<'_>) {
+    let store = open();
+    let account = ada(&*store, Tier::Pro);
+    let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
+    let ids: Vec<_> = (1..=6).map(|number| add(&*store, number, NOON).unwrap().id).collect();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
+    store.add_usage(&[added(state(&*store, 1), NOON, 3), added(state(&*store, 8), NOON, 9)], NOON).unwrap();
+    for (index, revoked_at) in [(1, 10), (2, 40), (3, 30), (4, 20)] {
+        store.revoke_key(KeyRef::Id(ids[index]), NOON + revoked_at).unwrap();
+    }
+    let today = Date::from_unix(NOON);
+    let listed = |since, max| {
+        let keys = open().recent_keys(account.id, RevokedKeys { since: NOON + since, max }, today).unwrap();
+        keys.into_iter().map(|key| (key.id, key.used_today)).collect::<Vec<_>>()
+    };
+    let keys =
+        |indexes: &[usize]| indexes.iter().map(|index| (ids[*index], [3, 0][(*index).min(1)])).collect::<Vec<_>>();
+    assert_eq!(listed(0, 9), keys(&[0, 1, 2, 3, 4, 5]));
+    assert_eq!(listed(30, 9), keys(&[0, 2, 3, 5]));
+    assert_eq!(listed(0, 1), keys(&[0, 2, 5]));
+    assert_eq!(listed(99, 9), keys(&[0, 5]));
+    assert_eq!(store.key(KeyRef::Of(account.id, ids[0]), today).unwrap().used_today, 3);
+    assert_eq!(store.key(KeyRef::Id(ids[1]), today).unwrap().revoked_at, Some(NOON + 10));
+    assert!(matches!(store.key(KeyRef::Of(bob.id, ids[0]), today), Err(StoreError::NoSuchKey)));
+    assert_eq!(
+        store.keys(None, today).unwrap().iter().map(|key| key.used_today).collect::<Vec<_>>(),
+        [3, 0, 0, 0, 0, 0, 9]
+    );
+}
+
+fn old_data_is_purged(open: Open<'_>) {
+    let store = open();
+    let account = ada(&*store, Tier::Pro);
+    let ids: Vec<_> = (1..=3).map(|number| add(&*store, number, NOON).unwrap().id).collect();
+    store.revoke_key(KeyRef::Id(ids[0]), NOON).unwrap();
+    store.revoke_key(KeyRef::Id(ids[1]), NOON + 86_400).unwrap();
+    let used = [added(state(&*store, 3), NOON, 5), added(state(&*store, 3), NOON + 86_400, 7)];
+    store.add_usage(&used, NOON + 86_400).unwrap();
+    let last = store.changes(0).unwrap().last;
+    let purge = |days: i32| open().purge(Date::from_days(Date::from_unix(NOON).days() + days)).unwrap();
+    let names = || {
+        let keys = store.keys(Some(account.id), Date::from_unix(NOON)).unwrap();
+        keys.into_iter().map(|key| key.name).collect::<Vec<_>>()
+    };
+    assert_eq!((purge(90), names()), (0, vec!["test".to_owned(); 3]));
+    assert_eq!((purge(91), names()), (1, vec![String::new(), "test".to_owned(), "test".to_owned()]));
+    assert_eq!(purge(400), 1, "the second name");
+    assert_eq!((purge(401), purge(401)), (1, 0));
+    assert_eq!(store.usage(Date::from_unix(NOON)).unwrap(), []);
+    assert_eq!(store.usage(Date::from_unix(NOON + 86_400)).unwrap()[0].requests, 7);
+    assert!(store.changes(last).unwrap().keys.is_empty() && state(&*store, 1).revoked, "keys are rejected as before");
 }
 
 fn the_secret_is_constant(open: Open<'_>) {

@@ -6,9 +6,12 @@ mod tests;
 use std::sync::Arc;
 
 use crate::auth::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef};
-use crate::auth::{AccountError, ApiKey, AuthService};
+use crate::auth::{AccountError, ApiKey, AuthService, RevokedKeys};
 use crate::data::Date;
 use crate::quota::Quota;
+
+/// The revoked keys that an account page lists.
+const LISTED_REVOKED: u32 = 20;
 
 #[derive(Debug)]
 pub struct NewKey {
@@ -21,8 +24,10 @@ pub struct NewKey {
 pub(crate) struct AccountUsage {
     /// The oldest first, today last.
     pub(crate) days: Vec<Date>,
-    /// By number: all active keys, and those that were used on one of the days.
+    /// By number: all active keys, and of the [`LISTED_REVOKED`] keys revoked last those that were used on one of the days.
     pub(crate) keys: Vec<KeyUsage>,
+    /// The requests of all other keys on each of the days.
+    pub(crate) others: Vec<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +42,8 @@ pub(crate) struct KeyUsage {
 impl AccountUsage {
     /// The requests of all keys on each of the days.
     pub(crate) fn totals(&self) -> Vec<u64> {
-        let total = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum();
-        (0..self.days.len()).map(total).collect()
+        let listed = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum::<u64>();
+        self.others.iter().enumerate().map(|(day, others)| listed(day) + others).collect()
     }
 }
 
@@ -46,7 +51,7 @@ impl AuthService {
     /// Creates a key, which is accepted when this returns.
     ///
     /// # Errors
-    /// [`AccountError::KeyLimitReached`], [`AccountError::SignedOut`].
+    /// [`AccountError::KeyLimitReached`], [`AccountError::NewKeysUsedUp`], [`AccountError::SignedOut`].
     pub async fn create_key(
         self: &Arc<Self>,
         account: AccountId,
@@ -81,11 +86,19 @@ impl AuthService {
         .await
     }
 
-    /// The keys of an account by number, revoked ones included.
-    pub async fn keys(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<KeyRecord>, AccountError> {
+    /// An active key of an account.
+    ///
+    /// # Errors
+    /// [`AccountError::NoSuchKey`], also for a key of another account and for a revoked one.
+    pub async fn active_key(
+        self: &Arc<Self>,
+        account: AccountId,
+        key: KeyId,
+        now: i64,
+    ) -> Result<KeyRecord, AccountError> {
         let today = Date::from_unix(now);
-        let keys = self.blocking(move |service| service.store.keys(Some(account), today)).await?;
-        Ok(keys.into_iter().map(|key| self.up_to_date(key, today)).collect())
+        let key = self.blocking(move |service| service.store.key(KeyRef::Of(account, key), today)).await?;
+        if key.revoked_at.is_some() { Err(AccountError::NoSuchKey) } else { Ok(self.up_to_date(key, today)) }
     }
 
     /// The usage of an account's keys on the last `days` days including today, up to the last request.
@@ -99,10 +112,17 @@ impl AuthService {
         let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
         let (keys, usage) = self
             .blocking(move |service| {
-                let keys = service.store.keys(Some(account), today)?;
+                let revoked = RevokedKeys { since: first.unix(), max: LISTED_REVOKED };
+                let keys = service.store.recent_keys(account, revoked, today)?;
                 Ok((keys, service.store.usage_of(account, first, today)?))
             })
             .await?;
+        let mut others = vec![0; usize::from(days.max(1))];
+        for usage in &usage {
+            if keys.binary_search_by_key(&usage.key, |key| key.id).is_err() {
+                others[(usage.day.days() - first.days()) as usize] += u64::from(usage.requests);
+            }
+        }
         let days: Vec<Date> = (first.days()..=today.days()).map(Date::from_days).collect();
         let of_key = |key: KeyRecord| {
             let key = self.up_to_date(key, today);
@@ -119,7 +139,7 @@ impl AuthService {
         };
         let is_shown = |key: &KeyUsage| key.key.revoked_at.is_none() || key.requests.iter().any(|count| *count > 0);
         let keys = keys.into_iter().map(of_key).filter(is_shown).collect();
-        Ok(AccountUsage { days, keys })
+        Ok(AccountUsage { days, keys, others })
     }
 
     /// Adds the requests that are counted but not yet written.

@@ -1,11 +1,13 @@
 //! Keys, and their changes for running servers.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::account::{Account, AccountId, KeyId, KeyName, KeyRecord, KeyRef};
-use crate::auth::sqlite::rows::{KEYS, read_key, read_state};
-use crate::auth::sqlite::{SqliteError, accounts, next_change};
-use crate::auth::{ApiKey, Changes, StoreError};
+use crate::auth::account::{Account, AccountId, CounterId, KeyId, KeyName, KeyRecord, KeyRef};
+use crate::auth::sqlite::rows::{KEYS, RECENT_KEYS, read_key, read_state};
+use crate::auth::sqlite::{SqliteError, accounts, next_change, usage};
+use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
 use crate::data::Date;
 
 /// The short form of a key whose account was deleted.
@@ -21,6 +23,11 @@ pub(crate) fn create(
     let Account { email, tier, active_keys, .. } = accounts::by_id(transaction, account)?;
     if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
         return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
+    }
+    if let Some(allowed) = tier.new_keys_per_day()
+        && created_on(transaction, account, Date::from_unix(now))? >= allowed
+    {
+        return Err(StoreError::NewKeysUsedUp { email, tier, allowed }.into());
     }
     let counter = free_counter(transaction, account, Date::from_unix(now))?;
     let change = next_change(transaction)?;
@@ -56,8 +63,48 @@ pub(crate) fn all(
     let condition = if account.is_some() { "keys.account = :id" } else { ":id IS NULL" };
     let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE {condition} ORDER BY keys.id"))?;
     let id = account.map(|account| account.0);
-    let rows = statement.query_map(named_params! {":today": today.days(), ":id": id}, read_key)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows = statement.query_map(named_params! {":id": id}, read_key)?;
+    let used = usage::on_counters(connection, account, today)?;
+    rows.map(|key| Ok(with_usage(key?, &used))).collect()
+}
+
+pub(crate) fn recent(
+    connection: &Connection,
+    account: AccountId,
+    revoked: RevokedKeys,
+    today: Date,
+) -> Result<Vec<KeyRecord>, SqliteError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{KEYS} WHERE keys.id IN (SELECT id FROM keys WHERE account = :account AND revoked_at IS NULL UNION ALL \
+         SELECT * FROM (SELECT id FROM keys WHERE account = :account AND revoked_at >= :since \
+         ORDER BY revoked_at DESC, id DESC LIMIT :max)) ORDER BY keys.id"
+    ))?;
+    let params = named_params! { ":account": account.0, ":since": revoked.since, ":max": revoked.max };
+    let rows = statement.query_map(params, read_key)?;
+    let used = usage::on_counters(connection, Some(account), today)?;
+    rows.map(|key| Ok(with_usage(key?, &used))).collect()
+}
+
+pub(crate) fn one(connection: &Connection, key: KeyRef, today: Date) -> Result<KeyRecord, SqliteError> {
+    record(connection, find(connection, key)?, today)
+}
+
+fn with_usage(key: KeyRecord, used: &HashMap<CounterId, u32>) -> KeyRecord {
+    KeyRecord { used_today: used.get(&key.counter).copied().unwrap_or(0), ..key }
+}
+
+/// The keys of an account that were created on a day. A key that was revoked was revoked on that day or later.
+fn created_on(connection: &Connection, account: AccountId, day: Date) -> Result<u32, rusqlite::Error> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM keys WHERE id IN ({RECENT_KEYS}) AND created_at >= :since AND created_at < :since + 86400"
+        ))?
+        .query_row(named_params! { ":account": account.0, ":since": day.unix() }, |row| row.get(0))
+}
+
+/// Clears the names of keys revoked before `before` (Unix seconds).
+pub(crate) fn clear_names(transaction: &Transaction<'_>, before: i64) -> Result<usize, SqliteError> {
+    Ok(transaction.execute("UPDATE keys SET name = '' WHERE revoked_at < ? AND name <> ''", [before])?)
 }
 
 pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Result<KeyRecord, SqliteError> {
@@ -99,7 +146,9 @@ pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, ru
 
 fn record(connection: &Connection, key: i64, today: Date) -> Result<KeyRecord, SqliteError> {
     let mut statement = connection.prepare_cached(&format!("{KEYS} WHERE keys.id = :id"))?;
-    Ok(statement.query_row(named_params! {":today": today.days(), ":id": key}, read_key)?)
+    let key = statement.query_row(named_params! {":id": key}, read_key)?;
+    let used = usage::on_counters(connection, Some(key.account), today)?;
+    Ok(with_usage(key, &used))
 }
 
 /// Keys whose account was deleted are not found.

@@ -23,7 +23,10 @@ use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{Session, SessionDigest};
 use crate::auth::sqlite::schema::MigrationError;
-use crate::auth::{ApiKey, Changes, Credentials, DayUsage, PasswordVersion, Store, StoreError};
+use crate::auth::{
+    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
+    USAGE_DAYS,
+};
 use crate::data::Date;
 use crate::quota::{AddedUsage, StoredUsage, Tier};
 
@@ -34,11 +37,15 @@ const OPEN_ATTEMPTS: u32 = 6;
 
 pub struct SqliteStore {
     writer: Mutex<Connection>,
-    reader: Mutex<Reader>,
+    /// Reads lists: the work of a call depends on what it lists.
+    lists: Mutex<Connection>,
+    /// Reads what identifies a visitor or a key: sessions, passwords, changed keys. A connection of its own, so that nobody
+    /// is rejected late, or remains accepted after a revocation, because another reads a long list.
+    identities: Mutex<IdentityReader>,
 }
 
-/// A connection that only reads: its `data_version` shows cheaply whether another connection has committed.
-struct Reader {
+/// Its `data_version` shows cheaply whether another connection has committed.
+struct IdentityReader {
     connection: Connection,
     /// The `data_version` and the last change at the last call of [`Store::changes`].
     seen: Option<(i64, i64)>,
@@ -71,8 +78,12 @@ impl SqliteStore {
                 opened => break opened?,
             }
         };
-        let reader = connect(&path).map_err(|error| store_error(error.into()))?;
-        Ok(Self { writer: Mutex::new(writer), reader: Mutex::new(Reader { connection: reader, seen: None }) })
+        let reader = || connect(&path).map_err(|error| store_error(error.into()));
+        Ok(Self {
+            writer: Mutex::new(writer),
+            lists: Mutex::new(reader()?),
+            identities: Mutex::new(IdentityReader { connection: reader()?, seen: None }),
+        })
     }
 
     /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
@@ -82,16 +93,27 @@ impl SqliteStore {
         let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 
-    fn reader(&self) -> MutexGuard<'_, Reader> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    fn identities(&self) -> MutexGuard<'_, IdentityReader> {
+        self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(
+    /// Reads one row, by an index.
+    fn look_up<T>(
         &self,
         operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        read(&self.reader().connection).map_err(|error| error.into_store_error(operation))
+        read(&self.identities().connection).map_err(|error| error.into_store_error(operation))
+    }
+
+    /// Reads any number of rows.
+    fn list<T>(
+        &self,
+        operation: &'static str,
+        read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
+    ) -> Result<T, StoreError> {
+        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        read(&lists).map_err(|error| error.into_store_error(operation))
     }
 
     /// Runs `change` in one transaction, which is on the disk when this returns.
@@ -195,11 +217,11 @@ impl Store for SqliteStore {
     }
 
     fn account(&self, email: &Email) -> Result<Account, StoreError> {
-        self.read("read the account", |connection| accounts::by_email(connection, email))
+        self.look_up("read the account", |connection| accounts::by_email(connection, email))
     }
 
     fn accounts(&self) -> Result<Vec<Account>, StoreError> {
-        self.read("list the accounts", accounts::all)
+        self.list("list the accounts", accounts::all)
     }
 
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError> {
@@ -207,7 +229,7 @@ impl Store for SqliteStore {
     }
 
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
-        self.read("read the password", |connection| accounts::credentials(connection, email))
+        self.look_up("read the password", |connection| accounts::credentials(connection, email))
     }
 
     fn set_password(
@@ -253,7 +275,7 @@ impl Store for SqliteStore {
     }
 
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
-        self.read("read the session", |connection| accounts::session(connection, session, now))
+        self.look_up("read the session", |connection| accounts::session(connection, session, now))
     }
 
     fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
@@ -269,7 +291,15 @@ impl Store for SqliteStore {
     }
 
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
-        self.read("list the keys", |connection| keys::all(connection, account, today))
+        self.list("list the keys", |connection| keys::all(connection, account, today))
+    }
+
+    fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
+        self.list("list the keys", |connection| keys::recent(connection, account, revoked, today))
+    }
+
+    fn key(&self, key: KeyRef, today: Date) -> Result<KeyRecord, StoreError> {
+        self.list("read the key", |connection| keys::one(connection, key, today))
     }
 
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
@@ -277,7 +307,7 @@ impl Store for SqliteStore {
     }
 
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
-        let mut reader = self.reader();
+        let mut reader = self.identities();
         let mut read = || {
             // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
@@ -294,11 +324,19 @@ impl Store for SqliteStore {
     }
 
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
-        self.read("read the usage", |connection| usage::of_day(connection, day))
+        self.list("read the usage", |connection| usage::of_day(connection, day))
     }
 
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
-        self.read("read the usage", |connection| usage::of_account(connection, account, first, last))
+        self.list("read the usage", |connection| usage::of_account(connection, account, first, last))
+    }
+
+    fn purge(&self, today: Date) -> Result<usize, StoreError> {
+        let day = |age: i32| Date::from_days(today.days() - age);
+        self.write(Durability::Normal, "delete old usage", |transaction| {
+            let usage = usage::delete_before(transaction, day(USAGE_DAYS))?;
+            Ok(usage + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
+        })
     }
 
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError> {

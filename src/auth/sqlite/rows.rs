@@ -11,11 +11,15 @@ use crate::auth::{KeyDigest, KeyState};
 pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) FROM accounts";
 
+/// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
 pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
-     keys.created_at, keys.revoked_at, keys.last_used_at, \
-     (SELECT coalesce(sum(requests), 0) FROM keys AS other JOIN usage ON usage.day = :today AND usage.key = other.id \
-      WHERE other.counter = keys.counter), keys.counter \
+     keys.created_at, keys.revoked_at, keys.last_used_at, keys.counter \
      FROM keys JOIN accounts ON accounts.id = keys.account";
+
+/// The ids of an account's active keys and of those revoked at `:since` or later: two ranges of one index, so that keys
+/// revoked earlier are not visited.
+pub(crate) const RECENT_KEYS: &str = "SELECT id FROM keys WHERE account = :account AND revoked_at IS NULL \
+     UNION ALL SELECT id FROM keys WHERE account = :account AND revoked_at >= :since";
 
 pub(crate) fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
     Ok(Account {
@@ -38,8 +42,8 @@ pub(crate) fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
         created_at: row.get(6)?,
         revoked_at: row.get(7)?,
         last_used_at: row.get(8)?,
-        used_today: row.get(9)?,
-        counter: CounterId(row.get(10)?),
+        counter: CounterId(row.get(9)?),
+        used_today: 0,
     })
 }
 

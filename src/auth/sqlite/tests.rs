@@ -1,7 +1,8 @@
 //! The conformance suite, and the files of the SQLite store.
 
 use std::io::Write;
-use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 
 use crate::auth::account::KeyRef;
 use crate::auth::conformance::TESTS;
@@ -9,6 +10,89 @@ use crate::auth::session::SessionToken;
 use crate::auth::sqlite::*;
 
 const NOON: i64 = 1_795_262_400;
+
+/// Counts the steps of all following statements on `connection`; one visits at most one row.
+fn count_steps(connection: &mut Connection) -> Arc<AtomicU64> {
+    let steps = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&steps);
+    let count = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        false
+    };
+    connection.progress_handler(1, Some(count)).unwrap();
+    steps
+}
+
+/// What the pages of an account read, with `strangers` other keys that were used today and `revoked` keys that the account
+/// revoked 40 days ago, a third of them sharing the counter of an active key.
+fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
+    let data = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    let today = Date::from_unix(NOON);
+    let email: Email = "ada@example.com".parse().unwrap();
+    let ada = store.create_account(&email, Tier::Free, None, NOON).unwrap().id;
+    let key = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[1; 32]), NOON).unwrap();
+    let used = AddedUsage { key: key.id, counter: key.counter, day: today, requests: 1 };
+    store.add_usage(&[used], NOON).unwrap();
+    let other = store.create_account(&"bob@example.com".parse().unwrap(), Tier::Enterprise, None, NOON).unwrap().id;
+    let session = SessionToken::from_seed([9; 32]).digest();
+    let version = store.credentials(&email).unwrap().version;
+    store.add_session(ada, version, &session, NOON, NOON + 1).unwrap();
+    let add_keys = |account: AccountId, count: u32, revoked_at: Option<i64>| {
+        let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < :count) \
+             INSERT INTO keys (account, name, digest, shown, counter, created_at, revoked_at, last_used_at, changed) \
+             SELECT :account, 'k', randomblob(32), 'vdx_aB3d…9xYz', CASE WHEN n % 3 = 0 THEN :counter ELSE -n END, \
+             :now - 86400 * 41, :revoked, coalesce(:revoked, :now), 1 FROM n WHERE :count > 0";
+        let writer = store.writer.lock().unwrap();
+        let params = rusqlite::named_params! {
+            ":count": count, ":account": account.0, ":counter": key.counter.0, ":now": NOON, ":revoked": revoked_at,
+        };
+        writer.execute(sql, params).unwrap();
+        let usage = "INSERT OR IGNORE INTO usage SELECT coalesce(revoked_at, ?) / 86400, id, 1 FROM keys";
+        writer.execute(usage, [NOON]).unwrap();
+    };
+    add_keys(ada, revoked, Some(NOON - 40 * 86_400));
+    add_keys(other, strangers, None);
+    let steps = [
+        count_steps(&mut store.writer.lock().unwrap()),
+        count_steps(&mut store.lists.lock().unwrap()),
+        count_steps(&mut store.identities.lock().unwrap().connection),
+    ];
+    let first = Date::from_days(today.days() - 29);
+    store.session(&session, NOON).unwrap().unwrap();
+    let listed = store.recent_keys(ada, RevokedKeys { since: first.unix(), max: 20 }, today).unwrap();
+    assert_eq!(listed.iter().map(|listed| (listed.id, listed.used_today)).collect::<Vec<_>>(), [(key.id, 1)]);
+    assert_eq!(store.usage_of(ada, first, today).unwrap().len(), 1);
+    store.key(KeyRef::Of(ada, key.id), today).unwrap();
+    let new = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[2; 32]), NOON).unwrap();
+    store.revoke_key(KeyRef::Of(ada, new.id), NOON).unwrap();
+    steps.iter().map(|steps| steps.load(Ordering::Relaxed)).sum()
+}
+
+#[test]
+fn the_account_page_costs_no_more_than_the_keys_it_shows() {
+    let alone = steps_of_an_account_page(0, 0);
+    let crowded = steps_of_an_account_page(5_000, 3_600);
+    assert!(alone > 100 && crowded <= alone + alone / 4, "{alone} steps alone, {crowded} among many keys");
+}
+
+#[test]
+fn sessions_and_revocations_do_not_wait_for_lists() {
+    let data = tempfile::tempdir().unwrap();
+    let store = Arc::new(SqliteStore::open(data.path()).unwrap());
+    let email: Email = "ada@example.com".parse().unwrap();
+    store.create_account(&email, Tier::Free, None, NOON).unwrap();
+    let _listing = store.lists.lock().unwrap();
+    let (done, wait) = std::sync::mpsc::channel();
+    let looking_up = Arc::clone(&store);
+    std::thread::spawn(move || {
+        looking_up.session(&SessionToken::from_seed([9; 32]).digest(), NOON).unwrap();
+        looking_up.credentials(&email).unwrap();
+        looking_up.changes(0).unwrap();
+        done.send(()).unwrap();
+    });
+    wait.recv_timeout(Duration::from_secs(60)).expect("no look-up waits for a list");
+}
 
 #[test]
 fn it_passes_the_conformance_suite() {

@@ -1,17 +1,52 @@
 //! Requests by key and day.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, Row, Transaction, named_params};
 
 use crate::auth::DayUsage;
 use crate::auth::account::AccountId;
 use crate::auth::sqlite::SqliteError;
+use crate::auth::sqlite::rows::RECENT_KEYS;
 use crate::data::Date;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
 
-/// The days from `:first` to `:last`. The table is ordered by day: the usage of an account is looked up by day and key, so
-/// that its cost does not depend on other accounts.
-const DAYS: &str = "WITH RECURSIVE days (day) AS \
-    (SELECT :first UNION ALL SELECT day + 1 FROM days WHERE day < :last)";
+/// The keys whose ids the query `{keys}` returns, with each day on which they can have usage, from `:first` to `:last`: from the
+/// creation to the last use, and one more on both sides, as clocks may differ. The table is ordered by day: usage is looked up by
+/// day and key, so that its cost does not depend on other accounts.
+fn days_of_keys(keys: &str) -> String {
+    format!(
+        "WITH RECURSIVE key_days (key, day, last) AS \
+         (SELECT id, max(:first, created_at / 86400 - 1), min(:last, last_used_at / 86400 + 1) FROM keys \
+          WHERE id IN ({keys}) AND last_used_at >= (:first - 1) * 86400 AND created_at < (:last + 2) * 86400 \
+          UNION ALL SELECT key, day + 1, last FROM key_days WHERE day < last)"
+    )
+}
+
+/// The requests of `today` by counter, of an account (`None`: of all).
+///
+/// The keys of a counter belong to one account. A key revoked before has no usage today; one more day, as clocks may differ.
+pub(crate) fn on_counters(
+    connection: &Connection,
+    account: Option<AccountId>,
+    today: Date,
+) -> Result<HashMap<CounterId, u32>, SqliteError> {
+    let counter = |row: &Row<'_>| Ok((CounterId(row.get(0)?), row.get(1)?));
+    let Some(account) = account else {
+        let mut statement = connection.prepare_cached(
+            "SELECT keys.counter, sum(usage.requests) FROM usage CROSS JOIN keys ON keys.id = usage.key \
+             WHERE usage.day = ? GROUP BY keys.counter",
+        )?;
+        return Ok(statement.query_map([today.days()], counter)?.collect::<Result<_, _>>()?);
+    };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT keys.counter, sum(usage.requests) FROM keys CROSS JOIN usage ON usage.day = :today AND usage.key = keys.id \
+         WHERE keys.id IN ({RECENT_KEYS}) GROUP BY keys.counter"
+    ))?;
+    let since = today.unix() - 86_400;
+    let params = named_params! { ":today": today.days(), ":account": account.0, ":since": since };
+    Ok(statement.query_map(params, counter)?.collect::<Result<_, _>>()?)
+}
 
 pub(crate) fn of_day(connection: &Connection, day: Date) -> Result<Vec<StoredUsage>, SqliteError> {
     let mut statement = connection.prepare_cached(
@@ -31,14 +66,17 @@ pub(crate) fn of_account(
     last: Date,
 ) -> Result<Vec<DayUsage>, SqliteError> {
     let mut statement = connection.prepare_cached(&format!(
-        "{DAYS} SELECT days.day, keys.id, usage.requests FROM days CROSS JOIN keys CROSS JOIN usage \
-         ON usage.day = days.day AND usage.key = keys.id \
-         WHERE keys.account = :account AND days.day <= :last ORDER BY days.day, keys.id"
+        "{} SELECT usage.day, usage.key, usage.requests FROM key_days CROSS JOIN usage \
+         ON usage.day = key_days.day AND usage.key = key_days.key \
+         WHERE key_days.day <= key_days.last ORDER BY usage.day, usage.key",
+        days_of_keys(RECENT_KEYS)
     ))?;
     let usage = |row: &Row<'_>| {
         Ok(DayUsage { day: Date::from_days(row.get(0)?), key: KeyId(row.get(1)?), requests: row.get(2)? })
     };
-    let params = named_params! { ":first": first.days(), ":last": last.days(), ":account": account.0 };
+    let params = named_params! {
+        ":first": first.days(), ":last": last.days(), ":account": account.0, ":since": first.unix() - 86_400,
+    };
     Ok(statement.query_map(params, usage)?.collect::<Result<_, _>>()?)
 }
 
@@ -66,21 +104,16 @@ pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64)
 }
 
 pub(crate) fn delete(transaction: &Transaction<'_>, account: AccountId) -> Result<(), SqliteError> {
-    // One more day on both sides, as clocks may differ.
-    let span: (Option<i64>, Option<i64>) = transaction.query_row(
-        "SELECT min(created_at) / 86400 - 1, max(coalesce(last_used_at, created_at)) / 86400 + 1 \
-         FROM keys WHERE account = ?",
-        [account.0],
-        |row| Ok((row.get(0)?, row.get(1)?)),
+    transaction.execute(
+        &format!(
+            "DELETE FROM usage WHERE (day, key) IN ({} SELECT day, key FROM key_days)",
+            days_of_keys("SELECT id FROM keys WHERE account = :account")
+        ),
+        named_params! { ":first": i32::MIN, ":last": i32::MAX, ":account": account.0 },
     )?;
-    if let (Some(first), Some(last)) = span {
-        transaction.execute(
-            &format!(
-                "DELETE FROM usage WHERE (day, key) IN ({DAYS} SELECT days.day, keys.id FROM days CROSS JOIN keys \
-                 WHERE keys.account = :account)"
-            ),
-            named_params! { ":first": first, ":last": last, ":account": account.0 },
-        )?;
-    }
     Ok(())
+}
+
+pub(crate) fn delete_before(transaction: &Transaction<'_>, day: Date) -> Result<usize, SqliteError> {
+    Ok(transaction.execute("DELETE FROM usage WHERE day < ?", [day.days()])?)
 }

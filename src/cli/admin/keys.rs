@@ -30,7 +30,7 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
                     key.id.0.to_string(),
                     key.masked.to_string(),
                     key.email.to_string(),
-                    key.name.clone(),
+                    name(key).unwrap_or("-").to_owned(),
                     key.used_today.to_string(),
                     rfc3339(key.created_at),
                     time(key.last_used_at),
@@ -67,13 +67,19 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     if json {
         return print_json(&KeyRow::of(&record));
     }
-    let KeyRecord { id, masked, email, name, revoked_at, .. } = &record;
+    let KeyRecord { id, masked, email, revoked_at, .. } = &record;
     let result = match revoked_at {
         Some(before) if *before < now => format!("was already revoked at {}", rfc3339(*before)),
         _ => "was revoked".to_owned(),
     };
-    note(&format!("key {} {masked} `{name}` of {email} {result}", id.0));
+    let name = name(&record).map_or_else(String::new, |name| format!(" `{name}`"));
+    note(&format!("key {} {masked}{name} of {email} {result}", id.0));
     Ok(())
+}
+
+/// `None` for a key that was revoked so long ago that its name was purged.
+fn name(key: &KeyRecord) -> Option<&str> {
+    Some(key.name.as_str()).filter(|name| !name.is_empty())
 }
 
 #[derive(Serialize)]
@@ -87,7 +93,8 @@ struct NewKey<'a> {
 struct KeyRow<'a> {
     id: i64,
     shown: String,
-    name: &'a str,
+    /// `None` if it was purged.
+    name: Option<&'a str>,
     email: &'a str,
     tier: &'static str,
     daily_limit: Option<u32>,
@@ -103,7 +110,7 @@ impl<'a> KeyRow<'a> {
         Self {
             id: key.id.0,
             shown: key.masked.to_string(),
-            name: &key.name,
+            name: name(key),
             email: key.email.as_str(),
             tier: tier.name(),
             daily_limit: tier.daily_limit(),

@@ -3,13 +3,11 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::Visitor;
-use crate::auth::account::{KeyId, KeyName, KeyRecord};
+use crate::auth::account::{KeyId, KeyName};
 use crate::site::account::form::FormData;
 use crate::site::account::overview::{AccountMessages, show};
 use crate::site::account::sign::form_error;
 use crate::site::account::{AccountRequest, Reply};
-use crate::site::error_page::PageError;
 use crate::site::format;
 use crate::site::layout::PageLayout;
 
@@ -58,16 +56,10 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-/// The visitor's active key with this id; a key of another account is unknown.
-async fn own_key(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId) -> Result<KeyRecord, Reply> {
-    let keys = request.page.state.auth.keys(visitor.account.id, request.now).await?;
-    keys.into_iter().find(|key| key.id == id && key.revoked_at.is_none()).ok_or_else(|| PageError::UnknownPage.into())
-}
-
 /// `GET /account/keys/{id}/revoke`: asks for confirmation.
 pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    let key = own_key(request, &visitor, id).await?;
+    let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
     let catalog = request.page.state.releases.current();
     let page = RevokePage {
         layout: request.layout(catalog.snapshot(), "Revoke a key", "Revoke an API key."),

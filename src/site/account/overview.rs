@@ -51,8 +51,9 @@ struct AccountPage {
     resets_at: String,
     resets_in: String,
     chart: BarChart,
-    /// The requests of each key on each day.
-    days: Vec<(String, Vec<u32>)>,
+    /// The requests of each key on each day; last those of all other keys if `has_others`.
+    days: Vec<(String, Vec<u64>)>,
+    has_others: bool,
     messages: AccountMessages,
     min_length: usize,
     max_length: usize,
@@ -136,6 +137,7 @@ pub(crate) async fn show(
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
         days: days(&usage),
+        has_others: has_others(&usage),
         messages,
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
@@ -151,12 +153,17 @@ fn chart(usage: &AccountUsage) -> BarChart {
     BarChart::new("Requests of all keys in the last 30 days", summary, ("Day (UTC)", "Requests"), &values)
 }
 
-fn days(usage: &AccountUsage) -> Vec<(String, Vec<u32>)> {
+fn has_others(usage: &AccountUsage) -> bool {
+    usage.others.iter().any(|requests| *requests > 0)
+}
+
+fn days(usage: &AccountUsage) -> Vec<(String, Vec<u64>)> {
     let of_day = |(index, day): (usize, &Date)| {
         let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
         let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
-        let counts = active.chain(revoked).map(|key| key.requests[index]);
-        (format::day(day), counts.collect())
+        let counts = active.chain(revoked).map(|key| u64::from(key.requests[index]));
+        let others = has_others(usage).then(|| usage.others[index]);
+        (format::day(day), counts.chain(others).collect())
     };
     usage.days.iter().enumerate().rev().map(of_day).collect()
 }

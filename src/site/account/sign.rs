@@ -72,7 +72,8 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
         | AccountError::SamePassword
-        | AccountError::KeyLimitReached { .. } => Ok(error.to_string()),
+        | AccountError::KeyLimitReached { .. }
+        | AccountError::NewKeysUsedUp(_) => Ok(error.to_string()),
         error => Err(error.into()),
     }
 }

@@ -51,7 +51,7 @@ async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
     assert_eq!(service.revoke_key(ada, id, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
     assert_eq!(service.authenticate(Some(&header(&key))), Err(AuthError::Revoked));
     assert_eq!(service.revoke_key(ada, id, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
-    assert!(service.keys(bob, NOON).await.unwrap().is_empty());
+    assert!(matches!(service.active_key(ada, id, NOON).await, Err(AccountError::NoSuchKey)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -72,7 +72,7 @@ async fn the_number_of_keys_of_a_tier_is_never_exceeded_concurrently() {
                         Err(AccountError::KeyLimitReached { allowed: reported, .. }) => assert_eq!(reported, allowed),
                         Err(error) => panic!("{error:?}"),
                     }
-                    let of_ada = service.keys(ada, NOON).await.unwrap();
+                    let of_ada = service.store().keys(Some(ada), Date::from_unix(NOON)).unwrap();
                     let active = of_ada.iter().filter(|key| key.revoked_at.is_none()).count();
                     assert!(active <= allowed as usize, "{active} keys");
                 })
@@ -97,6 +97,44 @@ async fn if_all_keys_are_in_use_the_error_says_what_to_do() {
 }
 
 #[tokio::test]
+async fn an_account_creates_thirty_keys_per_day() {
+    let (_data, store, service, [ada, bob]) = service(Tier::Free);
+    for _ in 0..30 {
+        let key = create(&service, ada, NOON).await.unwrap();
+        service.revoke_key(ada, key.record.id, NOON).await.unwrap();
+    }
+    let midnight = Date::from_unix(NOON).unix() + DAY;
+    let rejected = create(&service, ada, midnight - 1).await.unwrap_err();
+    assert_eq!(
+        rejected.to_string(),
+        "you created 30 keys today, the maximum per day; use one that you have, or try again after 00:00 UTC"
+    );
+    assert!(create(&service, bob, NOON).await.is_ok());
+    assert!(create(&service, ada, midnight).await.is_ok());
+    // Unlimited keys include unlimited new ones.
+    store.set_tier(&"ada@example.com".parse().unwrap(), Tier::Enterprise).unwrap();
+    for _ in 0..31 {
+        create(&service, ada, midnight).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn of_the_revoked_keys_the_last_are_listed_and_the_others_are_summed() {
+    let (_data, _, service, [ada, _]) = service(Tier::Free);
+    let mut ids = Vec::new();
+    for number in 0..i64::from(LISTED_REVOKED) + 5 {
+        let key = create(&service, ada, NOON + number).await.unwrap();
+        assert_eq!(take(&service, &key, NOON, 2), 2);
+        service.revoke_key(ada, key.record.id, NOON + number).await.unwrap();
+        ids.push(key.record.id);
+    }
+    service.flush(NOON).unwrap();
+    let usage = service.usage(ada, 2, NOON).await.unwrap();
+    assert_eq!(usage.keys.iter().map(|key| key.key.id).collect::<Vec<_>>(), ids[5..]);
+    assert_eq!((usage.others.clone(), usage.totals()), (vec![0, 10], vec![0, 50]));
+}
+
+#[tokio::test]
 async fn usage_includes_requests_that_are_not_yet_written() {
     let (_data, _, service, [ada, bob]) = service(Tier::Free);
     let keys = [create(&service, ada, NOON).await.unwrap(), create(&service, ada, NOON).await.unwrap()];
@@ -113,7 +151,7 @@ async fn usage_includes_requests_that_are_not_yet_written() {
         assert_eq!(usage.totals(), [0, 4, 5 + u64::from(round)]);
         let today = usage.keys[0].today;
         assert_eq!((today.used, today.remaining, today.tier), (5 + round, Some(95 - round), Some(Tier::Free)));
-        assert_eq!(service.keys(ada, NOON).await.unwrap()[0].used_today, 5 + round);
+        assert_eq!(service.active_key(ada, keys[0].record.id, NOON).await.unwrap().used_today, 5 + round);
         if round == 0 {
             service.flush(NOON).unwrap();
         }
