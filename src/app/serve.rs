@@ -12,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::app::settings::ServeSettings;
 use crate::app::{Router, now, telemetry};
-use crate::auth::{ApiKey, AuthService, StoreError};
+use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::http::origin_policy::OriginPolicyError;
@@ -66,8 +66,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let releases = watcher.active();
     let data = settings.data.clone();
     let rate_limits = settings.rate_limits();
-    let opened = blocking(move || AuthService::open_with(&data, rate_limits, now())).await?;
-    let auth = opened.map_err(ServeError::Store)?;
+    let opened = blocking(move || {
+        let lock = DataLock::acquire(&data)?;
+        Ok((lock, AuthService::open_with(&data, rate_limits, now())?))
+    });
+    // Held until the last counts are written.
+    let (_lock, auth) = opened.await?.map_err(ServeError::Store)?;
 
     let public_url = settings.base_url(bound);
     let ids = RequestIds::new(getrandom::u64().map_err(io::Error::other)?);

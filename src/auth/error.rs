@@ -49,6 +49,11 @@ pub enum StoreError {
     AmbiguousKey(Vec<KeyId>),
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
+    #[error(
+        "{}: another `venturedex serve` uses this folder{}; stop it first, or choose another folder with --data",
+        data.display(), process.map_or_else(String::new, |process| format!(" (process {process})"))
+    )]
+    InUse { data: PathBuf, process: Option<u32> },
     /// The file is a database of another program, or no database.
     #[error("{}: not a venturedex database; choose another folder with --data", .0.display())]
     ForeignDatabase(PathBuf),
@@ -84,6 +89,7 @@ impl StoreError {
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
+            Self::InUse { .. } => "data_in_use",
             Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } => "data_unusable",
             Self::Busy => "busy",
             Self::Database { .. } | Self::NoRandomness(_) | Self::Hashing(_) => "store_failed",

@@ -9,6 +9,7 @@ mod api_key;
 mod api_key_cache;
 #[cfg(test)]
 mod conformance;
+mod data_lock;
 mod error;
 pub mod password;
 mod service;
@@ -17,6 +18,7 @@ mod sqlite;
 mod store;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
+pub use data_lock::DataLock;
 pub use error::{AccountError, AuthError, StoreError};
 pub use service::accounts::{NewSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage};

@@ -78,6 +78,23 @@ fn a_weak_password_is_rejected_with_advice_and_never_repeated() {
 }
 
 #[test]
+fn a_second_server_on_a_data_folder_is_refused_and_commands_still_work() {
+    let data = folder();
+    let mut server = Process::start(data.path(), &[]);
+    let serve = ["--listen", "127.0.0.1:0", "--index", "no-such-index"];
+    let refused = run(data.path(), &serve, "");
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{}", refused.err);
+    for part in ["error: --data: ", "another `venturedex serve` uses this folder (process ", "choose another folder"] {
+        assert!(refused.err.contains(part), "{}", refused.err);
+    }
+    run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
+    assert!(run(data.path(), &["account", "list"], "").ok().contains("ada@example.com"));
+    // Even a killed server leaves no lock behind.
+    server.kill();
+    drop(Process::start(data.path(), &[]));
+}
+
+#[test]
 fn a_running_server_applies_changes_by_commands() {
     let data = folder();
     let server = Process::start(data.path(), &[]);

@@ -4,7 +4,7 @@
 //! when it commits, whatever other processes do.
 
 mod accounts;
-mod files;
+pub(crate) mod files;
 mod keys;
 mod rows;
 mod schema;
