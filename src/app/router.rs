@@ -296,7 +296,14 @@ fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    let body = json!({ "status": "ready", "snapshot": catalog.version().to_string(), "held": loaded });
+    // Still 200 without the account database: known keys and pages are served, and no other server could take over the folder.
+    let reason = state.auth.degraded();
+    let status = if reason.is_some() { "degraded" } else { "ready" };
+    let snapshot = catalog.version().to_string();
+    let mut body = json!({ "status": status, "snapshot": snapshot, "held": loaded });
+    if let Some(reason) = reason {
+        body["reason"] = reason.into();
+    }
     text("application/json", format!("{body}\n"))
 }
 

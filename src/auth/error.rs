@@ -64,6 +64,15 @@ pub enum StoreError {
     NewerDatabase { path: PathBuf, found: i64, supported: i64 },
     #[error("the database is locked by another process; try again")]
     Busy,
+    /// What is written to the open file is lost once it is closed.
+    #[error(
+        "{}: the database was deleted or replaced while in use, and nothing more is stored; restore it from a backup, then \
+         restart the server",
+        .0.display()
+    )]
+    Replaced(PathBuf),
+    #[error("could not {0}: the disk of the data folder is full; free some space")]
+    Full(&'static str),
     #[error("could not {operation}: {source}")]
     Database { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("the operating system returned no random bytes: {0}")]
@@ -77,6 +86,16 @@ fn numbers(ids: &[KeyId]) -> String {
 }
 
 impl StoreError {
+    /// What is wrong with the store, for the public: without paths and details.
+    pub(crate) fn summary(&self) -> &'static str {
+        match self {
+            Self::Busy => "the account database is locked by another process",
+            Self::Replaced(_) => "the account database was deleted or replaced",
+            Self::Full(_) => "the disk of the account database is full",
+            _ => "the account database cannot be used",
+        }
+    }
+
     /// The code in the commands' `--json` output.
     pub(crate) fn code(&self) -> &'static str {
         match self {
@@ -92,6 +111,8 @@ impl StoreError {
             Self::InUse { .. } => "data_in_use",
             Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } => "data_unusable",
             Self::Busy => "busy",
+            Self::Replaced(_) => "data_replaced",
+            Self::Full(_) => "disk_full",
             Self::Database { .. } | Self::NoRandomness(_) | Self::Hashing(_) => "store_failed",
         }
     }
@@ -126,14 +147,20 @@ pub enum AccountError {
     /// Too many passwords wait to be hashed, the database is locked, or the server is shutting down.
     #[error("the service is busy: {0}")]
     Busy(RetryAfter),
+    /// The store cannot be used until the operator fixes it.
+    #[error("accounts cannot be used at the moment and nothing was changed: {}", Self::UNAVAILABLE)]
+    Unavailable(#[source] StoreError),
     #[error("an internal error occurred and nothing was changed; try again later")]
     Store(#[source] StoreError),
 }
 
 impl AccountError {
+    const UNAVAILABLE: RetryAfter = RetryAfter { seconds: 60 };
+
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),
+            Self::Unavailable(_) => Some(Self::UNAVAILABLE),
             _ => None,
         }
     }
@@ -147,6 +174,9 @@ impl From<StoreError> for AccountError {
             StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),
             StoreError::NoSuchKey => Self::NoSuchKey,
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
+            StoreError::Replaced(_) | StoreError::Full(_) | StoreError::File { .. } | StoreError::Database { .. } => {
+                Self::Unavailable(error)
+            }
             error => Self::Store(error),
         }
     }

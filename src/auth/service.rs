@@ -75,6 +75,9 @@ pub struct AuthService {
     /// The day whose usage was last read from the store; locked while usage is written.
     loaded_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
+    /// What was wrong with the store at the last refresh and at the last flush.
+    refresh_failure: Mutex<Option<&'static str>>,
+    flush_failure: Mutex<Option<&'static str>>,
 }
 
 impl AuthService {
@@ -103,6 +106,8 @@ impl AuthService {
             key_lookup: tokio::sync::Mutex::new(()),
             loaded_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
+            refresh_failure: Mutex::default(),
+            flush_failure: Mutex::default(),
         };
         service.refresh()?;
         service.flush(now)?;
@@ -216,6 +221,10 @@ impl AuthService {
     /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
     /// changed. If the store fails, the keys in memory remain.
     pub fn refresh(&self) -> Result<usize, StoreError> {
+        noted(&self.refresh_failure, self.read_changes())
+    }
+
+    fn read_changes(&self) -> Result<usize, StoreError> {
         let mut last_change = self.last_change.lock().unwrap_or_else(PoisonError::into_inner);
         self.refreshes.fetch_add(1, Ordering::AcqRel);
         let changes = self.store.changes(*last_change)?;
@@ -229,6 +238,18 @@ impl AuthService {
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of past
     /// days, loads the stored usage of the day, ends expired sessions, and purges what is stored for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
+        noted(&self.flush_failure, self.write_usage(now))
+    }
+
+    /// Why accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known keys are accepted
+    /// and counted regardless.
+    pub fn degraded(&self) -> Option<&'static str> {
+        let failure = |failure: &Mutex<Option<&'static str>>| *failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure(&self.refresh_failure).or_else(|| failure(&self.flush_failure))
+    }
+
+    fn write_usage(&self, now: i64) -> Result<usize, StoreError> {
+        self.store.check()?;
         let mut loaded_day = self.loaded_day.lock().unwrap_or_else(PoisonError::into_inner);
         let added = self.key_counter.to_write();
         if !added.is_empty() {
@@ -251,6 +272,11 @@ impl AuthService {
         self.rate_limits.remove_expired(now);
         Ok(added.len())
     }
+}
+
+fn noted<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(StoreError::summary);
+    result
 }
 
 /// True if the `Authorization` header holds a key of this service, well-formed or not.

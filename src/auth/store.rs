@@ -97,8 +97,11 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError>;
 
+    /// [`StoreError::Replaced`] if what was opened is no longer what the next start would open. Every write checks this.
+    fn check(&self) -> Result<(), StoreError>;
+
     /// The keys that were created, revoked or moved to another tier after change `since` (0: all keys). Cheap if nothing
-    /// changed.
+    /// changed. [`StoreError::Replaced`].
     fn changes(&self, since: i64) -> Result<Changes, StoreError>;
 
     /// The usage of all keys on one day.

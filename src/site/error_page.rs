@@ -60,7 +60,7 @@ impl PageError {
             Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::UnreadableForm(status, _) => *status,
             Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Account(AccountError::Busy(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -69,6 +69,15 @@ impl PageError {
         match self {
             Self::RateLimited(wait) => Some(*wait),
             Self::Account(error) => error.retry_after(),
+            _ => None,
+        }
+    }
+
+    /// What the log says about an error of the service; `None` for an error of the request.
+    pub(crate) fn cause(&self) -> Option<String> {
+        match self {
+            Self::Account(AccountError::Store(cause) | AccountError::Unavailable(cause)) => Some(cause.to_string()),
+            Self::Template(_) | Self::Undecodable(..) => Some(self.to_string()),
             _ => None,
         }
     }

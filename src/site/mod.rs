@@ -130,8 +130,8 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
 
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let (status, html) = error.page(catalog, request.path);
-    if status == StatusCode::INTERNAL_SERVER_ERROR {
-        tracing::error!("{}: {error}", request.path);
+    if let Some(cause) = error.cause() {
+        tracing::error!("{}: {cause}", request.path);
     }
     let mut response = respond(request, status, html);
     if let Some(wait) = error.retry_after() {

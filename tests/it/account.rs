@@ -6,7 +6,7 @@ use venturedex::auth::account::{AccountId, KeyId};
 use venturedex::auth::session::SessionToken;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Reply, Server, agent};
+use crate::harness::{Client, NOON, Reply, Server, agent};
 
 const PASSWORD: &str = "seven quiet herons";
 
@@ -358,6 +358,30 @@ fn an_account_under_attack_is_rate_limited_even_with_the_right_password() {
     assert_eq!(reply.status, 429);
     assert!(reply.header("retry-after").parse::<u64>().unwrap() > 60);
     assert!(reply.text.contains("wait"), "{}", reply.text);
+}
+
+#[test]
+fn without_the_database_forms_are_503_and_known_keys_still_work() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let (key, _) = browser.create_key("laptop");
+    let ready = || browser.client(&key).get("/readyz").json();
+    assert_eq!((&ready()["status"], &ready()["reason"]), (&"ready".into(), &serde_json::Value::Null));
+    let (path, moved) = (server.data().join("venturedex.sqlite"), server.data().join("moved"));
+    fs::rename(&path, &moved).unwrap();
+    let reply = Browser::at(&server).post("/signup", &[("email", "bob@example.com"), ("password", PASSWORD)]);
+    assert_eq!((reply.status, reply.header("retry-after")), (503, "60"), "{}", reply.text);
+    assert!(reply.text.contains("Accounts cannot be used at the moment and nothing was changed"), "{}", reply.text);
+    assert!(server.state.auth.refresh().is_err() && server.state.auth.flush(NOON).is_err());
+    assert_eq!(browser.client(&key).get("/readyz").status, 200);
+    assert_eq!(ready()["status"], "degraded");
+    assert_eq!(ready()["reason"], "the account database was deleted or replaced");
+    assert_eq!(browser.client(&key).get("/api/v3/vcs?limit=1").status, 200);
+    fs::rename(&moved, &path).unwrap();
+    server.state.auth.refresh().unwrap();
+    server.state.auth.flush(NOON).unwrap();
+    assert_eq!(ready()["status"], "ready");
+    Browser::signed_up(&server, "bob@example.com");
 }
 
 #[test]

@@ -78,6 +78,36 @@ fn a_weak_password_is_rejected_with_advice_and_never_repeated() {
 }
 
 #[test]
+fn a_deleted_database_is_logged_once_reported_and_fails_the_stop() {
+    let data = folder();
+    run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
+    let key = run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok();
+    let log = data.path().join("log");
+    let mut server = Process::start_with(data.path(), &[], std::fs::File::create(&log).unwrap());
+    let client = Client { base: server.base.clone(), key: Some(key.trim().to_owned()), agent: agent() };
+    std::fs::remove_file(data.path().join("venturedex.sqlite")).unwrap();
+    let deleted = Instant::now();
+    while client.get("/readyz").json()["status"] != "degraded" {
+        assert!(deleted.elapsed() < Duration::from_secs(60), "not noticed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200, "a known key still works");
+    // Several refreshes later the log still has one line for each consequence.
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(server.terminate(), Some(1));
+    let log = std::fs::read_to_string(&log).unwrap();
+    let count = |part: &str| log.matches(part).count();
+    assert_eq!((count("cannot refresh the keys: "), count("cannot write usage: ")), (1, 1), "{log}");
+    assert!(log.contains("error: --data: ") && log.contains("restore it from a backup"), "{log}");
+
+    // A server that could write everything ends with success.
+    let data = folder();
+    let log = data.path().join("log");
+    assert_eq!(Process::start_with(data.path(), &[], std::fs::File::create(&log).unwrap()).terminate(), Some(0));
+    assert!(std::fs::read_to_string(&log).unwrap().contains("created an empty account database"));
+}
+
+#[test]
 fn a_second_server_on_a_data_folder_is_refused_and_commands_still_work() {
     let data = folder();
     let mut server = Process::start(data.path(), &[]);

@@ -57,8 +57,13 @@ pub struct Process {
 impl Process {
     /// Serves the bundled snapshot on a free port.
     pub fn start(data: &Path, settings: &[&str]) -> Self {
+        Self::start_with(data, settings, Stdio::inherit())
+    }
+
+    /// Like [`Process::start`]; the log goes to `log`.
+    pub fn start_with(data: &Path, settings: &[&str], log: impl Into<Stdio>) -> Self {
         let words = ["--listen", "127.0.0.1:0", "--index", "no-such-index"];
-        let mut child = command(data, &[&words, settings].concat()).stderr(Stdio::inherit()).spawn().unwrap();
+        let mut child = command(data, &[&words, settings].concat()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.find_map(|line| {
             let line = line.unwrap();
@@ -67,6 +72,13 @@ impl Process {
         // The rest is read so that the server never blocks on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, base: base.expect("the server prints its address") }
+    }
+
+    /// Sends SIGTERM and returns the exit code.
+    pub fn terminate(&mut self) -> Option<i32> {
+        let sent = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap().code()
     }
 
     /// Sends SIGKILL.

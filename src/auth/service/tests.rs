@@ -341,6 +341,9 @@ impl Store for FailingStore {
     fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
         self.store.revoke_key(key, now)
     }
+    fn check(&self) -> Result<(), StoreError> {
+        self.store.check()
+    }
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
         self.store.changes(since)
     }

@@ -14,10 +14,28 @@ pub(crate) fn prepare(data: &Path) -> Result<PathBuf, StoreError> {
     create_folder(data)?;
     let path = data.join(FILE);
     match owner_only().create_new(true).open(&path) {
-        Ok(_) => Ok(path),
+        Ok(_) => {
+            // A wrong --data, or a folder that is not mounted, starts an empty service.
+            tracing::warn!("{}: created an empty account database", path.display());
+            Ok(path)
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !path.is_dir() => Ok(path),
         Err(source) => Err(StoreError::File { path, source }),
     }
+}
+
+/// What distinguishes a file from another one at the same path.
+#[cfg(unix)]
+pub(crate) type FileId = (u64, u64);
+#[cfg(not(unix))]
+pub(crate) type FileId = ();
+
+pub(crate) fn id(path: &Path) -> io::Result<FileId> {
+    let metadata = std::fs::metadata(path)?;
+    #[cfg(unix)]
+    return Ok((std::os::unix::fs::MetadataExt::dev(&metadata), std::os::unix::fs::MetadataExt::ino(&metadata)));
+    #[cfg(not(unix))]
+    Ok(drop(metadata))
 }
 
 /// Creates `data` with mode 0700 if missing.

@@ -13,7 +13,8 @@ mod tests;
 mod usage;
 
 use std::fmt;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{Session, SessionDigest};
+use crate::auth::sqlite::files::FileId;
 use crate::auth::sqlite::schema::MigrationError;
 use crate::auth::{
     ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
@@ -36,6 +38,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const OPEN_ATTEMPTS: u32 = 6;
 
 pub struct SqliteStore {
+    path: PathBuf,
+    /// The file that was opened.
+    file: FileId,
     writer: Mutex<Connection>,
     /// Reads lists: the work of a call depends on what it lists.
     lists: Mutex<Connection>,
@@ -79,10 +84,13 @@ impl SqliteStore {
             }
         };
         let reader = || connect(&path).map_err(|error| store_error(error.into()));
+        let file = files::id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         Ok(Self {
             writer: Mutex::new(writer),
             lists: Mutex::new(reader()?),
             identities: Mutex::new(IdentityReader { connection: reader()?, seen: None }),
+            path,
+            file,
         })
     }
 
@@ -131,6 +139,7 @@ impl SqliteStore {
         operation: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
+        self.check()?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let run = || {
             writer.pragma_update(None, "synchronous", durability.pragma())?;
@@ -201,6 +210,7 @@ impl SqliteError {
 fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Busy,
+        Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full(operation),
         _ => StoreError::Database { operation, source: Box::new(error) },
     }
 }
@@ -306,7 +316,18 @@ impl Store for SqliteStore {
         self.change("revoke the key", |transaction| keys::revoke(transaction, key, now))
     }
 
+    fn check(&self) -> Result<(), StoreError> {
+        match files::id(&self.path) {
+            Ok(file) if file == self.file => Ok(()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::File { path: self.path.clone(), source: error })
+            }
+            _ => Err(StoreError::Replaced(self.path.clone())),
+        }
+    }
+
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
+        self.check()?;
         let mut reader = self.identities();
         let mut read = || {
             // Read first: a later commit shows as a new version at the next call.

@@ -169,6 +169,53 @@ fn the_error_names_a_folder_that_cannot_be_created() {
 }
 
 #[test]
+fn a_database_that_was_deleted_or_replaced_is_not_written() {
+    let data = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    let email: Email = "ada@example.com".parse().unwrap();
+    let create = || store.create_account(&email, Tier::Free, None, NOON);
+    let (path, moved) = (data.path().join("venturedex.sqlite"), data.path().join("moved"));
+    std::fs::rename(&path, &moved).unwrap();
+    for replaced in [false, true] {
+        if replaced {
+            std::fs::copy(&moved, &path).unwrap();
+        }
+        assert!(matches!(store.changes(0), Err(StoreError::Replaced(found)) if found == path));
+        assert!(matches!(create(), Err(StoreError::Replaced(_))));
+        assert!(matches!(store.add_usage(&[], NOON), Err(StoreError::Replaced(_))));
+        assert!(store.session(&SessionToken::from_seed([1; 32]).digest(), NOON).unwrap().is_none(), "reads go on");
+    }
+    std::fs::rename(&moved, &path).unwrap();
+    assert!(store.changes(0).is_ok() && create().is_ok());
+}
+
+#[test]
+fn a_full_disk_is_reported_and_changes_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(data.path()).unwrap();
+    let limit = |pages: u32| {
+        let writer = store.writer.lock().unwrap();
+        writer.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(())).unwrap();
+    };
+    // SQLite sets it to the present size.
+    limit(1);
+    let create = |number: u32| {
+        let email = format!("ada{number}@{}.example", "x".repeat(60)).parse().unwrap();
+        store.create_account(&email, Tier::Free, Some(&PasswordHash::from_stored("h".repeat(100))), NOON)
+    };
+    let (full, error) = (0..1_000).find_map(|number| Some((number, create(number).err()?))).unwrap();
+    assert!(matches!(error, StoreError::Full("create the account")), "{error}");
+    let shown = crate::auth::AccountError::from(error);
+    assert_eq!(
+        shown.to_string(),
+        "accounts cannot be used at the moment and nothing was changed: wait 60 seconds and try again"
+    );
+    assert_eq!(store.accounts().unwrap().len(), full as usize);
+    limit(1_000_000);
+    create(full).unwrap();
+}
+
+#[test]
 fn no_data_of_a_deleted_account_remains_in_the_files() {
     let data = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(data.path()).unwrap();
