@@ -20,7 +20,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
-use crate::auth::account::{Email, KeyName, KeyRef};
+use crate::auth::account::{AccountRef, Email, KeyName, KeyRef};
 use crate::http::origin::Origin;
 use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
 
@@ -41,7 +41,7 @@ pub struct Cli {
 pub enum Command {
     /// Start the server (the default command).
     Serve(ServeSettings),
-    /// Create, list and delete accounts, set their tiers and passwords. Works while the server runs.
+    /// Create, list, verify and delete accounts, set their tiers and passwords. Works while the server runs.
     Account {
         /// Print JSON, including errors.
         #[arg(long, global = true)]
@@ -61,7 +61,7 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
-    /// Create an account.
+    /// Create a verified account.
     Create {
         /// The owner's e-mail address.
         #[arg(long)]
@@ -73,11 +73,21 @@ pub enum AccountCommand {
         #[arg(long)]
         password_stdin: bool,
     },
-    /// Set an account's password, also if the owner forgot it; ends all sessions of the account.
-    SetPassword {
-        /// The owner's e-mail address.
+    /// Mark an account as verified, after its owner proved that the e-mail address is theirs. Accounts from the sign-up page are
+    /// unverified.
+    Verify {
+        /// The owner's e-mail address, or the number of the account.
         #[arg(long)]
-        email: Email,
+        email: AccountRef,
+    },
+    /// Set an account's password, also if the owner forgot it; ends all sessions of the account and revokes its keys.
+    SetPassword {
+        /// The owner's e-mail address, or the number of the account.
+        #[arg(long)]
+        email: AccountRef,
+        /// Do not revoke the keys of the account.
+        #[arg(long)]
+        keep_keys: bool,
         /// Read the password from stdin, as a single line; there is no prompt.
         #[arg(long, required = true)]
         password_stdin: bool,
@@ -85,20 +95,23 @@ pub enum AccountCommand {
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.
     Delete {
-        /// The owner's e-mail address.
+        /// The owner's e-mail address, or the number of the account.
         #[arg(long)]
-        email: Email,
+        email: AccountRef,
     },
     /// List all accounts.
     List,
     /// Set an account's tier. Takes effect on a running server within a second.
     SetTier {
-        /// The owner's e-mail address.
+        /// The owner's e-mail address, or the number of the account.
         #[arg(long)]
-        email: Email,
+        email: AccountRef,
         /// The new tier.
         #[arg(long, value_parser = tier())]
         tier: Tier,
+        /// Accept that the account is unverified.
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -106,18 +119,18 @@ pub enum AccountCommand {
 pub enum KeyCommand {
     /// Create an API key and print it to stdout (shown once).
     Create {
-        /// The account's e-mail address.
+        /// The account's e-mail address or number.
         #[arg(long)]
-        email: Email,
+        email: AccountRef,
         /// A name for the key.
         #[arg(long)]
         name: KeyName,
     },
     /// List keys in their short form.
     List {
-        /// Only the keys of this account.
+        /// Only the keys of this account, by its e-mail address or number.
         #[arg(long)]
-        email: Option<Email>,
+        email: Option<AccountRef>,
     },
     /// Revoke a key. Takes effect on a running server within a second.
     Revoke {

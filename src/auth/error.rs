@@ -12,7 +12,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::auth::account::Email;
+use crate::auth::account::{AccountId, Email};
 use crate::quota::{KeyId, RetryAfter, Tier};
 
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +22,8 @@ pub enum StoreError {
         |suggestion| format!("did you mean `{suggestion}`?"),
     ))]
     NoSuchAccount { email: Email, suggestion: Option<Email> },
+    #[error("no account has the number {}; list accounts with `venturedex account list`", .0.0)]
+    NoSuchAccountId(AccountId),
     #[error("an account with the e-mail `{0}` already exists")]
     AccountExists(Email),
     #[error("the account was deleted")]
@@ -99,7 +101,7 @@ impl StoreError {
     /// The code in the commands' `--json` output.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::NoSuchAccount { .. } => "no_such_account",
+            Self::NoSuchAccount { .. } | Self::NoSuchAccountId(_) => "no_such_account",
             Self::AccountExists(_) => "account_exists",
             Self::AccountGone => "account_gone",
             Self::PasswordChanged => "password_changed",

@@ -10,6 +10,7 @@ mod api_key_cache;
 #[cfg(test)]
 mod conformance;
 mod data_lock;
+pub(crate) mod email;
 mod error;
 pub mod password;
 mod service;

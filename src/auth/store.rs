@@ -16,7 +16,7 @@ use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
 /// A `password` version restricts a change to accounts whose password is still that version: what was verified against it
 /// is still valid then. The change fails with [`StoreError::PasswordChanged`] otherwise.
 pub trait Store: Send + Sync {
-    /// Without a password the account cannot sign in. [`StoreError::AccountExists`].
+    /// The account is unverified. Without a password it cannot sign in. [`StoreError::AccountExists`].
     fn create_account(
         &self,
         email: &Email,
@@ -27,6 +27,12 @@ pub trait Store: Send + Sync {
 
     /// [`StoreError::NoSuchAccount`].
     fn account(&self, email: &Email) -> Result<Account, StoreError>;
+
+    /// [`StoreError::AccountGone`].
+    fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError>;
+
+    /// Marks an account as verified; one that already is stays unchanged. [`StoreError::AccountGone`].
+    fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError>;
 
     /// All accounts, by e-mail address.
     fn accounts(&self) -> Result<Vec<Account>, StoreError>;
@@ -45,6 +51,16 @@ pub trait Store: Send + Sync {
         password: &PasswordHash,
         keep: Option<&SessionDigest>,
     ) -> Result<(), StoreError>;
+
+    /// Sets a password for an operator: ends all sessions and, unless it `keeps_keys`, revokes all keys, atomically. Returns the
+    /// number of revoked keys. [`StoreError::AccountGone`].
+    fn reset_password(
+        &self,
+        account: AccountId,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<u32, StoreError>;
 
     /// Replaces the hash by another hash of the same password; version and sessions are unchanged.
     /// [`StoreError::AccountGone`].

@@ -1,10 +1,12 @@
 //! Operator commands, and a running server that applies their changes.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use venturedex::auth::password::Secret;
-use venturedex::auth::{AccountError, AuthService};
+use venturedex::auth::account::Email;
+use venturedex::auth::password::{Password, Secret};
+use venturedex::auth::{AccountError, AuthError, AuthService};
 
 use crate::harness::{Client, NOON, agent};
 use crate::program::{Ended, Process, run};
@@ -75,6 +77,73 @@ fn a_weak_password_is_rejected_with_advice_and_never_repeated() {
     let unknown = run(data.path(), &["account", "delete", "--email", "aad@example.com"], "");
     assert!(unknown.err.contains("did you mean `ada@example.com`?"), "{}", unknown.err);
     assert!(!can_sign_in(&data, "xyzzy42"));
+}
+
+/// Signs up `ada@example.com` as a visitor and creates a key.
+fn sign_up(auth: &Arc<AuthService>) -> String {
+    let email: Email = "ada@example.com".parse().unwrap();
+    let password = Password::new(GOOD, &email).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let session = auth.sign_up(email, password, "192.0.2.1".parse().unwrap(), NOON).await.unwrap();
+        let visitor = auth.visitor(&session.token, NOON).await.unwrap().unwrap();
+        let key = auth.create_key(visitor.account.id, "laptop".parse().unwrap(), NOON).await.unwrap().key;
+        format!("Bearer {}", key.reveal())
+    })
+}
+
+#[test]
+fn a_tier_meant_for_the_owner_of_an_address_does_not_go_to_a_stranger() {
+    let data = folder();
+    let auth = AuthService::open(data.path(), NOON).unwrap();
+    let key = sign_up(&auth);
+    let account = |words: &[&str]| run(data.path(), &[&["account", "--json"], words].concat(), GOOD);
+    let set_tier = ["set-tier", "--email", "ada@example.com", "--tier", "enterprise"];
+    let refused = account(&set_tier);
+    let error: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
+    assert_eq!((refused.code, &error["error"]["code"]), (Some(1), &"account_unverified".into()));
+    let detail = error["error"]["detail"].as_str().unwrap();
+    for part in ["created 2026-11-21T12:00:00Z, 1 active keys", "account verify --email 1`", "--yes"] {
+        assert!(detail.contains(part), "{detail}");
+    }
+    let row = |words: &[&str]| -> serde_json::Value { serde_json::from_str(&account(words).ok()).unwrap() };
+    assert_eq!(row(&["list"])["accounts"][0]["tier"], "free");
+    assert_eq!(row(&["list"])["accounts"][0]["verified_at"], serde_json::Value::Null);
+    let warned = run(data.path(), &[&["account"], &set_tier[..], &["--yes"]].concat(), "");
+    assert!(warned.code == Some(0) && warned.err.contains("warning: the account is unverified"), "{}", warned.err);
+
+    // The owner shows up: the stranger's key ends with the stranger's password.
+    let verified = run(data.path(), &["account", "verify", "--email", "1"], "");
+    assert!(verified.err.contains("if somebody else signed up with the address"), "{}", verified.err);
+    assert!(auth.authenticate(Some(&key)).is_ok());
+    let kept = account(&["set-password", "--email", "1", "--password-stdin", "--keep-keys"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&kept.ok()).unwrap()["active_keys"], 1);
+    let set = run(data.path(), &["account", "set-password", "--email", "1", "--password-stdin"], GOOD);
+    assert!(set.err.contains("its sessions were ended, 1 active keys were revoked (--keep-keys"), "{}", set.err);
+    auth.refresh().unwrap();
+    assert_eq!(auth.authenticate(Some(&key)), Err(AuthError::Revoked));
+    let quiet = run(data.path(), &[&["account"], &set_tier[..]].concat(), "");
+    assert!(quiet.code == Some(0) && !quiet.err.contains("warning"), "{}", quiet.err);
+    // The operator vouches for an account that the operator creates.
+    assert_ne!(row(&["create", "--email", "zoe@example.com"])["verified_at"], serde_json::Value::Null);
+    let unknown = account(&["verify", "--email", "99"]);
+    assert!(unknown.err.contains("no account has the number 99; list accounts"), "{}", unknown.err);
+}
+
+#[test]
+fn an_old_address_that_imitates_another_is_listed_escaped_and_deleted_by_number() {
+    let data = folder();
+    run(data.path(), &["account", "create", "--email", "ceo@bigco.example"], "").ok();
+    let database = rusqlite::Connection::open(data.path().join("venturedex.sqlite")).unwrap();
+    let insert =
+        "INSERT INTO accounts (id, email, tier, created_at) VALUES (7, 'ceo\u{202e}@bigc\u{43e}.example', 'free', 0)";
+    database.execute(insert, []).unwrap();
+    let list = run(data.path(), &["account", "list"], "").ok();
+    assert!(list.is_ascii() && list.contains("ceo\\u{202e}@bigc\\u{43e}.example"), "{list}");
+    let typed = run(data.path(), &["account", "delete", "--email", "ceo\u{202e}@bigc\u{43e}.example"], "");
+    assert!(typed.code == Some(2) && typed.err.contains("or the number of the account"), "{}", typed.err);
+    run(data.path(), &["account", "delete", "--email", "7"], "").ok();
+    assert!(!run(data.path(), &["account", "list"], "").ok().contains("202e"));
 }
 
 #[test]

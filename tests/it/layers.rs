@@ -29,6 +29,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("dashmap", &["auth", "quota"]),
     ("ipnet", &["quota"]),
     ("argon2", &["auth/password"]),
+    ("idna", &["auth"]),
     ("foldhash", &["auth", "quota", "http"]),
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),

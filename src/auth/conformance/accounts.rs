@@ -106,6 +106,43 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     assert_eq!(valid_sessions(&*store, NOON), [5]);
 }
 
+pub(crate) fn a_reset_revokes_keys(open: Open<'_>) {
+    let store = open();
+    let before = signed_in(&*store);
+    add(&*store, 1, NOON).unwrap();
+    add(&*store, 2, NOON).unwrap();
+    store.revoke_key(KeyRef::Digest(key(1).digest()), NOON + 1).unwrap();
+    let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
+    let last = store.changes(0).unwrap().last;
+
+    assert_eq!(open().reset_password(before.account, &hash("kept"), true, NOON + 2).unwrap(), 0);
+    assert!(valid_sessions(&*store, NOON).is_empty());
+    assert!(store.changes(last).unwrap().keys.is_empty());
+    assert_eq!(open().reset_password(before.account, &hash("second"), false, NOON + 3).unwrap(), 1);
+    assert_eq!(store.credentials(&email("ada@example.com")).unwrap().password, Some(hash("second")));
+    let changed = store.changes(last).unwrap().keys;
+    assert_eq!(
+        changed.iter().map(|state| (state.digest, state.revoked)).collect::<Vec<_>>(),
+        [(key(2).digest(), true)]
+    );
+    let keys = store.keys(Some(before.account), Date::from_unix(NOON)).unwrap();
+    assert_eq!(keys.iter().map(|key| key.revoked_at).collect::<Vec<_>>(), [Some(NOON + 1), Some(NOON + 3)]);
+    assert!(!state(&*store, 8).revoked);
+    assert!(matches!(store.reset_password(AccountId(99), &hash("x"), false, NOON), Err(StoreError::AccountGone)));
+}
+
+pub(crate) fn accounts_are_verified(open: Open<'_>) {
+    let store = open();
+    let ada = ada(&*store, Tier::Free);
+    assert_eq!((ada.verified_at, store.account_by_id(ada.id).unwrap()), (None, ada.clone()));
+    assert_eq!(open().verify_account(ada.id, NOON + 1).unwrap().verified_at, Some(NOON + 1));
+    assert_eq!(store.verify_account(ada.id, NOON + 2).unwrap().verified_at, Some(NOON + 1));
+    assert_eq!(open().account(&ada.email).unwrap().verified_at, Some(NOON + 1));
+    let unknown = [store.verify_account(AccountId(99), NOON), store.account_by_id(AccountId(99))];
+    assert!(unknown.iter().all(|result| matches!(result, Err(StoreError::AccountGone))), "{unknown:?}");
+}
+
 pub(crate) fn of_concurrent_password_changes_one_succeeds(open: Open<'_>) {
     let store = open();
     let before = signed_in(&*store);

@@ -13,7 +13,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 19] = [
+pub(crate) const TESTS: [(&str, Test); 21] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -32,6 +32,8 @@ pub(crate) const TESTS: [(&str, Test); 19] = [
         "a new password ends the other sessions and invalidates what was verified before",
         accounts::a_new_password_ends_the_other_sessions,
     ),
+    ("an operator's password ends all sessions and revokes the keys", accounts::a_reset_revokes_keys),
+    ("an account is verified once", accounts::accounts_are_verified),
     ("of concurrent password changes one succeeds", accounts::of_concurrent_password_changes_one_succeeds),
     ("a deleted account leaves revoked keys and nothing else", accounts::a_deleted_account_leaves_revoked_keys),
     ("a key can be revoked by its account only", accounts::keys_are_revoked_by_their_account_only),

@@ -284,6 +284,21 @@ impl Store for FailingStore {
     fn account(&self, email: &Email) -> Result<Account, StoreError> {
         self.store.account(email)
     }
+    fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError> {
+        self.store.account_by_id(account)
+    }
+    fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
+        self.store.verify_account(account, now)
+    }
+    fn reset_password(
+        &self,
+        account: AccountId,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<u32, StoreError> {
+        self.store.reset_password(account, password, keeps_keys, now)
+    }
     fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         self.store.accounts()
     }

@@ -89,6 +89,24 @@ pub(crate) fn set_password(
     Ok(())
 }
 
+/// Sets a password that its owner did not choose, ends all sessions, and returns the number of keys that were revoked.
+pub(crate) fn reset_password(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    password: &PasswordHash,
+    keeps_keys: bool,
+    now: i64,
+) -> Result<u32, SqliteError> {
+    set_password(transaction, account, None, password, None)?;
+    if keeps_keys { Ok(0) } else { keys::revoke_all(transaction, account, now) }
+}
+
+pub(crate) fn verify(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<Account, SqliteError> {
+    let sql = "UPDATE accounts SET verified_at = coalesce(verified_at, ?) WHERE id = ?";
+    transaction.execute(sql, (now, account.0))?;
+    by_id(transaction, account)
+}
+
 pub(crate) fn rehash_password(
     transaction: &Transaction<'_>,
     account: AccountId,
@@ -153,7 +171,7 @@ pub(crate) fn session(
     let mut statement = connection.prepare_cached(&sql)?;
     let params = named_params! { ":digest": session.bytes(), ":now": now };
     let found = statement.query_row(params, |row| {
-        Ok(Session { account: read_account(row)?, created_at: row.get(5)?, expires_at: row.get(6)? })
+        Ok(Session { account: read_account(row)?, created_at: row.get(6)?, expires_at: row.get(7)? })
     });
     Ok(found.optional()?)
 }

@@ -118,6 +118,16 @@ pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Re
     record(transaction, id, Date::from_unix(now))
 }
 
+/// Revokes all active keys of an account and returns their number.
+pub(crate) fn revoke_all(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<u32, SqliteError> {
+    let change = next_change(transaction)?;
+    let revoked = transaction.execute(
+        "UPDATE keys SET revoked_at = ?, changed = ? WHERE account = ? AND revoked_at IS NULL",
+        (now, change, account.0),
+    )?;
+    Ok(u32::try_from(revoked).expect("an account has fewer than 2^32 keys"))
+}
+
 /// Revokes all keys of an account and clears what identifies it; their digests remain.
 pub(crate) fn orphan(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<(), SqliteError> {
     let change = next_change(transaction)?;

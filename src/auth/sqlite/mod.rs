@@ -230,6 +230,14 @@ impl Store for SqliteStore {
         self.look_up("read the account", |connection| accounts::by_email(connection, email))
     }
 
+    fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError> {
+        self.look_up("read the account", |connection| accounts::by_id(connection, account))
+    }
+
+    fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
+        self.change("verify the account", |transaction| accounts::verify(transaction, account, now))
+    }
+
     fn accounts(&self) -> Result<Vec<Account>, StoreError> {
         self.list("list the accounts", accounts::all)
     }
@@ -251,6 +259,18 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         self.change("set the password", |transaction| {
             accounts::set_password(transaction, account, version, password, keep)
+        })
+    }
+
+    fn reset_password(
+        &self,
+        account: AccountId,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<u32, StoreError> {
+        self.change("set the password", |transaction| {
+            accounts::reset_password(transaction, account, password, keeps_keys, now)
         })
     }
 

@@ -5,11 +5,11 @@ use std::str::FromStr;
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
 
-use crate::auth::account::{Account, AccountId, CounterId, KeyId, KeyRecord};
+use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
 use crate::auth::{KeyDigest, KeyState};
 
 pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
-     (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) FROM accounts";
+     (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, accounts.verified_at FROM accounts";
 
 /// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
 pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
@@ -24,10 +24,11 @@ pub(crate) const RECENT_KEYS: &str = "SELECT id FROM keys WHERE account = :accou
 pub(crate) fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
     Ok(Account {
         id: AccountId(row.get(0)?),
-        email: parsed(row, 1)?,
+        email: Email::from_stored(row.get(1)?),
         tier: parsed(row, 2)?,
         created_at: row.get(3)?,
         active_keys: row.get(4)?,
+        verified_at: row.get(5)?,
     })
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
     Ok(KeyRecord {
         id: KeyId(row.get(0)?),
         account: AccountId(row.get(1)?),
-        email: parsed(row, 2)?,
+        email: Email::from_stored(row.get(2)?),
         tier: parsed(row, 3)?,
         name: row.get(4)?,
         masked: parsed(row, 5)?,

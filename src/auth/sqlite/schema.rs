@@ -6,8 +6,12 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 3] =
-    [include_str!("migrations/1.sql"), include_str!("migrations/2.sql"), include_str!("migrations/3.sql")];
+pub(crate) const STEPS: [&str; 4] = [
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+    include_str!("migrations/3.sql"),
+    include_str!("migrations/4.sql"),
+];
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MigrationError {
@@ -117,6 +121,18 @@ mod tests {
             )
             .unwrap();
         assert_eq!(next, 7, "numbers are not reused");
+    }
+
+    #[test]
+    fn accounts_from_before_verification_are_unverified() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate_through(&mut connection, &STEPS[..3]).unwrap();
+        let insert = "INSERT INTO accounts (email, tier, created_at) VALUES ('ada@example.com', 'pro', 9)";
+        connection.execute(insert, []).unwrap();
+        migrate(&mut connection).unwrap();
+        let verified: Option<i64> =
+            connection.query_row("SELECT verified_at FROM accounts", [], |row| row.get(0)).unwrap();
+        assert_eq!(verified, None);
     }
 
     #[test]

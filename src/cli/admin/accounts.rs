@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read};
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{CommandError, now, with_suggestion};
+use super::{CommandError, find, now};
 use crate::app::settings::AccountCommand;
 use crate::auth::Store;
 use crate::auth::account::{Account, Email};
@@ -15,33 +15,57 @@ use crate::http::headers::rfc3339;
 const MAX_PASSWORD_INPUT: u64 = 4_096;
 
 pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {
-    let find = |email: &Email| store.account(email).map_err(|error| with_suggestion(error, store));
     let (account, message) = match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
+            let account = store.verify_account(account.id, now())?;
             let mut message = describe("created", &account);
             if password.is_none() {
                 message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
             (account, message)
         }
-        AccountCommand::SetPassword { email, .. } => {
-            let account = find(&email)?;
-            store.set_password(account.id, None, &hash_from_stdin(&email)?, None)?;
-            let message = format!("set the password of account {} {email}; all its sessions were ended", account.id.0);
+        AccountCommand::Verify { email } => {
+            let account = store.verify_account(find(store, &email)?.id, now())?;
+            let mut message = describe("verified", &account);
+            message += &format!(
+                "\nif somebody else signed up with the address (created {}), set a password now: this ends their sessions and \
+                 revokes their keys",
+                rfc3339(account.created_at)
+            );
             (account, message)
         }
+        AccountCommand::SetPassword { email, keep_keys, .. } => {
+            let account = find(store, &email)?;
+            let hash = hash_from_stdin(&account.email)?;
+            let revoked = store.reset_password(account.id, &hash, keep_keys, now())?;
+            let Account { id, email, active_keys, .. } = &account;
+            let keys = match keep_keys {
+                true => format!("its {active_keys} active keys still work"),
+                false => format!("{revoked} active keys were revoked (--keep-keys keeps them)"),
+            };
+            let message = format!("set the password of account {} {email}; all its sessions were ended, {keys}", id.0);
+            (Account { active_keys: active_keys - revoked, ..account }, message)
+        }
         AccountCommand::Delete { email } => {
-            let account = find(&email)?;
+            let account = find(store, &email)?;
             store.delete_account(account.id, None, now())?;
-            let Account { id, active_keys, .. } = account;
+            let Account { id, active_keys, ref email, .. } = account;
             let message = format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0);
             (Account { active_keys: 0, ..account }, message)
         }
-        AccountCommand::SetTier { email, tier } => {
-            let account = store.set_tier(&email, tier).map_err(|error| with_suggestion(error, store))?;
-            let message = describe("changed", &account);
+        AccountCommand::SetTier { email, tier, yes } => {
+            let before = find(store, &email)?;
+            if before.verified_at.is_none() && !yes {
+                return Err(CommandError::Unverified(before));
+            }
+            let account = store.set_tier(&before.email, tier)?;
+            let mut message = describe("changed", &account);
+            if account.verified_at.is_none() {
+                let created = rfc3339(account.created_at);
+                message += &format!("\nwarning: the account is unverified; anybody could have created it ({created})");
+            }
             (account, message)
         }
         AccountCommand::List => return list(store, json),
@@ -60,10 +84,11 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
         return print_json(&BTreeMap::from([("accounts", rows)]));
     }
     let rows = accounts.iter().map(|account| {
-        let Account { id, email, tier, created_at, active_keys } = account;
-        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at)]
+        let Account { id, email, tier, created_at, active_keys, verified_at } = account;
+        let verified = verified_at.map_or("-".to_owned(), rfc3339);
+        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at), verified]
     });
-    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED"], rows.collect())
+    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED"], rows.collect())
 }
 
 /// The hash of the password on the first and only line of standard input.
@@ -100,6 +125,7 @@ struct AccountRow<'a> {
     tier: &'static str,
     active_keys: u32,
     created_at: String,
+    verified_at: Option<String>,
 }
 
 impl<'a> AccountRow<'a> {
@@ -110,6 +136,7 @@ impl<'a> AccountRow<'a> {
             tier: account.tier.name(),
             active_keys: account.active_keys,
             created_at: rfc3339(account.created_at),
+            verified_at: account.verified_at.map(rfc3339),
         }
     }
 }

@@ -3,11 +3,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{CommandError, now, with_suggestion};
+use super::{CommandError, find, now};
 use crate::app::settings::KeyCommand;
-use crate::auth::account::{Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{Account, AccountRef, KeyName, KeyRecord, KeyRef};
 use crate::auth::{ApiKey, Store};
 use crate::data::Date;
+use crate::data::import::clean::is_hidden;
 use crate::http::headers::rfc3339;
 
 pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
@@ -16,7 +17,7 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
         KeyCommand::Revoke { key } => revoke_key(store, key, json),
         KeyCommand::List { email } => {
             let account = match email {
-                Some(email) => Some(store.account(&email).map_err(|error| with_suggestion(error, store))?.id),
+                Some(email) => Some(find(store, &email)?.id),
                 None => None,
             };
             let keys = store.keys(account, Date::from_unix(now()))?;
@@ -30,7 +31,7 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
                     key.id.0.to_string(),
                     key.masked.to_string(),
                     key.email.to_string(),
-                    name(key).unwrap_or("-").to_owned(),
+                    name(key).unwrap_or_else(|| "-".to_owned()),
                     key.used_today.to_string(),
                     rfc3339(key.created_at),
                     time(key.last_used_at),
@@ -42,10 +43,10 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
     }
 }
 
-fn create_key(store: &dyn Store, email: &Email, name: &KeyName, json: bool) -> Result<(), CommandError> {
+fn create_key(store: &dyn Store, email: &AccountRef, name: &KeyName, json: bool) -> Result<(), CommandError> {
     let key = ApiKey::generate()?;
-    let account = store.account(email).map_err(|error| with_suggestion(error, store))?;
-    let record = store.create_key(account.id, name, &key, now())?;
+    let Account { id, email, .. } = find(store, email)?;
+    let record = store.create_key(id, name, &key, now())?;
     let printed = if json {
         print_json(&NewKey { key: key.reveal(), record: KeyRow::of(&record) })
     } else {
@@ -77,9 +78,11 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     Ok(())
 }
 
-/// `None` for a key that was revoked so long ago that its name was purged.
-fn name(key: &KeyRecord) -> Option<&str> {
-    Some(key.name.as_str()).filter(|name| !name.is_empty())
+/// `None` for a key that was revoked so long ago that its name was purged. Characters that would not be seen, which only old
+/// names contain, are escaped.
+fn name(key: &KeyRecord) -> Option<String> {
+    let visible = |char: char| if is_hidden(char) { char.escape_unicode().to_string() } else { char.to_string() };
+    Some(key.name.chars().map(visible).collect()).filter(|name: &String| !name.is_empty())
 }
 
 #[derive(Serialize)]
@@ -94,7 +97,7 @@ struct KeyRow<'a> {
     id: i64,
     shown: String,
     /// `None` if it was purged.
-    name: Option<&'a str>,
+    name: Option<String>,
     email: &'a str,
     tier: &'static str,
     daily_limit: Option<u32>,

@@ -9,8 +9,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::app::settings::{AccountCommand, KeyCommand};
+use crate::auth::account::{Account, AccountRef};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
+use crate::http::headers::rfc3339;
 
 /// Runs a command on the accounts in the folder `data`, and prints its result or error; as JSON if `json`.
 pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
@@ -40,6 +42,12 @@ enum CommandError {
     Output(io::Error),
     #[error("{0}")]
     Input(&'static str),
+    #[error(
+        "account {id} {email} is unverified: anybody could have signed up with this address (created {created}, {keys} active \
+         keys); check its owner and run `venturedex account verify --email {id}`, or add --yes to set the tier regardless",
+        id = .0.id.0, email = .0.email, created = rfc3339(.0.created_at), keys = .0.active_keys
+    )]
+    Unverified(Account),
     #[error(transparent)]
     Password(#[from] WeakPassword),
 }
@@ -51,8 +59,19 @@ impl CommandError {
             Self::Store(error) => error.code(),
             Self::Output(_) => "output_failed",
             Self::Input(_) => "input_unusable",
+            Self::Unverified(_) => "account_unverified",
             Self::Password(error) => error.code(),
         }
+    }
+}
+
+fn find(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> {
+    match account {
+        AccountRef::Email(email) => store.account(email).map_err(|error| with_suggestion(error, store)),
+        AccountRef::Id(id) => store.account_by_id(*id).map_err(|error| match error {
+            StoreError::AccountGone => StoreError::NoSuchAccountId(*id),
+            error => error,
+        }),
     }
 }
 
@@ -62,7 +81,7 @@ fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
     match store.accounts() {
         Ok(accounts) => {
             let known = accounts.iter().map(|account| &account.email);
-            let suggestion = crate::auth::account::nearest(&email, known).cloned();
+            let suggestion = crate::auth::email::nearest(&email, known).cloned();
             StoreError::NoSuchAccount { email, suggestion }
         }
         Err(error) => error,
