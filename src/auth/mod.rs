@@ -21,7 +21,7 @@ mod store;
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::DataLock;
 pub use error::{AccountError, AuthError, StoreError};
-pub use service::accounts::{NewSession, Visitor};
+pub use service::accounts::{StartedSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage};
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;

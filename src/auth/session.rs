@@ -12,6 +12,12 @@ use crate::auth::account::Account;
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
 pub(crate) const SESSION_SECONDS: i64 = 30 * 86_400;
 
+/// Seconds without use after which a session ends: 7 days.
+pub(crate) const IDLE_SECONDS: i64 = 7 * 86_400;
+
+/// Sessions of an account; a further one ends the oldest.
+pub(crate) const MAX_SESSIONS: u32 = 20;
+
 /// A secret of 32 random bytes. `Debug` hides it; only [`SessionToken::reveal`] returns it, for the cookie.
 #[derive(Clone)]
 pub struct SessionToken([u8; 32]);
@@ -61,6 +67,10 @@ impl FromStr for SessionToken {
 pub struct SessionDigest([u8; 32]);
 
 impl SessionDigest {
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -78,8 +88,34 @@ pub struct Session {
     pub account: Account,
     /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds; the first second at which the session is no longer valid.
+    /// Unix seconds; written at most once an hour.
+    pub last_used_at: i64,
+    /// Unix seconds; the first second at which the session is no longer valid, used or not.
     pub expires_at: i64,
+}
+
+/// A session to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewSession {
+    pub digest: SessionDigest,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Unix seconds.
+    pub expires_at: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionId(pub i64);
+
+/// A session as shown to its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedSession {
+    pub id: SessionId,
+    pub digest: SessionDigest,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Unix seconds.
+    pub last_used_at: i64,
 }
 
 #[cfg(test)]

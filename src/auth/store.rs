@@ -2,7 +2,7 @@
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{Session, SessionDigest};
+use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
@@ -43,13 +43,13 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchAccount`].
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError>;
 
-    /// Sets an account's password and ends all its sessions but `keep`, atomically. [`StoreError::AccountGone`].
+    /// Sets an account's password, ends all its sessions and starts `session`, atomically. [`StoreError::AccountGone`].
     fn set_password(
         &self,
         account: AccountId,
         version: Option<PasswordVersion>,
         password: &PasswordHash,
-        keep: Option<&SessionDigest>,
+        session: Option<&NewSession>,
     ) -> Result<(), StoreError>;
 
     /// Sets a password for an operator: ends all sessions and, unless it `keeps_keys`, revokes all keys, atomically. Returns the
@@ -75,23 +75,28 @@ pub trait Store: Send + Sync {
     /// without name or short form. The address may sign up again. [`StoreError::AccountGone`].
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
 
+    /// If the account has more than [`MAX_SESSIONS`](crate::auth::session::MAX_SESSIONS) then, the oldest end.
     /// [`StoreError::AccountGone`].
-    fn add_session(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        session: &SessionDigest,
-        now: i64,
-        expires_at: i64,
-    ) -> Result<(), StoreError>;
+    fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession)
+    -> Result<(), StoreError>;
 
-    /// `None` if the session is unknown or has expired.
+    /// `None` if the session is unknown, has expired, or was not used for
+    /// [`IDLE_SECONDS`](crate::auth::session::IDLE_SECONDS).
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError>;
+
+    /// The valid sessions of an account, the newest first.
+    fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError>;
+
+    /// Sets `now` as the last use of a session.
+    fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError>;
 
     /// False if there was no such session.
     fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError>;
 
-    /// Deletes expired sessions and returns their number.
+    /// False if the account has no such session.
+    fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError>;
+
+    /// Deletes sessions that are no longer valid and returns their number.
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
 
     /// If a key of the account was revoked on the same day (UTC), the new one takes over its counter.

@@ -59,6 +59,7 @@ async function flow(name, options) {
   await page.waitForURL(base + "/account");
   expect((await request(key)).status === 401, "a revoked key is still valid");
 
+  expect(await page.getByText("This browser").count() === 1, "the own session is not listed");
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByLabel("New password").fill("nine loud herons");
   await page.getByRole("button", { name: "Change password" }).click();

@@ -163,6 +163,53 @@ fn a_new_password_ends_the_other_sessions() {
 }
 
 #[test]
+fn a_copied_session_ends_with_the_next_sign_in_or_password() {
+    let server = Server::bundled();
+    let mut here = Browser::signed_up(&server, "ada@example.com");
+    let copy_of = |browser: &Browser| Browser { cookie: browser.cookie.clone(), ..Browser::at(&server) };
+    let mut copy = copy_of(&here);
+    assert_eq!(copy.get("/account").status, 200);
+    let reply = here.post("/account/password", &[("current", PASSWORD), ("new", "nine loud herons")]);
+    assert!(reply.status == 200 && reply.header("set-cookie").contains("; HttpOnly"), "{}", reply.text);
+    assert_ne!(here.cookie, copy.cookie);
+    assert_eq!((here.get("/account").status, copy.get("/account").status), (200, 303));
+
+    let mut copy = copy_of(&here);
+    let reply = here.post("/signin", &[("email", "ada@example.com"), ("password", "nine loud herons")]);
+    assert_eq!(reply.status, 303);
+    assert_eq!((here.get("/account").status, copy.get("/account").status), (200, 303));
+    let page = here.get("/account").text;
+    assert!(page.contains("This browser") && !page.contains("/account/sessions/"), "{page}");
+}
+
+#[test]
+fn sessions_are_listed_and_can_be_ended_by_their_owner_only() {
+    let server = Server::bundled();
+    let mut here = Browser::signed_up(&server, "ada@example.com");
+    let mut there = Browser::at(&server);
+    there.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    let page = here.get("/account").text;
+    let path = page.split("action=\"").find(|part| part.starts_with("/account/sessions/")).unwrap();
+    let path = path.split('"').next().unwrap().to_owned();
+    assert_eq!(page.matches("This browser").count(), 1);
+    let mut eve = Browser::signed_up(&server, "eve@example.com");
+    for path in [path.as_str(), "/account/sessions/999/end"] {
+        let reply = eve.post(path, &[]);
+        assert_eq!(
+            (reply.status, reply.header("location")),
+            (303, "/account"),
+            "unknown and foreign sessions look alike"
+        );
+    }
+    assert_eq!(there.get("/account").status, 200);
+    assert_eq!(here.post(&path, &[]).status, 303);
+    assert_eq!((here.get("/account").status, there.get("/account").status), (200, 303));
+    assert!(!here.get("/account").text.contains(&path));
+    assert_eq!(here.send("GET", &path, &[], &[]).header("allow"), "POST");
+    assert_eq!(here.post("/account/sessions/01/end", &[]).status, 404);
+}
+
+#[test]
 fn a_deleted_account_is_removed_and_its_keys_are_rejected() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
@@ -271,6 +318,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
         "/account/password",
         "/account/delete",
         &format!("/account/keys/{id}/revoke"),
+        "/account/sessions/999/end",
     ];
     let mut checked = 0;
     for site in sites {
@@ -303,7 +351,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
             }
         }
     }
-    assert_eq!(checked, 6 * 8 * 7 * 6);
+    assert_eq!(checked, 6 * 8 * 8 * 6);
     // The origin is compared with the host name of the request.
     let headers =
         [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];

@@ -3,7 +3,7 @@
 use crate::auth::account::AccountId;
 use crate::auth::conformance::*;
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{SESSION_SECONDS, SessionDigest, SessionToken};
+use crate::auth::session::{IDLE_SECONDS, NewSession, SESSION_SECONDS, SessionDigest, SessionToken};
 use crate::quota::Tier;
 
 fn hash(text: &str) -> PasswordHash {
@@ -12,6 +12,10 @@ fn hash(text: &str) -> PasswordHash {
 
 fn session(number: u8) -> SessionDigest {
     SessionToken::from_seed([number; 32]).digest()
+}
+
+fn started(number: u8, now: i64) -> NewSession {
+    NewSession { digest: session(number), created_at: now, expires_at: now + SESSION_SECONDS }
 }
 
 /// An account with a password, signed in with sessions 1 to 3.
@@ -26,7 +30,7 @@ fn signed_in(store: &dyn Store) -> Credentials {
 
 fn add_session(store: &dyn Store, credentials: &Credentials, number: u8, now: i64) -> Result<(), StoreError> {
     let Credentials { account, version, .. } = credentials;
-    store.add_session(*account, *version, &session(number), now, now + SESSION_SECONDS)
+    store.add_session(*account, *version, &started(number, now))
 }
 
 fn valid_sessions(store: &dyn Store, now: i64) -> Vec<u8> {
@@ -67,11 +71,18 @@ pub(crate) fn sessions_are_valid_until_they_end(open: Open<'_>) {
     assert!(!store.end_session(&session(2)).unwrap());
     assert_eq!(valid_sessions(&*store, NOON), [1, 3]);
     add_session(&*store, &credentials, 4, NOON + 60).unwrap();
+    assert_eq!(valid_sessions(&*store, NOON + IDLE_SECONDS - 1), [1, 3, 4]);
+    assert_eq!(valid_sessions(&*store, NOON + IDLE_SECONDS), [4]);
+    for number in [1, 3, 4] {
+        store.session_used(&session(number), NOON + SESSION_SECONDS - 1).unwrap();
+    }
+    assert_eq!(open().session(&session(1), NOON).unwrap().unwrap().last_used_at, NOON + SESSION_SECONDS - 1);
     assert_eq!(valid_sessions(&*store, NOON + SESSION_SECONDS - 1), [1, 3, 4]);
     assert_eq!(valid_sessions(&*store, NOON + SESSION_SECONDS), [4]);
     assert_eq!(open().end_expired_sessions(NOON + SESSION_SECONDS).unwrap(), 2);
     assert_eq!(store.end_expired_sessions(NOON + SESSION_SECONDS).unwrap(), 0);
     assert_eq!(valid_sessions(&*store, NOON), [4]);
+    assert_eq!(open().end_expired_sessions(NOON + SESSION_SECONDS + IDLE_SECONDS).unwrap(), 1, "it was not used");
 }
 
 pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
@@ -80,14 +91,14 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, Some(&hash("bob")), NOON).unwrap();
     add_session(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
 
-    open().set_password(before.account, Some(before.version), &hash("second"), Some(&session(2))).unwrap();
-    assert_eq!(valid_sessions(&*store, NOON), [2, 5]);
+    open().set_password(before.account, Some(before.version), &hash("second"), Some(&started(4, NOON))).unwrap();
+    assert_eq!(valid_sessions(&*store, NOON), [4, 5]);
     let after = store.credentials(&email("ada@example.com")).unwrap();
     assert_eq!(after.password, Some(hash("second")));
     assert_ne!(after.version, before.version);
     // What was verified against the previous password is rejected.
     let stale = [
-        store.set_password(before.account, Some(before.version), &hash("third"), Some(&session(2))),
+        store.set_password(before.account, Some(before.version), &hash("third"), Some(&started(8, NOON))),
         store.rehash_password(before.account, before.version, &hash("third")),
         store.delete_account(before.account, Some(before.version), NOON),
         add_session(&*store, &before, 6, NOON),
@@ -98,10 +109,7 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: Open<'_>) {
     store.rehash_password(after.account, after.version, &hash("rehashed")).unwrap();
     add_session(&*store, &after, 7, NOON).unwrap();
     assert_eq!(store.credentials(&email("ada@example.com")).unwrap().password, Some(hash("rehashed")));
-    assert_eq!(valid_sessions(&*store, NOON), [2, 5, 7]);
-    // Keeping the session of another account has no effect.
-    store.set_password(after.account, None, &hash("fourth"), Some(&session(5))).unwrap();
-    assert_eq!(valid_sessions(&*store, NOON), [5]);
+    assert_eq!(valid_sessions(&*store, NOON), [4, 5, 7]);
     store.set_password(after.account, None, &hash("fifth"), None).unwrap();
     assert_eq!(valid_sessions(&*store, NOON), [5]);
 }

@@ -10,15 +10,20 @@ mod tests;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::auth::account::{Account, Email};
+use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
-use crate::auth::session::{SESSION_SECONDS, Session, SessionDigest, SessionToken};
+use crate::auth::session::{
+    ListedSession, NewSession, SESSION_SECONDS, Session, SessionDigest, SessionId, SessionToken,
+};
 use crate::auth::{AccountError, AuthService, Credentials, StoreError};
 use crate::quota::{RetryAfter, Tier};
 
+/// Seconds after which the use of a session is written again.
+const USE_IS_WRITTEN_AFTER: i64 = 3_600;
+
 #[derive(Debug)]
-pub struct NewSession {
+pub struct StartedSession {
     /// To be sent to the browser only.
     pub token: SessionToken,
     /// Unix seconds.
@@ -46,23 +51,22 @@ impl AuthService {
         password: Password,
         address: IpAddr,
         now: i64,
-    ) -> Result<NewSession, AccountError> {
+    ) -> Result<StartedSession, AccountError> {
         let attempt = self.rate_limits.sign_up(address, now).map_err(AccountError::Throttled)?;
         let hash = self.hasher.hash(password.secret().clone()).await;
         let hash = hash.inspect_err(|_| self.rate_limits.give_back(&attempt))?;
-        let (token, expires_at) = new_session(now)?;
-        let session = token.digest();
+        let (started, session) = new_session(now)?;
         self.blocking(move |service| {
             let account = service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
             let Credentials { version, .. } = service.store.credentials(&email)?;
-            service.store.add_session(account.id, version, &session, now, expires_at)
+            service.store.add_session(account.id, version, &session)
         })
         .await
         .map_err(|error| match error {
             AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
             error => error,
         })?;
-        Ok(NewSession { token, expires_at })
+        Ok(started)
     }
 
     /// # Errors
@@ -73,20 +77,17 @@ impl AuthService {
         secret: Secret,
         address: IpAddr,
         now: i64,
-    ) -> Result<NewSession, AccountError> {
+    ) -> Result<StartedSession, AccountError> {
         let credentials = self.verify(email, secret, address, now).await?.ok_or(AccountError::WrongCredentials)?;
-        let (token, expires_at) = new_session(now)?;
-        let session = token.digest();
-        self.blocking(move |service| {
-            service.store.add_session(credentials.account, credentials.version, &session, now, expires_at)
-        })
-        .await
-        .map_err(|error| match error {
-            // The password changed after it was verified.
-            AccountError::SignedOut => AccountError::WrongCredentials,
-            error => error,
-        })?;
-        Ok(NewSession { token, expires_at })
+        let (started, session) = new_session(now)?;
+        self.blocking(move |service| service.store.add_session(credentials.account, credentials.version, &session))
+            .await
+            .map_err(|error| match error {
+                // The password changed after it was verified.
+                AccountError::SignedOut => AccountError::WrongCredentials,
+                error => error,
+            })?;
+        Ok(started)
     }
 
     /// No effect if the session has already ended.
@@ -98,11 +99,30 @@ impl AuthService {
     /// `None` if the session of the token has ended.
     pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<Option<Visitor>, AccountError> {
         let session = token.digest();
-        let found = self.blocking(move |service| service.store.session(&session, now)).await?;
+        let found = self.blocking(move |service| {
+            let found = service.store.session(&session, now)?;
+            // Rarely written, so that a page does not wait for the disk. If it fails, the next page tries again.
+            if found.as_ref().is_some_and(|found| found.last_used_at <= now - USE_IS_WRITTEN_AFTER) {
+                let _ = service.store.session_used(&session, now);
+            }
+            Ok(found)
+        });
+        let found = found.await?;
         Ok(found.map(|Session { account, expires_at, .. }| Visitor { account, session, expires_at }))
     }
 
-    /// Sets another password and ends all sessions but the visitor's.
+    /// The valid sessions of an account, the newest first.
+    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<ListedSession>, AccountError> {
+        self.blocking(move |service| service.store.sessions(account, now)).await
+    }
+
+    /// No effect if the account has no such session.
+    pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
+        self.blocking(move |service| service.store.end_session_of(account, session)).await.map(|_| ())
+    }
+
+    /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
+    /// is worthless afterwards.
     ///
     /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
@@ -114,18 +134,19 @@ impl AuthService {
         new: Password,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> Result<StartedSession, AccountError> {
         let same = current == *new.secret();
         let credentials = self.verify_visitor(visitor, current, address, now).await?;
         if same {
             return Err(AccountError::SamePassword);
         }
         let hash = self.hasher.hash(new.secret().clone()).await?;
-        let session = visitor.session;
+        let (started, session) = new_session(now)?;
         self.blocking(move |service| {
             service.store.set_password(credentials.account, Some(credentials.version), &hash, Some(&session))
         })
-        .await
+        .await?;
+        Ok(started)
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
@@ -208,6 +229,8 @@ impl AuthService {
     }
 }
 
-fn new_session(now: i64) -> Result<(SessionToken, i64), AccountError> {
-    Ok((SessionToken::from_seed(random()?), now.saturating_add(SESSION_SECONDS)))
+fn new_session(now: i64) -> Result<(StartedSession, NewSession), AccountError> {
+    let token = SessionToken::from_seed(random()?);
+    let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
+    Ok((StartedSession { token, expires_at }, NewSession { digest, created_at: now, expires_at }))
 }

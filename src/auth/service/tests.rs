@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
-use crate::auth::session::{Session, SessionDigest};
+use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys};
 use crate::quota::{AddedUsage, StoredUsage};
 
@@ -313,9 +313,9 @@ impl Store for FailingStore {
         account: AccountId,
         version: Option<PasswordVersion>,
         password: &PasswordHash,
-        keep: Option<&SessionDigest>,
+        session: Option<&NewSession>,
     ) -> Result<(), StoreError> {
-        self.store.set_password(account, version, password, keep)
+        self.store.set_password(account, version, password, session)
     }
     fn rehash_password(
         &self,
@@ -332,11 +332,18 @@ impl Store for FailingStore {
         &self,
         account: AccountId,
         version: PasswordVersion,
-        session: &SessionDigest,
-        now: i64,
-        expires_at: i64,
+        session: &NewSession,
     ) -> Result<(), StoreError> {
-        self.store.add_session(account, version, session, now, expires_at)
+        self.store.add_session(account, version, session)
+    }
+    fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError> {
+        self.store.sessions(account, now)
+    }
+    fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
+        self.store.session_used(session, now)
+    }
+    fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
+        self.store.end_session_of(account, session)
     }
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
         self.store.session(session, now)

@@ -1,12 +1,12 @@
-//! Accounts, their passwords and their sessions.
+//! Accounts and their passwords.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{Session, SessionDigest};
+use crate::auth::session::NewSession;
 use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
-use crate::auth::sqlite::{SqliteError, keys, next_change, usage};
+use crate::auth::sqlite::{SqliteError, keys, next_change, sessions, usage};
 use crate::auth::{Credentials, PasswordVersion, StoreError};
 use crate::quota::Tier;
 
@@ -75,18 +75,15 @@ pub(crate) fn set_password(
     account: AccountId,
     version: Option<PasswordVersion>,
     password: &PasswordHash,
-    keep: Option<&SessionDigest>,
+    session: Option<&NewSession>,
 ) -> Result<(), SqliteError> {
     check_version(transaction, account, version)?;
     transaction.execute(
         "UPDATE accounts SET password = ?, password_version = password_version + 1 WHERE id = ?",
         (password.as_str(), account.0),
     )?;
-    transaction.execute(
-        "DELETE FROM sessions WHERE account = ?1 AND (?2 IS NULL OR digest <> ?2)",
-        (account.0, keep.map(SessionDigest::bytes)),
-    )?;
-    Ok(())
+    sessions::end_all(transaction, account)?;
+    session.map_or(Ok(()), |session| Ok(sessions::add(transaction, account, session)?))
 }
 
 /// Sets a password that its owner did not choose, ends all sessions, and returns the number of keys that were revoked.
@@ -147,39 +144,8 @@ pub(crate) fn add_session(
     transaction: &Transaction<'_>,
     account: AccountId,
     version: PasswordVersion,
-    session: &SessionDigest,
-    now: i64,
-    expires_at: i64,
+    session: &NewSession,
 ) -> Result<(), SqliteError> {
     check_version(transaction, account, Some(version))?;
-    transaction
-        .prepare_cached("INSERT INTO sessions (digest, account, created_at, expires_at) VALUES (?, ?, ?, ?)")?
-        .execute((session.bytes(), account.0, now, expires_at))?;
-    Ok(())
-}
-
-pub(crate) fn session(
-    connection: &Connection,
-    session: &SessionDigest,
-    now: i64,
-) -> Result<Option<Session>, SqliteError> {
-    let sql = format!(
-        "SELECT account.*, sessions.created_at, sessions.expires_at \
-         FROM sessions JOIN ({ACCOUNTS}) AS account ON account.id = sessions.account \
-         WHERE sessions.digest = :digest AND sessions.expires_at > :now"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let params = named_params! { ":digest": session.bytes(), ":now": now };
-    let found = statement.query_row(params, |row| {
-        Ok(Session { account: read_account(row)?, created_at: row.get(6)?, expires_at: row.get(7)? })
-    });
-    Ok(found.optional()?)
-}
-
-pub(crate) fn end_session(transaction: &Transaction<'_>, session: &SessionDigest) -> Result<bool, SqliteError> {
-    Ok(transaction.execute("DELETE FROM sessions WHERE digest = ?", [session.bytes()])? > 0)
-}
-
-pub(crate) fn end_expired_sessions(transaction: &Transaction<'_>, now: i64) -> Result<usize, SqliteError> {
-    Ok(transaction.execute("DELETE FROM sessions WHERE expires_at <= ?", [now])?)
+    Ok(sessions::add(transaction, account, session)?)
 }

@@ -8,6 +8,7 @@ pub(crate) mod files;
 mod keys;
 mod rows;
 mod schema;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod usage;
@@ -22,7 +23,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::session::{Session, SessionDigest};
+use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::sqlite::files::FileId;
 use crate::auth::sqlite::schema::MigrationError;
 use crate::auth::{
@@ -255,10 +256,10 @@ impl Store for SqliteStore {
         account: AccountId,
         version: Option<PasswordVersion>,
         password: &PasswordHash,
-        keep: Option<&SessionDigest>,
+        session: Option<&NewSession>,
     ) -> Result<(), StoreError> {
         self.change("set the password", |transaction| {
-            accounts::set_password(transaction, account, version, password, keep)
+            accounts::set_password(transaction, account, version, password, session)
         })
     }
 
@@ -295,25 +296,35 @@ impl Store for SqliteStore {
         &self,
         account: AccountId,
         version: PasswordVersion,
-        session: &SessionDigest,
-        now: i64,
-        expires_at: i64,
+        session: &NewSession,
     ) -> Result<(), StoreError> {
-        self.change("start the session", |transaction| {
-            accounts::add_session(transaction, account, version, session, now, expires_at)
-        })
+        self.change("start the session", |transaction| accounts::add_session(transaction, account, version, session))
     }
 
     fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
-        self.look_up("read the session", |connection| accounts::session(connection, session, now))
+        self.look_up("read the session", |connection| sessions::one(connection, session, now))
+    }
+
+    fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError> {
+        self.list("list the sessions", |connection| sessions::of_account(connection, account, now))
+    }
+
+    fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
+        self.write(Durability::Normal, "write the use of the session", |transaction| {
+            sessions::used(transaction, session, now)
+        })
+    }
+
+    fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
+        self.change("end the session", |transaction| sessions::end_of_account(transaction, account, session))
     }
 
     fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
-        self.change("end the session", |transaction| accounts::end_session(transaction, session))
+        self.change("end the session", |transaction| sessions::end(transaction, session))
     }
 
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
-        self.change("end expired sessions", |transaction| accounts::end_expired_sessions(transaction, now))
+        self.change("end expired sessions", |transaction| sessions::end_expired(transaction, now))
     }
 
     fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError> {

@@ -6,11 +6,12 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 4] = [
+pub(crate) const STEPS: [&str; 5] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
     include_str!("migrations/4.sql"),
+    include_str!("migrations/5.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +134,24 @@ mod tests {
         let verified: Option<i64> =
             connection.query_row("SELECT verified_at FROM accounts", [], |row| row.get(0)).unwrap();
         assert_eq!(verified, None);
+    }
+
+    #[test]
+    fn sessions_survive_the_migration_that_numbers_them() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate_through(&mut connection, &STEPS[..4]).unwrap();
+        connection
+            .execute("INSERT INTO accounts (email, tier, created_at) VALUES ('ada@example.com', 'pro', 9)", [])
+            .unwrap();
+        connection.execute("INSERT INTO sessions VALUES (?, 1, 10, 4000000000)", [[7_u8; 32]]).unwrap();
+        migrate(&mut connection).unwrap();
+        let sql = "SELECT id, digest, account, created_at, expires_at, last_used_at > 1000000000 FROM sessions";
+        let row: (i64, [u8; 32], i64, i64, i64, bool) = connection
+            .query_row(sql, [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+            })
+            .unwrap();
+        assert_eq!(row, (1, [7; 32], 1, 10, 4_000_000_000, true));
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
     let other = store.create_account(&"bob@example.com".parse().unwrap(), Tier::Enterprise, None, NOON).unwrap().id;
     let session = SessionToken::from_seed([9; 32]).digest();
     let version = store.credentials(&email).unwrap().version;
-    store.add_session(ada, version, &session, NOON, NOON + 1).unwrap();
+    store.add_session(ada, version, &NewSession { digest: session, created_at: NOON, expires_at: NOON + 1 }).unwrap();
     let add_keys = |account: AccountId, count: u32, revoked_at: Option<i64>| {
         let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < :count) \
              INSERT INTO keys (account, name, digest, shown, counter, created_at, revoked_at, last_used_at, changed) \
@@ -227,7 +227,9 @@ fn no_data_of_a_deleted_account_remains_in_the_files() {
     let masked = store.create_key(account, &"name of a key".parse().unwrap(), &key, NOON).unwrap().masked.to_string();
     let version = store.credentials(&email).unwrap().version;
     let session = SessionToken::from_seed([78; 32]).digest();
-    store.add_session(account, version, &session, NOON, NOON + 1).unwrap();
+    store
+        .add_session(account, version, &NewSession { digest: session, created_at: NOON, expires_at: NOON + 1 })
+        .unwrap();
     let secrets = ["ada.lovelace", "hash of a pass", "name of a key", &masked].map(|text| text.as_bytes().to_vec());
     let found = || {
         let files = std::fs::read_dir(data.path()).unwrap();

@@ -3,7 +3,7 @@
 
 use http::header::COOKIE;
 
-use crate::auth::NewSession;
+use crate::auth::StartedSession;
 use crate::auth::session::{SESSION_SECONDS, SessionToken};
 use crate::http::State;
 use crate::site::PageRequest;
@@ -24,7 +24,7 @@ pub(crate) fn token(request: PageRequest<'_>) -> Option<SessionToken> {
 }
 
 /// The `Set-Cookie` of a new session.
-pub(crate) fn set(state: &State, session: &NewSession) -> String {
+pub(crate) fn set(state: &State, session: &StartedSession) -> String {
     let (name, attributes) = name_and_attributes(state);
     format!("{name}={}{attributes}; Max-Age={SESSION_SECONDS}", session.token.reveal())
 }

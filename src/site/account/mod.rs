@@ -15,6 +15,7 @@ use std::net::IpAddr;
 use http::{Response, StatusCode};
 
 use crate::auth::account::KeyId;
+use crate::auth::session::SessionId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
 use crate::http::headers::{Caching, CommonHeaders, set};
@@ -31,6 +32,7 @@ pub enum AccountRoute {
     Account,
     Keys,
     Revoke(KeyId),
+    EndSession(SessionId),
     Password,
     Delete,
 }
@@ -46,8 +48,13 @@ impl AccountRoute {
             "/account/password" => Self::Password,
             "/account/delete" => Self::Delete,
             _ => {
-                let key = path.strip_prefix("/account/keys/")?.strip_suffix("/revoke")?;
-                Self::Revoke(KeyId(key.parse().ok().filter(|id: &i64| id.to_string() == key)?))
+                let number = |start, end| {
+                    let text = path.strip_prefix(start)?.strip_suffix(end)?;
+                    text.parse().ok().filter(|id: &i64| id.to_string() == text)
+                };
+                number("/account/keys/", "/revoke")
+                    .map(|id| Self::Revoke(KeyId(id)))
+                    .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))?
             }
         })
     }
@@ -59,7 +66,7 @@ impl AccountRoute {
 
     /// Whether this page can be read with GET.
     pub(crate) fn is_read(self) -> bool {
-        !matches!(self, Self::SignOut | Self::Keys | Self::Password)
+        !matches!(self, Self::SignOut | Self::Keys | Self::Password | Self::EndSession(_))
     }
 
     /// The value of `Allow`.
@@ -74,6 +81,8 @@ impl AccountRoute {
 
 pub(crate) enum Reply {
     Page(StatusCode, String),
+    /// A page with the cookie of another session.
+    NewSession(String, String),
     /// To another page, with the value of `Set-Cookie` if a cookie is set or removed.
     Redirect(&'static str, Option<String>),
     Failed(PageError),
@@ -158,7 +167,9 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::Account => overview::page(request).await,
         AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
         AccountRoute::Delete => overview::delete_page(request).await,
-        AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password => Err(PageError::UnknownPage.into()),
+        AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password | AccountRoute::EndSession(_) => {
+            Err(PageError::UnknownPage.into())
+        }
     }
 }
 
@@ -169,6 +180,7 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::SignOut => sign::sign_out(request).await,
         AccountRoute::Keys => keys::create(request, form).await,
         AccountRoute::Revoke(key) => keys::revoke(request, key).await,
+        AccountRoute::EndSession(session) => overview::end_session(request, session).await,
         AccountRoute::Password => overview::change_password(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
         AccountRoute::Account => Err(PageError::UnknownPage.into()),
@@ -178,6 +190,11 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
 fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
     let mut response = match reply {
         Reply::Page(status, html) => respond(request, status, html),
+        Reply::NewSession(html, cookie) => {
+            let mut response = respond(request, StatusCode::OK, html);
+            set(response.headers_mut(), "set-cookie", &cookie);
+            response
+        }
         Reply::Redirect(path, cookie) => {
             let mut response = Response::new(Vec::new());
             *response.status_mut() = StatusCode::SEE_OTHER;

@@ -3,6 +3,7 @@
 use askama::Template;
 
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
+use crate::auth::session::{ListedSession, SessionId};
 use crate::auth::{AccountUsage, KeyUsage, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
@@ -54,6 +55,8 @@ struct AccountPage {
     /// The requests of each key on each day; last those of all other keys if `has_others`.
     days: Vec<(String, Vec<u64>)>,
     has_others: bool,
+    /// The newest first.
+    sessions: Vec<SessionRow>,
     messages: AccountMessages,
     min_length: usize,
     max_length: usize,
@@ -70,6 +73,13 @@ struct KeyRow {
     left: String,
     total: u64,
     sparkline: Sparkline,
+}
+
+struct SessionRow {
+    id: i64,
+    created: String,
+    last_used: String,
+    is_current: bool,
 }
 
 #[derive(Template)]
@@ -112,6 +122,13 @@ pub(crate) async fn show(
     let state = request.page.state;
     let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
+    let sessions = state.auth.sessions(visitor.account.id, request.now).await?;
+    let session_row = |session: &ListedSession| SessionRow {
+        id: session.id.0,
+        created: format::instant(session.created_at),
+        last_used: format::instant(session.last_used_at),
+        is_current: session.digest == visitor.session,
+    };
     let catalog = state.releases.current();
     let tier = visitor.account.tier;
     let is_active = |usage: &&KeyUsage| usage.key.revoked_at.is_none();
@@ -138,6 +155,7 @@ pub(crate) async fn show(
         chart: chart(&usage),
         days: days(&usage),
         has_others: has_others(&usage),
+        sessions: sessions.iter().map(session_row).collect(),
         messages,
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
@@ -168,7 +186,7 @@ fn days(usage: &AccountUsage) -> Vec<(String, Vec<u64>)> {
     usage.days.iter().enumerate().rev().map(of_day).collect()
 }
 
-/// `POST /account/password`: changes the password and ends all other sessions.
+/// `POST /account/password`: changes the password, ends all sessions, and starts another one.
 pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     let new = match Password::new(&form.text("new"), &visitor.account.email) {
@@ -178,12 +196,25 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
     let current = Secret::new(&form.text("current"));
     let auth = &request.page.state.auth;
     match auth.change_password(&visitor, current, new, request.address, request.now).await {
-        Ok(()) => {
+        Ok(started) => {
             let success = "Your password is changed, and all other sessions are ended.";
-            show(request, &visitor, AccountMessages { success, ..AccountMessages::default() }).await
+            let session = started.token.digest();
+            let visitor = Visitor { session, expires_at: started.expires_at, ..visitor };
+            let messages = AccountMessages { success, ..AccountMessages::default() };
+            Ok(match show(request, &visitor, messages).await? {
+                Reply::Page(_, html) => Reply::NewSession(html, cookie::set(request.page.state, &started)),
+                other => other,
+            })
         }
         Err(error) => show(request, &visitor, AccountMessages::password_error(&form_error(error)?)).await,
     }
+}
+
+/// `POST /account/sessions/{id}/end`: ends a session of the account; no effect if there is no such session.
+pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    request.page.state.auth.end_session(visitor.account.id, session).await?;
+    Ok(Reply::Redirect("/account", None))
 }
 
 /// `GET /account/delete`: asks for confirmation.

@@ -5,7 +5,7 @@ use http::StatusCode;
 
 use crate::auth::account::Email;
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use crate::auth::{AccountError, NewSession};
+use crate::auth::{AccountError, StartedSession};
 use crate::site::account::form::FormData;
 use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::error_page::sentence;
@@ -78,7 +78,12 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
     }
 }
 
-fn signed_in(request: AccountRequest<'_>, session: &NewSession) -> Reply {
+/// Ends the session that the browser presented: its cookie is replaced, so that nobody else should use it.
+async fn signed_in(request: AccountRequest<'_>, session: &StartedSession) -> Reply {
+    if let Some(previous) = cookie::token(request.page) {
+        // The new session is valid regardless; the previous one ends later by itself.
+        let _ = request.page.state.auth.sign_out(&previous).await;
+    }
     Reply::Redirect("/account", Some(cookie::set(request.page.state, session)))
 }
 
@@ -94,7 +99,7 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
         Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
     };
     match request.page.state.auth.sign_up(email, password, request.address, request.now).await {
-        Ok(session) => Ok(signed_in(request, &session)),
+        Ok(session) => Ok(signed_in(request, &session).await),
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
     }
 }
@@ -108,7 +113,7 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
     };
     let password = Secret::new(&form.text("password"));
     match request.page.state.auth.sign_in(email, password, request.address, request.now).await {
-        Ok(session) => Ok(signed_in(request, &session)),
+        Ok(session) => Ok(signed_in(request, &session).await),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
     }
 }

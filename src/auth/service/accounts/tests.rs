@@ -44,7 +44,7 @@ async fn signed_up(service: &Arc<AuthService>) -> (SessionToken, Visitor) {
     (session.token, visitor)
 }
 
-async fn sign_in(service: &Arc<AuthService>, text: &str) -> Result<NewSession, AccountError> {
+async fn sign_in(service: &Arc<AuthService>, text: &str) -> Result<StartedSession, AccountError> {
     service.sign_in(ada(), secret(text), home(), NOON).await
 }
 
@@ -62,10 +62,52 @@ async fn sign_up_starts_a_session_and_allows_sign_in() {
     service.sign_out(&token).await.unwrap();
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(service.visitor(&second.token, NOON).await.unwrap().is_some());
+    for day in (6..30).step_by(6) {
+        assert!(service.visitor(&second.token, NOON + day * 86_400).await.unwrap().is_some());
+    }
     assert!(service.visitor(&second.token, second.expires_at - 1).await.unwrap().is_some());
     assert_eq!(service.visitor(&second.token, second.expires_at).await.unwrap(), None);
     let invented = SessionToken::from_seed([1; 32]);
     assert_eq!(service.visitor(&invented, NOON).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_session_that_is_not_used_for_a_week_ends() {
+    let (_data, _store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    let is_valid = async |now: i64| service.visitor(&token, now).await.unwrap().is_some();
+    let last_used = || service.store().sessions(visitor.account.id, NOON).unwrap()[0].last_used_at;
+    assert!(is_valid(NOON + 3_599).await);
+    assert_eq!(last_used(), NOON, "a use is written once an hour");
+    assert!(is_valid(NOON + 3_600).await);
+    assert_eq!(last_used(), NOON + 3_600);
+    assert!(is_valid(NOON + 3_600 + 7 * 86_400 - 1).await);
+    assert!(is_valid(NOON + 10 * 86_400).await, "the use before counts");
+    assert!(!is_valid(NOON + 17 * 86_400).await);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_ended_and_limited() {
+    let (_data, _store, service) = service();
+    let (token, visitor) = signed_up(&service).await;
+    let account = visitor.account.id;
+    let mut tokens = vec![token];
+    for _ in 1..20 {
+        tokens.push(sign_in(&service, GOOD).await.unwrap().token);
+    }
+    let listed = service.sessions(account, NOON).await.unwrap();
+    let digests = |tokens: &[SessionToken]| tokens.iter().rev().map(SessionToken::digest).collect::<Vec<_>>();
+    assert_eq!(listed.iter().map(|session| session.digest).collect::<Vec<_>>(), digests(&tokens));
+    tokens.push(sign_in(&service, GOOD).await.unwrap().token);
+    let listed = service.sessions(account, NOON).await.unwrap();
+    assert_eq!(listed.iter().map(|session| session.digest).collect::<Vec<_>>(), digests(&tokens[1..]));
+
+    let last = listed[0].id;
+    service.end_session(AccountId(99), last).await.unwrap();
+    assert!(service.visitor(&tokens[20], NOON).await.unwrap().is_some(), "another account cannot end it");
+    service.end_session(account, last).await.unwrap();
+    assert_eq!(service.visitor(&tokens[20], NOON).await.unwrap(), None);
+    assert_eq!(service.sessions(account, NOON).await.unwrap().len(), 19);
 }
 
 #[tokio::test]
@@ -226,9 +268,11 @@ async fn changing_the_password_ends_the_other_sessions() {
     assert_eq!(store.credentials(&ada()).unwrap(), before);
     assert!(service.visitor(&other, NOON).await.unwrap().is_some());
 
-    change(GOOD, OTHER).await.unwrap();
-    assert!(service.visitor(&token, NOON).await.unwrap().is_some());
-    assert_eq!(service.visitor(&other, NOON).await.unwrap(), None);
+    let renewed = change(GOOD, OTHER).await.unwrap().token;
+    assert!(service.visitor(&renewed, NOON).await.unwrap().is_some());
+    for ended in [&token, &other] {
+        assert_eq!(service.visitor(ended, NOON).await.unwrap(), None, "a copied token is worthless too");
+    }
     assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::WrongCredentials)));
     assert!(sign_in(&service, OTHER).await.is_ok());
 }
@@ -239,7 +283,7 @@ async fn guesses_of_the_current_password_are_limited_like_sign_ins() {
     let (_, visitor) = signed_up(&service).await;
     for round in 0..FAILED_SIGN_INS_OF_ACCOUNT {
         let rejected = match round % 2 {
-            0 => service.change_password(&visitor, secret("wrong"), password(OTHER), home(), NOON).await,
+            0 => service.change_password(&visitor, secret("wrong"), password(OTHER), home(), NOON).await.map(drop),
             _ => service.delete_account(&visitor, secret("wrong"), home(), NOON).await,
         };
         assert!(matches!(rejected, Err(AccountError::WrongPassword)));
@@ -271,7 +315,7 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     let new = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
     for rejected in [
         service.delete_account(&visitor, secret(GOOD), home(), NOON).await,
-        service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await,
+        service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.map(drop),
         service.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.map(|_| ()),
     ] {
         assert!(matches!(rejected, Err(AccountError::SignedOut)), "{rejected:?}");
