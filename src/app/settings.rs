@@ -10,6 +10,7 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -20,7 +21,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
-use crate::auth::account::{AccountRef, Email, KeyName, KeyRef};
+use crate::auth::account::{AccountRef, Email, KeyName, KeyRef, ParseKeyRefError};
 use crate::http::origin::Origin;
 use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
 
@@ -134,10 +135,27 @@ pub enum KeyCommand {
     },
     /// Revoke a key. Takes effect on a running server within a second.
     Revoke {
-        /// The key's number, its short form (vdx_aB3d…9xYz) or the full key.
+        /// The key's number, its short form (vdx_aB3d…9xYz), the full key, or `-` to read one of these from stdin: other
+        /// users of the machine see arguments.
         #[arg(value_name = "KEY")]
-        key: KeyRef,
+        key: KeyArgument,
     },
+}
+
+/// A key to be revoked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyArgument {
+    Key(KeyRef),
+    /// Its reference is on standard input.
+    Stdin,
+}
+
+impl FromStr for KeyArgument {
+    type Err = ParseKeyRefError;
+
+    fn from_str(text: &str) -> Result<Self, ParseKeyRefError> {
+        if text == "-" { Ok(Self::Stdin) } else { text.parse().map(Self::Key) }
+    }
 }
 
 /// Settings of the server.

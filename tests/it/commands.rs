@@ -147,6 +147,24 @@ fn an_old_address_that_imitates_another_is_listed_escaped_and_deleted_by_number(
 }
 
 #[test]
+fn a_key_is_revoked_by_standard_input() {
+    let data = folder();
+    run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();
+    let key = run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok();
+    for (input, advice) in [
+        ("", "use its number, its short form"),
+        ("vdx_123", "use its number, its short form"),
+        ("1\n2\n", "standard input has several lines; pipe the key in, on a single line"),
+    ] {
+        let refused = run(data.path(), &["key", "revoke", "-"], input);
+        assert!(refused.code == Some(1) && refused.err.contains(advice), "{input:?}: {}", refused.err);
+    }
+    let revoked = run(data.path(), &["key", "revoke", "-"], &key);
+    assert!(revoked.code == Some(0) && revoked.err.contains("was revoked"), "{}", revoked.err);
+    assert!(!revoked.err.contains(key.trim()));
+}
+
+#[test]
 fn a_deleted_database_is_logged_once_reported_and_fails_the_stop() {
     let data = folder();
     run(data.path(), &["account", "create", "--email", "ada@example.com"], "").ok();

@@ -125,7 +125,12 @@ fn operator_commands_are_parsed() {
     let misplaced = refusal(&["account", "set-password", "--email", "ada@example.com", "--password", "secret words"]);
     assert!(misplaced.contains("--password-stdin"), "{misplaced}");
     let cli = read(&["key", "revoke", "12"]).unwrap();
-    assert!(matches!(cli.command, Command::Key { command: KeyCommand::Revoke { key: KeyRef::Id(_) }, .. }));
+    assert!(matches!(
+        cli.command,
+        Command::Key { command: KeyCommand::Revoke { key: KeyArgument::Key(KeyRef::Id(_)) }, .. }
+    ));
+    let cli = read(&["key", "revoke", "-"]).unwrap();
+    assert!(matches!(cli.command, Command::Key { command: KeyCommand::Revoke { key: KeyArgument::Stdin }, .. }));
     assert!(refusal(&["account", "create", "--email", "ada"]).contains("ada@example.com"));
     let rejected = refusal(&["account", "set-tier", "--email", "ada@example.com", "--tier", "gold"]);
     assert!(rejected.contains("free, pro, enterprise"), "{rejected}");

@@ -1,18 +1,15 @@
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Read};
 
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{CommandError, find, now};
+use super::{CommandError, find, line_from_stdin, now};
 use crate::app::settings::AccountCommand;
 use crate::auth::Store;
 use crate::auth::account::{Account, Email};
 use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
 use crate::http::headers::rfc3339;
-
-const MAX_PASSWORD_INPUT: u64 = 4_096;
 
 pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {
     let (account, message) = match command {
@@ -93,19 +90,7 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
 
 /// The hash of the password on the first and only line of standard input.
 fn hash_from_stdin(email: &Email) -> Result<PasswordHash, CommandError> {
-    let input = io::stdin();
-    if input.is_terminal() {
-        return Err(CommandError::Input("standard input is a terminal; pipe the password in"));
-    }
-    let mut text = String::new();
-    let read = input.take(MAX_PASSWORD_INPUT).read_to_string(&mut text);
-    read.map_err(|_| CommandError::Input("standard input is not valid UTF-8"))?;
-    let line = text.strip_suffix('\n').unwrap_or(&text);
-    let line = line.strip_suffix('\r').unwrap_or(line);
-    if line.contains('\n') {
-        return Err(CommandError::Input("standard input has several lines; pass the password on a single line"));
-    }
-    Ok(Password::new(line, email)?.hash()?)
+    Ok(Password::new(&line_from_stdin("password")?, email)?.hash()?)
 }
 
 fn describe(verb: &str, account: &Account) -> String {

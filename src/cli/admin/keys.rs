@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{CommandError, find, now};
-use crate::app::settings::KeyCommand;
+use super::{CommandError, find, line_from_stdin, now};
+use crate::app::settings::{KeyArgument, KeyCommand};
 use crate::auth::account::{Account, AccountRef, KeyName, KeyRecord, KeyRef};
 use crate::auth::{ApiKey, Store};
 use crate::data::Date;
@@ -14,7 +14,13 @@ use crate::http::headers::rfc3339;
 pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
     match command {
         KeyCommand::Create { email, name } => create_key(store, &email, &name, json),
-        KeyCommand::Revoke { key } => revoke_key(store, key, json),
+        KeyCommand::Revoke { key } => {
+            let key = match key {
+                KeyArgument::Key(key) => key,
+                KeyArgument::Stdin => line_from_stdin("key")?.parse()?,
+            };
+            revoke_key(store, key, json)
+        }
         KeyCommand::List { email } => {
             let account = match email {
                 Some(email) => Some(find(store, &email)?.id),

@@ -4,15 +4,18 @@ mod accounts;
 mod keys;
 mod print;
 
-use std::io;
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::app::settings::{AccountCommand, KeyCommand};
-use crate::auth::account::{Account, AccountRef};
+use crate::auth::account::{Account, AccountRef, ParseKeyRefError};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
 use crate::http::headers::rfc3339;
+
+/// Bytes; longer than any password or key.
+const MAX_INPUT: u64 = 4_096;
 
 /// Runs a command on the accounts in the folder `data`, and prints its result or error; as JSON if `json`.
 pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
@@ -40,8 +43,10 @@ enum CommandError {
     Store(#[from] StoreError),
     #[error("standard output: {0}")]
     Output(io::Error),
-    #[error("{0}")]
-    Input(&'static str),
+    #[error("standard input {problem}; pipe the {what} in, on a single line")]
+    Input { problem: &'static str, what: &'static str },
+    #[error(transparent)]
+    Key(#[from] ParseKeyRefError),
     #[error(
         "account {id} {email} is unverified: anybody could have signed up with this address (created {created}, {keys} active \
          keys); check its owner and run `venturedex account verify --email {id}`, or add --yes to set the tier regardless",
@@ -58,7 +63,7 @@ impl CommandError {
         match self {
             Self::Store(error) => error.code(),
             Self::Output(_) => "output_failed",
-            Self::Input(_) => "input_unusable",
+            Self::Input { .. } | Self::Key(_) => "input_unusable",
             Self::Unverified(_) => "account_unverified",
             Self::Password(error) => error.code(),
         }
@@ -86,6 +91,21 @@ fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
         }
         Err(error) => error,
     }
+}
+
+/// The first and only line of standard input, without its end; `what` names it in errors.
+fn line_from_stdin(what: &'static str) -> Result<String, CommandError> {
+    let input = io::stdin();
+    let unusable = |problem| CommandError::Input { problem, what };
+    if input.is_terminal() {
+        return Err(unusable("is a terminal"));
+    }
+    let mut text = String::new();
+    let read = input.take(MAX_INPUT).read_to_string(&mut text);
+    read.map_err(|_| unusable("is not valid UTF-8"))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(line.to_owned()) }
 }
 
 /// Unix seconds.
