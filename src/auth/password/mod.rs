@@ -118,11 +118,11 @@ impl Password {
         if contains_name || folded == local || folded == email.as_str() {
             return Err(WeakPassword::Email);
         }
-        if common::is_common(&folded) {
-            return Err(WeakPassword::Common);
-        }
         if common::is_pattern(&folded) {
             return Err(WeakPassword::Pattern);
+        }
+        if common::is_common(&folded) {
+            return Err(WeakPassword::Common);
         }
         Ok(Self(secret))
     }
