@@ -177,7 +177,7 @@ pub(crate) fn website(random: &mut Random, slug: &str, per_mille: u64) -> String
         62..90 => format!("https://www.{label}.example"),
         90..95 => format!("http://{label}.example/"),
         95..98 => format!("https://{label}.example/en?ref=home&lang=en"),
-        _ => format!("{label}.example"),
+        _ => format!("http://{label}.example"),
     };
     random.keep(per_mille, address)
 }

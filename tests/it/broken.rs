@@ -226,6 +226,56 @@ fn suspicious_values_are_warnings_and_not_errors() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), WARNINGS.len(), wrong.join("\n"));
 }
 
+/// Columns with a valid value of the dataset, and the most characters that are accepted instead.
+const LENGTHS: [(&str, &str, &str, usize); 11] = [
+    ("sectors.csv", "description", "Animals", 20_000),
+    ("firms.csv", "slug", "dunlin-club", 200),
+    ("firms.csv", "name", "Dunlin Club", 200),
+    ("firms.csv", "city", "Lisboa", 200),
+    ("startups.csv", "aliases", ",Lo,", 200),
+    ("startups.csv", "description", "Boats", 20_000),
+    ("funding_rounds.csv", "id", "r-3", 200),
+    ("people.csv", "title", "Partner", 200),
+    ("reviews.csv", "title", "Fine", 200),
+    ("reviews.csv", "body", "Quick and fair", 20_000),
+    ("snapshot.toml", "license", "CC0-1.0", 1_000),
+];
+
+#[test]
+fn the_length_of_a_value_is_limited() {
+    for (file, column, value, max) in LENGTHS {
+        let problems = |length: usize| {
+            let mut files = valid();
+            let letter = if matches!(column, "slug" | "id") { "x" } else { "ü" };
+            let comma = if value.starts_with(',') { "," } else { "" };
+            swap(&mut files, file, value, format!("{comma}{}{comma}", letter.repeat(length)).as_bytes());
+            check(written(&files).path(), &NoProgress).problems
+        };
+        assert_eq!(problems(max), [], "{file} {column}");
+        let problems: Vec<String> = problems(max + 1).iter().map(ToString::to_string).collect();
+        let [problem] = problems.as_slice() else { panic!("{file} {column}: {problems:?}") };
+        let characters = format!("has {} characters; shorten it to at most {max}", max + 1);
+        assert!(problem.starts_with(file) && problem.ends_with(&characters), "{problem}");
+    }
+    let mut files = valid();
+    let url = format!("https://alder.example/{}", "x".repeat(2_000));
+    swap(&mut files, "firms.csv", "https://alder.example", url.as_bytes());
+    let errors = messages(&check(written(&files).path(), &NoProgress), Severity::Error);
+    assert!(errors[0].ends_with("has 2022 characters; shorten it to at most 2000"), "{errors:?}");
+}
+
+#[test]
+fn the_length_of_a_list_is_limited() {
+    let problems = |count: usize| {
+        let mut files = valid();
+        let aliases: Vec<String> = (0..count).map(|alias| format!("a{alias}")).collect();
+        swap(&mut files, "firms.csv", "AC|Alder", aliases.join("|").as_bytes());
+        messages(&check(written(&files).path(), &NoProgress), Severity::Error)
+    };
+    assert!(problems(1_000).is_empty());
+    assert_eq!(problems(1_001), ["firms.csv:2: aliases: has 1001 values; shorten the list to at most 1000"]);
+}
+
 #[test]
 fn the_previous_release_stays_active_after_every_fault() {
     let index = tempfile::tempdir().unwrap();

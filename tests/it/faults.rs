@@ -166,6 +166,15 @@ pub const FAULTS: &[Fault] = &[
     fault("a review without a status", Swap(REVIEWS, ",pending,", ",,"), &["reviews.csv:3: status: is empty; every row needs a value"]),
     fault("a review without a date", Swap(REVIEWS, "2025-11-30", ""), &["reviews.csv:3: created_on: is empty; every row needs a value"]),
 
+    // websites
+    fault("a website that is a script", Swap(FIRMS, "https://alder.example", "javascript:alert(1)"), &["firms.csv:2: website: \"javascript:alert(1)\" is not a web address; write it as `https://www.example.com`"]),
+    fault("a website that is a document", Swap(STARTUPS, "https://tidewick.example", "\"data:text/html,<script>x</script>\""), &["startups.csv:2: website: \"data:text/html,<script>x</script>\" contains a character that no URL has, such as `<` or `\\`; percent-encode it"]),
+    fault("a website of another scheme", Swap(STARTUPS, "https://tidewick.example", "ftp://x"), &["startups.csv:2: website: \"ftp://x\" is not a web address; write it as `https://www.example.com`"]),
+    fault("a website without a scheme", Swap(STARTUPS, "https://tidewick.example", "//evil.example"), &["startups.csv:2: website: \"//evil.example\" is not a web address; write it as `https://www.example.com`"]),
+    fault("two websites", Swap(FIRMS, "https://alder.example", "https://x y"), &["firms.csv:2: website: \"https://x y\" contains a space; give a single URL and write a space in it as `%20`"]),
+    fault("a website with a password", Swap(FIRMS, "https://alder.example", "http://user:pw@evil.example/"), &["firms.csv:2: website: \"http://user:pw@evil.example/\" has user information before `@`; remove it, as in `https://www.example.com`"]),
+    fault("a website without a host", Swap(FIRMS, "https://alder.example", "https:///about"), &["firms.csv:2: website: \"https:///about\" has no valid host; write it as `https://www.example.com`"]),
+
     // sector cycles
     fault("a sector that is its own parent", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,fintech,"), &["sectors.csv:2: parent: \"fintech\" is its own ancestor"]),
     fault("a cycle of two sectors", Swap(SECTORS, "fintech,Fintech,,", "fintech,Fintech,payments,"), &[
@@ -188,6 +197,17 @@ pub const WARNINGS: &[Fault] = &[
     fault("a startup founded in the future", Swap(STARTUPS, "Lo,,,,,,", "Lo,,,,,2030,"), &["startups.csv:3: founded_year: 2030 is after the release"]),
     fault("a round before its startup", Swap(ROUNDS, "2019-05-04", "2017-12-31"), &["funding_rounds.csv:2: announced_on: 2017-12-31 is before the startup was founded, 2018"]),
     fault("a review after the release", Swap(REVIEWS, "2025-11-30", "2026-02-01"), &["reviews.csv:3: created_on: 2026-02-01 is after the release, 2026-01-31"]),
+    fault("a round after the release", Swap(ROUNDS, "2021-02-28", "2099-01-01"), &["funding_rounds.csv:3: announced_on: 2099-01-01 is after the release, 2026-01-31"]),
+    fault("a round of 0", Swap(ROUNDS, "750000", "0"), &["funding_rounds.csv:2: amount_usd: is 0; leave the field empty if the amount is unknown"]),
+    fault("a largest check and assets of 0", Swap(FIRMS, "100000,500000,90000000", "0,0,0"), &[
+        "firms.csv:2: check_max_usd: is 0; leave the field empty if the amount is unknown",
+        "firms.csv:2: aum_usd: is 0; leave the field empty if the amount is unknown",
+    ]),
+    fault("a website with a user name", Swap(FIRMS, "https://alder.example", "http://jane@alder.example"), &["firms.csv:2: website: \"http://jane@alder.example\" has a user name before `@` and is left out; remove it"]),
+    fault("control characters in a name", Swap(STARTUPS, "lomar,Lomar", "lomar,Lo\u{1b}m\0ar"), &["startups.csv:3: name: \"Lo\\u{1b}m\\0ar\": 2 invisible or control characters were removed"]),
+    fault("an invisible character in an alias", Swap(STARTUPS, "Lomar,Lo,", "Lomar,L\u{202e}o,"), &["startups.csv:3: aliases: \"L\\u{202e}o\": 1 invisible or control character was removed"]),
+    fault("an invisible character in a review", Swap(REVIEWS, "Quick and fair", "Quick\u{e0041} and fair"), &["reviews.csv:2: body: \"Quick\\u{e0041} and fair\": 1 invisible or control character was removed"]),
+    fault("an invisible character in a title", Swap(META, "A small dataset", "A \u{200b}small dataset"), &["snapshot.toml:3: title: \"A \\u{200b}small dataset\": invisible or control characters were removed"]),
     fault("two firms of one name", Swap(FIRMS, "Birch Fund", "Alder Capital"), &["firms.csv:4: name: \"Alder Capital\" is also the name in line 2"]),
     fault("two startups of one name", Swap(STARTUPS, "lomar,Lomar", "lomar,Tidewick"), &["startups.csv:3: name: \"Tidewick\" is also the name in line 2"]),
     fault("two people of one name", Swap(PEOPLE, "Olu Tanner", "Ada Birchden"), &["people.csv:3: name: \"Ada Birchden\" is also the name in line 2"]),

@@ -306,7 +306,7 @@ fn markup_in_names_is_escaped() {
     let text = fs::read_to_string(&path).unwrap();
     let hostile = "<script>alert(1)</script>\"' onload=\"x";
     let text = text.replacen("Alder Capital", &format!("\"{}\"", hostile.replace('"', "\"\"")), 1);
-    fs::write(&path, text.replacen("https://alder-capital.example", "javascript:alert(1)", 1)).unwrap();
+    fs::write(&path, text).unwrap();
     let server = Server::of(catalog_of(folder.path()));
     let visitor = server.anonymous();
     for path in

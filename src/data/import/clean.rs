@@ -11,6 +11,14 @@ pub(crate) fn is_hidden(char: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// The number of characters that [`clean`] removes, except white space around the text.
+pub(crate) fn hidden_count(text: &str) -> usize {
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return 0;
+    }
+    text.chars().filter(|char| is_hidden(*char) && !matches!(char, '\r' | '\u{85}')).count()
+}
+
 /// The text without hidden characters, trimmed; every line break becomes `\n`.
 pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -49,6 +57,14 @@ mod tests {
         assert_eq!(clean("a\u{2028}b\u{85}c\rd\u{e0120}\u{fe01}\u{3164}"), "a\nb\nc\nd");
         for text in ["Zoë & Søn\t1", "東京\n株式会社", "\u{26a1}\u{fe0f}", "क्षि"] {
             assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn line_breaks_are_not_counted_as_hidden() {
+        for (text, count) in [("a\u{200b}b\u{202e}\u{e0041}\0\u{1b}", 5), ("a\r\nb\u{85}c\td\u{2028}e", 0), ("Zoë", 0)]
+        {
+            assert_eq!(hidden_count(text), count, "{text:?}");
         }
     }
 

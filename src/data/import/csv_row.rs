@@ -1,19 +1,34 @@
 //! One row of a CSV file: its fields as typed values, with a diagnostic for each that is invalid.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use csv::StringRecord;
 
-use crate::data::import::clean::{clean, clean_line, is_hidden};
+use crate::data::import::clean::{clean, clean_line, hidden_count, is_hidden};
 use crate::data::import::csv_table::Columns;
-use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
+use crate::data::import::website;
 use crate::data::vocabulary::{Vocabulary, with_article};
 use crate::data::{Country, Date};
 
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
+
+/// Maximum characters of a slug, an id, a name, an alias, a city or a title: as many as a search accepts. The longest
+/// known name has 99.
+const MAX_LINE: usize = 200;
+
+/// Maximum characters of a website; the longest known one has 184.
+const MAX_URL: usize = 2_000;
+
+/// Maximum characters of a description or of a review's body, about eight pages.
+const MAX_TEXT: usize = 20_000;
+
+/// Maximum number of values in a list.
+const MAX_VALUES: usize = 1_000;
 
 const EMPTY: &str = "is empty; every row needs a value";
 
@@ -96,7 +111,9 @@ impl CsvRow<'_, '_> {
             self.error(column, EMPTY.into());
             return key;
         }
-        if !is_valid(&key) {
+        if key.chars().count() > MAX_LINE {
+            self.error(column, too_long(&key, MAX_LINE));
+        } else if !is_valid(&key) {
             self.error(column, format!("{} is not {expected}", quoted(&key)));
         }
         if let Some((_, first)) = insert_new(&mut self.index.keys, &key, (self.row, self.line)) {
@@ -107,7 +124,7 @@ impl CsvRow<'_, '_> {
 
     /// The row's name; a warning if another row has it.
     pub(crate) fn name(&mut self, column: &'static str) -> String {
-        let name = clean_line(self.field(column));
+        let name = self.cleaned(column, clean_line, MAX_LINE);
         if name.is_empty() {
             self.error(column, EMPTY.into());
         } else if let Some(first) = insert_new(&mut self.index.names, &name, self.line) {
@@ -117,24 +134,61 @@ impl CsvRow<'_, '_> {
     }
 
     /// Text, which may have several lines; `None` if it is empty.
-    pub(crate) fn text(&self, column: &'static str) -> Option<String> {
-        let text = clean(self.field(column));
-        (!text.is_empty()).then_some(text)
+    pub(crate) fn text(&mut self, column: &'static str) -> Option<String> {
+        Some(self.cleaned(column, clean, MAX_TEXT)).filter(|text| !text.is_empty())
     }
 
     /// Text on one line; `None` if it is empty.
-    pub(crate) fn phrase(&self, column: &'static str) -> Option<String> {
-        let text = clean_line(self.field(column));
-        (!text.is_empty()).then_some(text)
+    pub(crate) fn phrase(&mut self, column: &'static str) -> Option<String> {
+        Some(self.cleaned(column, clean_line, MAX_LINE)).filter(|text| !text.is_empty())
     }
 
-    /// Values separated by `|`, in order, without duplicates.
-    pub(crate) fn values(&self, column: &'static str) -> Vec<String> {
-        let mut values: Vec<String> = Vec::new();
-        for value in self.field(column).split('|') {
-            let value = clean_line(value);
-            if !value.is_empty() && !values.contains(&value) {
-                values.push(value);
+    /// A URL that is safe to publish; `None` if it is empty or cannot be published.
+    pub(crate) fn website(&mut self, column: &'static str) -> Option<String> {
+        let url = Some(self.cleaned(column, clean_line, MAX_URL)).filter(|url| !url.is_empty())?;
+        match website::check(&url) {
+            Ok(()) => return Some(url),
+            Err(website::Problem::Invalid(problem)) => self.error(column, format!("{} {problem}", quoted(&url))),
+            Err(website::Problem::HasUserName) => {
+                self.warning(column, format!("{} has a user name before `@` and is left out; remove it", quoted(&url)));
+            }
+        }
+        None
+    }
+
+    /// The field as `clean` returns it; a warning if it had hidden characters, an error if it is too long.
+    fn cleaned(&mut self, column: &'static str, clean: fn(&str) -> String, max: usize) -> String {
+        let text = clean(self.field(column));
+        self.warn_of_hidden(column);
+        // A text has at least as many bytes as characters, so that most need not be counted.
+        if text.len() > max && text.chars().count() > max {
+            self.error(column, too_long(&text, max));
+        }
+        text
+    }
+
+    fn warn_of_hidden(&mut self, column: &'static str) {
+        let count = hidden_count(self.field(column));
+        if count > 0 {
+            let characters = if count == 1 { "character was" } else { "characters were" };
+            let message = format!("{}: {count} invisible or control {characters} removed", quoted(self.field(column)));
+            self.warning(column, message);
+        }
+    }
+
+    /// Values separated by `|`, in order, without duplicates; none if there are too many.
+    pub(crate) fn values(&mut self, column: &'static str) -> Vec<String> {
+        let field = self.field(column);
+        let count = field.split('|').count();
+        if count > MAX_VALUES {
+            self.error(column, format!("has {count} values; shorten the list to at most {MAX_VALUES}"));
+            return Vec::new();
+        }
+        let values = distinct(field.split('|').map(clean_line).filter(|value| !value.is_empty()));
+        self.warn_of_hidden(column);
+        for value in &values {
+            if value.len() > MAX_LINE && value.chars().count() > MAX_LINE {
+                self.error(column, too_long(value, MAX_LINE));
             }
         }
         values
@@ -171,6 +225,15 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is not a whole number of US dollars")
     }
 
+    /// As `dollars`, with a warning for 0, which sources write for an unknown amount and nobody raises, manages or invests.
+    pub(crate) fn raised_dollars(&mut self, column: &'static str) -> Option<u64> {
+        let amount = self.dollars(column)?;
+        if amount == 0 {
+            self.warning(column, "is 0; leave the field empty if the amount is unknown".into());
+        }
+        Some(amount)
+    }
+
     pub(crate) fn year(&mut self, column: &'static str) -> Option<u16> {
         self.read(column, |text| parse_uint(text, 1..=9999), "is not a year from 1 to 9999")
     }
@@ -203,6 +266,12 @@ fn insert_new<V: Copy>(map: &mut HashMap<String, V>, key: &str, value: V) -> Opt
     known
 }
 
+/// The values in order without duplicates. A set finds them: a comparison with each previous value is quadratic.
+fn distinct<T: Clone + Eq + Hash>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    values.filter(|value| seen.insert(value.clone())).collect()
+}
+
 fn not_in_vocabulary<V: Vocabulary>(text: &str) -> String {
     format!("{} is not {}: {}", quoted(text), with_article(V::NOUN), V::names().join(", "))
 }
@@ -221,6 +290,9 @@ fn is_slug(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::hash::Hasher;
+
     use super::*;
 
     #[test]
@@ -231,6 +303,31 @@ mod tests {
         for text in ["", "-a", "a-", "a--b", "A", "a_b", "ä", "a b"] {
             assert!(!is_slug(text), "{text}");
         }
+    }
+
+    #[test]
+    fn duplicates_are_found_in_linear_work() {
+        thread_local!(static COMPARISONS: Cell<usize> = const { Cell::new(0) });
+
+        #[derive(Clone, Debug)]
+        struct Counted(u32);
+        impl PartialEq for Counted {
+            fn eq(&self, other: &Self) -> bool {
+                COMPARISONS.set(COMPARISONS.get() + 1);
+                self.0 == other.0
+            }
+        }
+        impl Eq for Counted {}
+        impl Hash for Counted {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.0.hash(state);
+            }
+        }
+
+        let values = (0..100_000).chain(0..1_000).map(Counted);
+        let found: Vec<u32> = distinct(values).into_iter().map(|value| value.0).collect();
+        assert!(found.into_iter().eq(0..100_000));
+        assert!(COMPARISONS.get() < 100_000, "{} comparisons", COMPARISONS.get());
     }
 
     #[test]

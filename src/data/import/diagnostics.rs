@@ -121,3 +121,8 @@ pub(crate) fn quoted(value: &str) -> String {
     }
     format!("{cut:?}")
 }
+
+/// The message of a value with more than `max` characters.
+pub(crate) fn too_long(value: &str, max: usize) -> String {
+    format!("{} has {} characters; shorten it to at most {max}", quoted(value), value.chars().count())
+}

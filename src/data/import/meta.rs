@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::import::clean::clean_line;
-use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::import::clean::{clean_line, hidden_count};
+use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::data::{Date, Report, SnapshotVersion};
 
 pub const FILE: &str = "snapshot.toml";
@@ -22,6 +22,9 @@ pub struct Meta {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub invented: bool,
 }
+
+/// Maximum characters of a value.
+const MAX_VALUE: usize = 1_000;
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
 
@@ -67,6 +70,16 @@ pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
             }
             None => String::new(),
         };
+        if string.chars().count() > MAX_VALUE {
+            diagnostics.error(line_of(&text, key), Some(key), too_long(&string, MAX_VALUE));
+            return None;
+        }
+        if let Some(toml::Value::String(value)) = table.get(key)
+            && hidden_count(value) > 0
+        {
+            let message = format!("{}: invisible or control characters were removed", quoted(value));
+            diagnostics.warning(line_of(&text, key), Some(key), message);
+        }
         if string.is_empty() && required {
             diagnostics.error(line_of(&text, key), Some(key), "is missing; every snapshot needs it".into());
             return None;

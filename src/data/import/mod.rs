@@ -9,6 +9,7 @@ pub(crate) mod csv_writer;
 pub mod diagnostics;
 pub mod meta;
 pub mod rows;
+pub(crate) mod website;
 
 use std::path::Path;
 
@@ -46,7 +47,8 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
     let sectors = read_sectors(folder, &mut report, progress);
     let firms = CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &sectors, released_on)));
     let startups = CsvTable::read(folder, &mut report, progress, |row| Some(Startup::read(row, &sectors, released_on)));
-    let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms)).rows;
+    let rounds =
+        CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on)).rows;
     let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms)).rows;
     let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {

@@ -61,7 +61,7 @@ impl Firm {
             name: row.name("name"),
             aliases: row.values("aliases"),
             kind: row.word("kind"),
-            website: row.phrase("website"),
+            website: row.website("website"),
             description: row.text("description"),
             country: row.country("country"),
             city: row.phrase("city"),
@@ -69,8 +69,8 @@ impl Firm {
             stages: row.words("stages"),
             sectors: sectors.references(row, "sectors"),
             check_min_usd: row.dollars("check_min_usd"),
-            check_max_usd: row.dollars("check_max_usd"),
-            aum_usd: row.dollars("aum_usd"),
+            check_max_usd: row.raised_dollars("check_max_usd"),
+            aum_usd: row.raised_dollars("aum_usd"),
         };
         if firm.slug == "facets" {
             row.error("slug", "`facets` is a path of the API; choose another slug".into());
@@ -111,7 +111,7 @@ impl Startup {
             slug: row.slug("slug"),
             name: row.name("name"),
             aliases: row.values("aliases"),
-            website: row.phrase("website"),
+            website: row.website("website"),
             description: row.text("description"),
             country: row.country("country"),
             city: row.phrase("city"),
@@ -121,6 +121,15 @@ impl Startup {
             status: row.word("status"),
         }
     }
+}
+
+/// A date with a warning if it is after the release: a planned round may be known, but it is more often a mistyped year.
+fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<Date> {
+    let date = row.date(column)?;
+    if let Some(released_on) = released_on.filter(|released_on| date > *released_on) {
+        row.warning(column, format!("{date} is after the release, {released_on}"));
+    }
+    Some(date)
 }
 
 fn founded_year(row: &mut CsvRow<'_, '_>, released_on: Option<Date>) -> Option<u16> {
@@ -156,11 +165,17 @@ impl TableRow for Round {
 
 impl Round {
     /// `None` if a required value is missing or invalid, which is then reported.
-    pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
+    pub(crate) fn read(
+        row: &mut CsvRow<'_, '_>,
+        startups: &CsvTable<Startup>,
+        firms: &CsvTable<Firm>,
+        released_on: Option<Date>,
+    ) -> Option<Self> {
         let id = row.id("id");
         let startup = startups.reference(row, "startup");
         let stage = row.required("stage", CsvRow::word);
-        let (amount_usd, announced_on) = (row.dollars("amount_usd"), row.date("announced_on"));
+        let (amount_usd, announced_on) =
+            (row.raised_dollars("amount_usd"), past_date(row, "announced_on", released_on));
         let mut investors: Vec<Investor> = Vec::new();
         for (column, lead) in [("lead_investors", true), ("investors", false)] {
             for firm in firms.references(row, column) {
@@ -243,8 +258,8 @@ impl Review {
             ["responsiveness", "fairness", "value_add"].map(|column| row.rating(column));
         let (ghosted, title, body) = (row.truth("ghosted"), row.phrase("title"), row.text("body"));
         let status = row.required("status", CsvRow::word);
-        let created_on = row.required("created_on", CsvRow::date);
-        let review = Self {
+        let created_on = row.required("created_on", |row, column| past_date(row, column, released_on));
+        Some(Self {
             id,
             firm: firm?,
             stage,
@@ -257,11 +272,6 @@ impl Review {
             body,
             status: status?,
             created_on: created_on?,
-        };
-        if let Some(released_on) = released_on.filter(|released_on| review.created_on > *released_on) {
-            let message = format!("{} is after the release, {released_on}", review.created_on);
-            row.warning("created_on", message);
-        }
-        Some(review)
+        })
     }
 }
