@@ -12,6 +12,7 @@ mod output_schema;
 mod profile;
 mod quota;
 mod revision;
+mod third_party;
 mod tool;
 mod tool_result;
 

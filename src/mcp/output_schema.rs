@@ -49,6 +49,7 @@ pub(crate) fn of(tool: Tool) -> Value {
             properties.insert("ghosting".to_owned(), kind("object", false));
             properties.insert("reviews_by_rating".to_owned(), kind("object", false));
             properties.insert("snapshot".to_owned(), kind("string", false));
+            properties.insert("third_party_text".to_owned(), kind("string", false));
             properties.insert("truncated".to_owned(), kind("boolean", false));
             json!({ "type": "object", "properties": properties, "required": ["profile", "snapshot"] })
         }

@@ -8,7 +8,7 @@ use crate::data::fold::fold;
 use crate::data::{Facet, Table};
 
 use crate::mcp::backend::{ToolRelease, fields, json, text_of, with_notes};
-use crate::mcp::{ArgError, ToolCall, ToolResult};
+use crate::mcp::{ArgError, ToolCall, ToolResult, third_party};
 
 /// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;
@@ -139,13 +139,25 @@ impl ToolRelease {
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
-        let result = ToolResult::new()
+        let reviews = self.reviews_of(firm, call.count("reviews_limit"));
+        let mut paths: Vec<&str> = Vec::new();
+        if value("description") != "null" {
+            paths.push("profile.description");
+        }
+        if !reviews.is_empty() {
+            paths.extend(["reviews.title", "reviews.body"]);
+        }
+        let mut result = ToolResult::new();
+        if !paths.is_empty() {
+            result = result.field("third_party_text", json(&third_party::note(&paths)));
+        }
+        let result = result
             .field("profile", profile)
             .field("score", with_meanings(&value("score")))
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
         with_notes(result, &notes)
             .field("reviews_by_rating", self.ratings_of(firm))
-            .list("reviews", self.reviews_of(firm, call.count("reviews_limit")))
+            .list("reviews", reviews)
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
             .list("people", self.people_of(firm))
             .field("snapshot", json(&self.snapshot))

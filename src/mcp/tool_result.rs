@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::mcp::third_party::without_links;
+
 /// Maximum bytes of a result.
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;
 
@@ -58,7 +60,9 @@ impl ToolResult {
         self
     }
 
+    /// The value without active links and, if it is long, shortened.
     fn bounded(&mut self, json: String) -> String {
+        let json = without_links(json);
         if json.len() <= MAX_VALUE_BYTES {
             return json;
         }
