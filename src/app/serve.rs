@@ -63,6 +63,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let keep = release::DEFAULT_KEEP;
     let started = blocking(move || release::start(ReleaseStore::at(index), keep, |event| log_event(&event))).await?;
     let watcher = started.map_err(ServeError::Release)?;
+    if let Some(problem) = ReleaseStore::at(&settings.index).permission_problem() {
+        tracing::warn!("--index: {problem}");
+    }
     let releases = watcher.active();
     let data = settings.data.clone();
     let rate_limits = settings.rate_limits();

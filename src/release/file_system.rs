@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use crate::release::permissions;
+
 pub(crate) trait Fs {
     /// Creates a folder; its parent exists.
     fn create_folder(&self, path: &Path) -> io::Result<()>;
@@ -23,11 +25,11 @@ pub(crate) struct OsFs;
 
 impl Fs for OsFs {
     fn create_folder(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir(path)
+        permissions::create_folder(path, false)
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {
-        File::create_new(path)
+        permissions::file_options().create_new(true).open(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {

@@ -3,8 +3,8 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::release::ReleaseError;
 use crate::release::error::At;
+use crate::release::{ReleaseError, permissions};
 
 /// Locked during a build or prune.
 const BUILD: &str = ".build.lock";
@@ -37,5 +37,5 @@ pub(crate) fn switch(index: &Path) -> Result<Lock, ReleaseError> {
 }
 
 fn open(path: &Path) -> Result<File, ReleaseError> {
-    File::options().create(true).truncate(false).write(true).open(path).at(path)
+    permissions::file_options().create(true).truncate(false).open(path).at(path)
 }

@@ -15,6 +15,7 @@ mod lock;
 pub mod manifest;
 mod map;
 mod open;
+mod permissions;
 mod publish;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -103,6 +104,24 @@ impl ReleaseStore {
         }
         versions.sort_unstable_by(|a, b| b.cmp(a));
         Ok(versions)
+    }
+
+    /// What is wrong with the permissions of the index folder, of `current` and of the release it names: whoever may write
+    /// to them decides what is served.
+    pub fn permission_problem(&self) -> Option<String> {
+        let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
+        if let Ok(Some(current)) = self.current() {
+            let folder = self.release_folder(current);
+            let inner = files(&folder).unwrap_or_default();
+            let folders = inner.iter().filter_map(|file| file.parent()).map(|inner| folder.join(inner));
+            paths.extend(folders.chain(inner.iter().map(|file| folder.join(file))));
+        }
+        let path = paths.into_iter().find(|path| permissions::are_writable_by_others(path))?;
+        Some(format!(
+            "{} is writable by its group or by everybody, who can change what is served: run chmod -R go-w {}",
+            path.display(),
+            self.index.display()
+        ))
     }
 
     pub fn manifest(&self, version: SnapshotVersion) -> Result<Manifest, ReleaseError> {

@@ -18,7 +18,9 @@ use crate::release::error::At;
 use crate::release::file_system::Fs;
 use crate::release::lock::{self, Lock};
 use crate::release::manifest::{self, File, Manifest};
-use crate::release::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, files, open, read_version, text};
+use crate::release::{
+    BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, files, open, permissions, read_version, text,
+};
 
 /// A running build. It holds the build lock of the index until it is dropped.
 pub struct Publisher<'f> {
@@ -60,7 +62,7 @@ impl<'f> Publisher<'f> {
     pub(crate) fn begin(releases: ReleaseStore, file_system: &'f dyn Fs) -> Result<Self, ReleaseError> {
         let index = releases.folder();
         if !index.is_dir() {
-            fs::create_dir_all(index).at(index)?;
+            permissions::create_folder(index, true).at(index)?;
             if let Some(above) = index.canonicalize().at(index)?.parent() {
                 file_system.sync_folder(above).at(above)?;
             }
@@ -114,6 +116,7 @@ impl<'f> Publisher<'f> {
     ) -> Result<Publication, ReleaseError> {
         let version = compiled.version();
         self.file_system.create_folder(draft).at(draft)?;
+        let public = permissions::close(draft).at(draft)?;
         progress.step(manifest::TABLES, 0);
         let tables = self.write_tables(draft, &compiled)?;
         drop(compiled);
@@ -132,6 +135,7 @@ impl<'f> Publisher<'f> {
             built_at.replace_nanosecond(0).unwrap_or(built_at).format(&Rfc3339).expect("the year has four digits");
         let manifest = Manifest::of(&snapshot, built_at, listed);
         self.write_manifest(draft, &manifest)?;
+        fs::set_permissions(draft, public).at(draft)?;
         self.file_system.sync_folder(draft).at(draft)?;
         progress.done();
         drop(snapshot);
@@ -199,9 +203,10 @@ impl<'f> Publisher<'f> {
     /// Syncs the files and folders of the text indexes and lists the files with their checksums.
     fn sync_text(&self, draft: &Path) -> Result<Vec<File>, ReleaseError> {
         let folder = draft.join(manifest::TEXT);
-        // Tantivy creates some files readable by the owner only; they get the permissions of the tables.
+        // Tantivy and the umask decide about their permissions; they get those of the tables and of the text folder.
         let tables = draft.join(manifest::TABLES);
         let permissions = fs::metadata(&tables).at(&tables)?.permissions();
+        let of_folders = fs::metadata(&folder).at(&folder)?.permissions();
         let mut listed = Vec::new();
         let mut folders = vec![folder.clone()];
         for inner in files(&folder).at(&folder)? {
@@ -216,6 +221,7 @@ impl<'f> Publisher<'f> {
         folders.sort_unstable();
         folders.dedup();
         for folder in folders.iter().rev() {
+            fs::set_permissions(folder, of_folders.clone()).at(folder)?;
             self.file_system.sync_folder(folder).at(folder)?;
         }
         Ok(listed)

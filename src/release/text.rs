@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::catalog::Texts;
 use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
-use crate::release::ReleaseError;
 use crate::release::error::At;
+use crate::release::{ReleaseError, permissions};
 use crate::search::{SearchError, TextIndex};
 
 /// Writes the text indexes of `snapshot` to a new folder.
 pub(crate) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress) -> Result<(), ReleaseError> {
-    std::fs::create_dir(folder).at(folder)?;
+    permissions::create_folder(folder, false).at(folder)?;
     for table in Texts::TABLES {
         let names = snapshot.names(table);
         progress.step(&format!("text/{}", table.name()), 0);

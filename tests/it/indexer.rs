@@ -318,6 +318,55 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
     assert!(killed >= MOMENTS / 3 && served_old >= MOMENTS / 3, "{killed} killed, {served_old} before the switch");
 }
 
+/// Everything below a folder, and the folder itself.
+#[cfg(unix)]
+fn all_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(path) = found.get(next).cloned() {
+        next += 1;
+        if path.is_dir() {
+            found.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+#[cfg(unix)]
+#[test]
+fn others_cannot_write_to_a_release_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let index = Index::new();
+    let dataset = small();
+    let words = ["-c", "umask 000 && exec \"$0\" build --dataset \"$1\"", env!("CARGO_BIN_EXE_indexer")];
+    let mut shell = Command::new("sh");
+    shell.args(words).arg(&dataset).env("VENTUREDEX_INDEX", index.path());
+    let output = shell.output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && !errors.contains("warning"), "{errors}");
+    let paths = all_below(&index.path());
+    assert!(paths.len() > 20, "{paths:?}");
+    for path in paths {
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, if path.is_dir() { 0o755 } else { 0o644 }, "{}: {mode:o}", path.display());
+    }
+
+    let release = index.releases().release_folder(index.releases().current().unwrap().unwrap());
+    for (path, mode) in
+        [(index.path(), 0o777), (release.join("tables.bin"), 0o664), (release.join("text/firms"), 0o775)]
+    {
+        let before = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let listed = index.run(&["list"]);
+        let warning = String::from_utf8(listed.0.stderr).unwrap();
+        let expected = format!("warning: {} is writable by its group or by everybody", path.display());
+        assert!(warning.starts_with(&expected) && warning.contains("run chmod -R go-w "), "{warning}");
+        fs::set_permissions(&path, before).unwrap();
+    }
+    assert!(index.run(&["list"]).0.stderr.is_empty());
+}
+
 #[test]
 fn the_real_data_compiles_without_an_error() {
     let Some(folder) = real_data() else { return };

@@ -149,9 +149,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
         Command::Search { search, index } => search::run(search, &releases_at(index), style),
         Command::Verify { version, index } => releases::verify(&releases_at(index), *version, style),
     };
+    warn_of_permissions(&arguments.command);
     match result {
         Ok(code) => code,
         Err(error) => error.print(style),
+    }
+}
+
+/// Warns if others can change what a server would serve.
+fn warn_of_permissions(command: &Command) {
+    let (Command::Build { index, .. }
+    | Command::List { index }
+    | Command::Activate { index, .. }
+    | Command::Verify { index, .. }) = command
+    else {
+        return;
+    };
+    if let Some(problem) = releases_at(index).permission_problem() {
+        // A warning that cannot be printed changes nothing about the result.
+        let _ = writeln!(io::stderr(), "warning: {problem}");
     }
 }
 

@@ -1,0 +1,60 @@
+//! Permissions of release files and folders: whoever may write to them decides what is served.
+//!
+//! Others may read a release but not change it, whatever the umask. While it is built, nobody else may even enter its
+//! folder: libraries create files there with permissions of their own.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Permissions to create files and folders with; the umask may remove more.
+#[cfg(unix)]
+pub(crate) const FILE: u32 = 0o644;
+#[cfg(unix)]
+pub(crate) const FOLDER: u32 = 0o755;
+
+/// Permissions that let others change what is served.
+#[cfg(unix)]
+const WRITABLE: u32 = 0o022;
+
+/// Creates a folder, and with `recursive` those above it.
+pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
+    let mut folder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, FOLDER);
+    folder.recursive(recursive).create(path)
+}
+
+/// How a file is created for writing.
+pub(crate) fn file_options() -> fs::OpenOptions {
+    let mut options = fs::File::options();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    options
+}
+
+/// Removes all permissions of others from a folder. Returns those it had, for [`fs::set_permissions`].
+pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
+    let permissions = fs::metadata(folder)?.permissions();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(folder, fs::Permissions::from_mode(permissions.mode() & 0o700))?;
+    }
+    Ok(permissions)
+}
+
+/// Whether the group or everybody may write to a file or folder; false if its permissions cannot be read.
+pub(crate) fn are_writable_by_others(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & WRITABLE != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
