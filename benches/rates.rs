@@ -82,6 +82,7 @@ fn main() {
         releases,
         auth,
         public_url: base.clone(),
+        contact: None,
         response_cache: ResponseCache::default(),
         trusted_proxies: Vec::new(),
         clock: now,

@@ -18,7 +18,7 @@ use crate::http::negotiation::has_content_type;
 use crate::http::origin_policy::OriginPolicyError;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
-use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, State};
+use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, State, security_txt};
 use crate::mcp;
 use crate::mcp::{McpEndpoint, McpPath, McpQuota};
 use crate::site;
@@ -34,6 +34,9 @@ enum Route<'a> {
     Mcp(McpPath),
     Health,
     Readiness,
+    SecurityTxt,
+    /// Where password managers look for the page to change a password.
+    ChangePassword,
     /// A position in [`StaticPages`]; `is_page` is false for files such as style sheets.
     Static {
         position: usize,
@@ -63,6 +66,8 @@ impl<'a> Route<'a> {
         match trimmed(path) {
             "/healthz" => Self::Health,
             "/readyz" => Self::Readiness,
+            "/.well-known/security.txt" => Self::SecurityTxt,
+            "/.well-known/change-password" => Self::ChangePassword,
             path => {
                 let file = StaticPages::position(path).map(|position| {
                     let is_page = path == "/docs" || (path.starts_with("/docs/") && !path.contains('.'));
@@ -120,7 +125,7 @@ impl Router {
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
             mcp: McpEndpoint::new(settings, tools, quota)?,
-            static_pages: StaticPages::new(&state.public_url, &state.releases.current()),
+            static_pages: StaticPages::new(state),
         });
         let shared = Arc::clone(&front_ends);
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
@@ -218,6 +223,17 @@ impl FrontEnds {
             Route::Page(route) if is_read => Ok(site::answer(route, page).map(Bytes::from)),
             Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n")),
             Route::Readiness if is_read => Ok(readiness(state)),
+            Route::SecurityTxt if is_read => Ok(match &state.contact {
+                Some(contact) => {
+                    let body = security_txt::text(contact, &state.public_url, state.today());
+                    text("text/plain; charset=utf-8", body)
+                }
+                None => {
+                    let detail = "the operator has not set a contact (`--contact`)";
+                    error(state, request, &Problem::new(Code::UnknownRoute, detail))
+                }
+            }),
+            Route::ChangePassword if is_read => Ok(site::redirect("/account").map(Bytes::from)),
             Route::Static { position, .. } => {
                 let response = self.static_pages.answer(position, request.method, page);
                 Ok(response.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))))

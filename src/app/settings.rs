@@ -23,6 +23,7 @@ use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
 use crate::auth::account::{AccountRef, Email, KeyName, KeyRef, ParseKeyRefError};
 use crate::http::origin::Origin;
+use crate::http::security_txt;
 use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
@@ -174,6 +175,10 @@ pub struct ServeSettings {
     /// Public URL of the service, for links [default: http:// and the listening address].
     #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     pub public_url: Option<String>,
+    /// Whom to tell about a vulnerability or a question of privacy, for /.well-known/security.txt and the privacy page: a
+    /// mailto: or https: URL [default: none].
+    #[arg(long, env = "VENTUREDEX_CONTACT", value_name = "URL", value_parser = security_txt::contact)]
+    pub contact: Option<String>,
     /// Origins whose pages may call the MCP endpoint, separated by commas, `*` for any [default: on loopback the
     /// service's own hosts, otherwise any].
     #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]

@@ -9,6 +9,7 @@ pub mod origin_policy;
 pub mod problem;
 pub mod request_info;
 pub mod response_cache;
+pub(crate) mod security_txt;
 pub mod server;
 pub mod state;
 pub mod static_asset;

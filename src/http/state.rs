@@ -20,6 +20,8 @@ pub struct State {
     pub auth: Arc<AuthService>,
     /// The address of the service in links, without a slash at the end.
     pub public_url: String,
+    /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
+    pub contact: Option<String>,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
     /// Proxies whose `X-Forwarded-For` is trusted.

@@ -245,6 +245,7 @@ mod tests {
             releases: Arc::clone(&live),
             auth: AuthService::open_with(data.path(), limits, 0).unwrap(),
             public_url: url.to_owned(),
+            contact: None,
             response_cache: Default::default(),
             trusted_proxies: Vec::new(),
             clock: || 0,

@@ -128,6 +128,15 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
     }
 }
 
+/// A redirect to a page, which is not cached.
+pub(crate) fn redirect(path: &'static str) -> Response<Vec<u8>> {
+    let mut response = Response::new(Vec::new());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    set(response.headers_mut(), "location", path);
+    CommonHeaders { caching: Some(Caching::Never), ..PAGE }.write(response.headers_mut());
+    response
+}
+
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let (status, html) = error.page(catalog, request.path);
     if let Some(cause) = error.cause() {

@@ -13,6 +13,7 @@ use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
+use crate::http::State;
 use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
 use crate::site::docs::html::escaped;
@@ -25,6 +26,8 @@ pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
     pub base: &'a str,
     pub catalog: &'a Catalog,
+    /// The operator's `mailto:` or `https:` URL.
+    pub contact: Option<&'a str>,
 }
 
 pub(crate) enum StaticEntry {
@@ -39,7 +42,8 @@ pub(crate) enum StaticEntry {
 
 /// The HTML inside the layout.
 pub(crate) enum PageBody {
-    /// `{base}` is the address of the service, `{firm_query}` a firm's name to search for.
+    /// `{base}` is the address of the service, `{firm_query}` a firm's name to search for, `{contact}` how to reach the
+    /// operator.
     Text(&'static str),
     Template(fn(&DocsContext<'_>) -> askama::Result<String>),
 }
@@ -50,10 +54,19 @@ impl PageBody {
             Self::Text(html) => {
                 let firm = context.catalog.example_name(Table::Firms);
                 let query: String = byte_serialize(firm.as_bytes()).collect();
-                Ok(html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query))
+                let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
+                Ok(html.replace("{contact}", &contact(context.contact)))
             }
             Self::Template(template) => template(context),
         }
+    }
+}
+
+/// How to reach the operator, as HTML.
+fn contact(url: Option<&str>) -> String {
+    match url.map(escaped) {
+        Some(url) => format!("<a href=\"{url}\">{}</a>", url.trim_start_matches("mailto:")),
+        None => "the operator of this service, who has published no address here".to_owned(),
     }
 }
 
@@ -67,6 +80,7 @@ struct DocsPage<'a> {
 
 pub struct StaticPages {
     base: String,
+    contact: Option<String>,
     entries: Vec<&'static (&'static str, StaticEntry)>,
     cache: RwLock<Arc<ReleaseCache>>,
 }
@@ -84,9 +98,9 @@ impl ReleaseCache {
 }
 
 impl StaticPages {
-    /// The static pages of the service at `base`, which serves `catalog` first.
-    pub fn new(base: &str, catalog: &Catalog) -> Self {
-        Self::with_entries(base, catalog, entries())
+    pub fn new(state: &State) -> Self {
+        let pages = Self::with_entries(&state.public_url, &state.releases.current(), entries());
+        Self { contact: state.contact.clone(), ..pages }
     }
 
     fn with_entries(
@@ -96,7 +110,7 @@ impl StaticPages {
     ) -> Self {
         let entries: Vec<_> = entries.collect();
         let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
-        Self { base: base.to_owned(), entries, cache }
+        Self { base: base.to_owned(), contact: None, entries, cache }
     }
 
     pub fn paths() -> impl Iterator<Item = &'static str> {
@@ -126,7 +140,7 @@ impl StaticPages {
 
     fn asset(&self, position: usize, catalog: &Catalog) -> Result<Arc<StaticAsset>, PageError> {
         let (path, entry) = self.entries[position];
-        let context = DocsContext { base: &self.base, catalog };
+        let context = DocsContext { base: &self.base, catalog, contact: self.contact.as_deref() };
         let cache = self.cache_of(catalog.version());
         cache.bodies[position].get_or_try_init(|| Ok(Arc::new(entry.render(path, &context)?))).cloned()
     }

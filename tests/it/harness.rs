@@ -85,12 +85,17 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: Catalog) -> Self {
-        Self::serving(catalog, None, PLENTY)
+        Self::serving(catalog, None, None, PLENTY)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), PLENTY)
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), None, PLENTY)
+    }
+
+    /// As [`Server::named`], with an operator who can be contacted.
+    pub fn with_contact(public_url: &str, contact: &str) -> Self {
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), Some(contact), PLENTY)
     }
 
     /// The folder of accounts and keys.
@@ -101,16 +106,21 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(venturedex::catalog::bundled().unwrap(), None, rate_limits)
+        Self::serving(venturedex::catalog::bundled().unwrap(), None, None, rate_limits)
     }
 
-    fn serving(catalog: Catalog, public_url: Option<&str>, rate_limits: RateLimitConfig) -> Self {
+    fn serving(
+        catalog: Catalog,
+        public_url: Option<&str>,
+        contact: Option<&str>,
+        rate_limits: RateLimitConfig,
+    ) -> Self {
         let data = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), rate_limits);
+        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), contact, rate_limits);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
@@ -155,14 +165,21 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog, data, public_url, PLENTY)
+    state_with(catalog, data, public_url, None, PLENTY)
 }
 
-fn state_with(catalog: Catalog, data: &Path, public_url: &str, limits: RateLimitConfig) -> Arc<State> {
+fn state_with(
+    catalog: Catalog,
+    data: &Path,
+    public_url: &str,
+    contact: Option<&str>,
+    limits: RateLimitConfig,
+) -> Arc<State> {
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
         auth: AuthService::open_with(data, limits, NOON).unwrap(),
         public_url: public_url.to_owned(),
+        contact: contact.map(str::to_owned),
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,

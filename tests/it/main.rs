@@ -5,6 +5,7 @@ mod agreement;
 mod broken;
 mod bundled;
 mod commands;
+mod contact;
 mod crash;
 mod docs;
 mod etag;

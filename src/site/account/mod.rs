@@ -22,7 +22,7 @@ use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::account::form::FormData;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
-use crate::site::{PageRequest, respond};
+use crate::site::{PageRequest, redirect, respond};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountRoute {
@@ -196,13 +196,10 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
             response
         }
         Reply::Redirect(path, cookie) => {
-            let mut response = Response::new(Vec::new());
-            *response.status_mut() = StatusCode::SEE_OTHER;
-            set(response.headers_mut(), "location", path);
+            let mut response = redirect(path);
             if let Some(cookie) = cookie {
                 set(response.headers_mut(), "set-cookie", &cookie);
             }
-            crate::site::PAGE.write(response.headers_mut());
             response
         }
         Reply::Failed(error) => crate::site::fail(&error, &request.state.releases.current(), request),

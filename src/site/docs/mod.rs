@@ -28,6 +28,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/versions", "Versions"),
     ("/docs/errors", "Errors"),
     ("/docs/operation", "Operation"),
+    ("/docs/privacy", "Privacy"),
 ];
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
@@ -39,6 +40,7 @@ const LIMITS: &str = include_str!("text/limits.html");
 const VERSIONS: &str = include_str!("text/versions.html");
 const SEARCH: &str = include_str!("text/search.html");
 const OPERATION: &str = include_str!("text/operation.html");
+const PRIVACY: &str = include_str!("text/privacy.html");
 const SCORE: &str = include_str!("text/score.html");
 
 /// All pages of the docs, and the documents that the reference is generated from, by path.
@@ -78,6 +80,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
         "Operation",
         "How to publish releases, manage accounts and keys, and run the server.",
         OPERATION,
+    ),
+    text(
+        "/docs/privacy",
+        "Privacy",
+        "What this service stores about you, for how long, and how to delete it.",
+        PRIVACY,
     ),
     page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| matching::page()),
     text("/docs/score", "Peer score", "How the peer score is computed, so that anyone can recompute it.", SCORE),

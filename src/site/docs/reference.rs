@@ -15,6 +15,6 @@ struct ReferencePage<'a> {
 }
 
 pub(crate) fn page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
-    let DocsContext { base, catalog } = *context;
+    let DocsContext { base, catalog, .. } = *context;
     ReferencePage { reference: Reference::new(version, base, catalog), base }.render()
 }
