@@ -13,6 +13,7 @@ use venturedex::auth::AuthService;
 use venturedex::catalog::Catalog;
 use venturedex::data::{Facet, Table};
 use venturedex::http::State;
+use venturedex::http::origin_policy::Hosts;
 use venturedex::release::ActiveRelease;
 use venturedex::site;
 use venturedex::site::{Page, PageRequest};
@@ -66,6 +67,9 @@ fn main() {
         response_cache: Default::default(),
         trusted_proxies: Vec::new(),
         clock: || 0,
+        stopping: Default::default(),
+        work: Default::default(),
+        hosts: Hosts::new("http://127.0.0.1:8080", false).expect("a URL"),
     };
     let catalog = state.releases.current();
     let snapshot = catalog.snapshot();

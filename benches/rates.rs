@@ -14,14 +14,15 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use futures_util::stream;
 use rustix::time::{ClockId, clock_gettime};
 
 use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::data::Table;
-use venturedex::http::RequestIds;
 use venturedex::http::ResponseCache;
 use venturedex::http::State;
+use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
 use venturedex::http::{ErrorContext, Handler, RequestParts};
 use venturedex::mcp;
@@ -86,14 +87,18 @@ fn main() {
         response_cache: ResponseCache::default(),
         trusted_proxies: Vec::new(),
         clock: now,
+        stopping: Default::default(),
+        work: Default::default(),
+        hosts: Hosts::new(&base, false).expect("a URL"),
     });
     let quota = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
-    let router = Router::new(&state, quota, &mcp::Settings::new(base.clone())).expect("the routes");
+    let router = Router::new(&state, quota, &mcp::Settings::new(base.clone()));
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
+    let limits = Limits { connections_per_address: 4_096, ..Limits::default() };
     let service = WithFixed { fixed: fixed.boxed(), router };
-    runtime.spawn(run(listener, service, std::future::pending(), Limits::default(), RequestIds::new(2)));
+    runtime.spawn(run(listener, service, stream::pending(), limits));
 
     let subjects = [
         ("list", "/api/v3/vcs?limit=20&stage=seed&country=US&sort=-investment_count".to_owned()),

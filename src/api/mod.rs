@@ -38,7 +38,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
 use crate::data::{Date, SnapshotVersion};
-use crate::quota::Quota;
+use crate::quota::{Overloaded, Quota};
 
 use crate::http::headers::{self, Caching, CommonHeaders, READS, preflight, set};
 use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
@@ -95,19 +95,33 @@ pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Respo
         true => state.response_cache.get(CacheKey::of(&catalog, request.path, request.query)),
         false => None,
     };
-    Some(Pipeline::new(state, request, &catalog, cached).respond(caller))
+    Pipeline::new(state, request, &catalog, cached).respond(caller, false)
 }
 
-/// The same after looking up the key in the store.
-pub(crate) async fn respond_after_lookup(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
-    let caller = state.auth.authenticate_fresh(authorization(request.headers)).await;
-    Pipeline::new(state, request, &state.releases.serving(), None).respond(caller)
+/// The same with what may have to wait: looking up the key in the store, and searching.
+pub(crate) async fn respond_later(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
+    let caller = match state.auth.authenticate(authorization(request.headers)) {
+        Err(AuthError::Invalid) => state.auth.authenticate_fresh(authorization(request.headers)).await,
+        caller => caller,
+    };
+    let catalog = state.releases.serving();
+    let pipeline = Pipeline::new(state, request, &catalog, None);
+    if let Some(response) = pipeline.respond(caller, false) {
+        return response;
+    }
+    // It is parsed again, which takes a hundredth of the time of a search.
+    match state.work.run(|| pipeline.respond(caller, true)).await {
+        Ok(response) => response.expect("a request that may search has its response"),
+        Err(Overloaded) => pipeline.overloaded(caller),
+    }
 }
 
 enum Outcome {
     Preflight,
     NotModified(HeaderValue),
     Found(Arc<CachedResponse>),
+    /// The request has to search, and may not yet.
+    Queue,
 }
 
 struct Pipeline<'a> {
@@ -128,6 +142,13 @@ struct Parsed {
     etag: Option<ETag>,
 }
 
+impl Parsed {
+    /// Whether the response takes a search of names, for its records or for suggestions.
+    fn searches(&self) -> bool {
+        self.operation.as_ref().map_or(true, Operation::searches)
+    }
+}
+
 impl<'a> Pipeline<'a> {
     fn new(
         state: &'a State,
@@ -139,14 +160,27 @@ impl<'a> Pipeline<'a> {
         Self { state, request, catalog, version, path, cached, now: state.now() }
     }
 
-    fn respond(&self, caller: Result<Caller, AuthError>) -> Response<Bytes> {
+    /// `None` if the request has to search and `may_search` is false.
+    fn respond(&self, caller: Result<Caller, AuthError>, may_search: bool) -> Option<Response<Bytes>> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
-        let outcome = self.run(caller, &mut quota);
-        self.present(outcome, &quota)
+        match self.run(caller, may_search, &mut quota) {
+            Ok(Outcome::Queue) => None,
+            outcome => Some(self.present(outcome, &quota)),
+        }
+    }
+
+    /// The response to a request that found no place in the queue; it is not counted.
+    fn overloaded(&self, caller: Result<Caller, AuthError>) -> Response<Bytes> {
+        let mut quota = Quota::zero(Date::from_unix(self.now));
+        if let Ok(caller) = caller {
+            quota = self.state.auth.peek(&caller, quota.day);
+        }
+        let detail = "too many searches are waiting; retry in a second";
+        self.present(Err(Problem::new(Code::Overloaded, detail)), &quota)
     }
 
     /// Runs the stages in the order of the contract; `quota` becomes the one that the response reports.
-    fn run(&self, caller: Result<Caller, AuthError>, quota: &mut Quota) -> Result<Outcome, Problem> {
+    fn run(&self, caller: Result<Caller, AuthError>, may_search: bool, quota: &mut Quota) -> Result<Outcome, Problem> {
         let request = self.request;
         // The URL of a cached response was checked when it was computed.
         if self.cached.is_none() && has_key(request.path, request.query) {
@@ -181,6 +215,9 @@ impl<'a> Pipeline<'a> {
                 *quota = self.state.auth.peek(&caller, quota.day);
                 return Ok(Outcome::NotModified(etag.value));
             }
+        }
+        if !may_search && parsed.as_ref().is_some_and(Parsed::searches) {
+            return Ok(Outcome::Queue);
         }
         let is_usage = route.as_ref().is_some_and(|(route, _)| route.content == EndpointKind::Usage);
         *quota = match is_usage {
@@ -269,6 +306,7 @@ impl<'a> Pipeline<'a> {
             Ok(Outcome::Found(cached)) => success(self.request, cached),
             Ok(Outcome::NotModified(etag)) => not_modified(etag),
             Ok(Outcome::Preflight) => preflight(READS),
+            Ok(Outcome::Queue) => unreachable!("it has no response yet"),
             Err(problem) => self.failure(&problem, quota),
         };
         let headers = response.headers_mut();
@@ -281,6 +319,7 @@ impl<'a> Pipeline<'a> {
                 caching,
                 varies: caching.is_some(),
                 is_cross_origin: true,
+                scheme: Some(self.state.scheme()),
                 ..common
             };
             if let Some(version) = self.version.filter(|_| may_link) {
@@ -310,8 +349,12 @@ impl<'a> Pipeline<'a> {
         if let Some(allow) = problem.allow {
             headers.insert(ALLOW, HeaderValue::from_static(allow));
         }
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(self.now).max(1)));
+        match problem.code {
+            Code::QuotaExceeded => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(self.now).max(1)));
+            }
+            Code::Overloaded => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
+            _ => {}
         }
         response
     }
@@ -360,6 +403,7 @@ impl ApiRequest<'_> {
             caching: Some(if etag.is_some() { Caching::Private } else { Caching::Never }),
             varies: true,
             is_cross_origin: true,
+            scheme: Some(self.state.scheme()),
             ..CommonHeaders::default()
         };
         common.write(&mut headers);
@@ -437,7 +481,7 @@ mod tests {
     #[test]
     fn a_panic_while_a_request_is_executed_is_an_internal_error() {
         let executed: Result<(), Option<Problem>> =
-            catch_panic(RequestIds::new(1).next(), || panic!("a bug in a route"));
+            catch_panic(RequestIds::default().next(), || panic!("a bug in a route"));
         assert!(matches!(executed, Err(None)));
         let catalog = crate::catalog::bundled().unwrap();
         let problem = RequestError::Panic.problem(&catalog);

@@ -102,6 +102,24 @@ impl Operation {
         }
     }
 
+    /// Whether the response takes a search of names, for its records or for suggestions in its warnings.
+    pub(crate) fn searches(&self) -> bool {
+        match self {
+            Self::List(list) => {
+                let searches = match &list.parsed.request {
+                    Request::List(query) => query.text.is_some(),
+                    Request::Match(_) => true,
+                    Request::Leaderboard(_) | Request::CoInvestors(_) => false,
+                };
+                searches || !list.parsed.warnings.is_empty()
+            }
+            Self::Facets { query, .. } => query.text.is_some(),
+            Self::Record { warnings, .. } => !warnings.is_empty(),
+            Self::Suggest { .. } => true,
+            Self::Stats | Self::Snapshots | Self::Usage => false,
+        }
+    }
+
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, url: &RequestUrl<'_>) -> Option<Canonical> {
         let mut canonical = match self {

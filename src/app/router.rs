@@ -1,6 +1,7 @@
 //! The router: one table from path to front end, and the warp filter that reads bodies and waits.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
@@ -15,12 +16,12 @@ use crate::api::Version;
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, set};
 use crate::http::negotiation::has_content_type;
-use crate::http::origin_policy::OriginPolicyError;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
 use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, State, security_txt};
 use crate::mcp;
 use crate::mcp::{McpEndpoint, McpPath, McpQuota};
+use crate::quota::Overloaded;
 use crate::site;
 use crate::site::account;
 use crate::site::account::AccountRoute;
@@ -101,6 +102,7 @@ pub enum Pending {
     Api,
     Mcp(McpPath),
     Account(AccountRoute),
+    Page,
 }
 
 /// The service: REST, MCP and the site.
@@ -118,13 +120,11 @@ struct FrontEnds {
 }
 
 impl Router {
-    /// # Errors
-    /// If the settings of the MCP endpoint name no host.
-    pub fn new(state: &Arc<State>, quota: McpQuota, settings: &mcp::Settings) -> Result<Self, OriginPolicyError> {
+    pub fn new(state: &Arc<State>, quota: McpQuota, settings: &mcp::Settings) -> Self {
         let tools = mcp::ToolBackend::new(Arc::clone(&state.releases), &state.public_url);
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
-            mcp: McpEndpoint::new(settings, tools, quota)?,
+            mcp: McpEndpoint::new(settings, tools, quota),
             static_pages: StaticPages::new(state),
         });
         let shared = Arc::clone(&front_ends);
@@ -143,7 +143,7 @@ impl Router {
                 async move { shared.respond_later(pending, request, body).await.into_response() }
             })
             .boxed();
-        Ok(Self { front_ends, filter })
+        Self { front_ends, filter }
     }
 }
 
@@ -157,6 +157,19 @@ impl Handler for Router {
     async fn respond_later(&self, pending: Pending, mut request: Request<RequestBody>) -> Response<ResponseBody> {
         request.extensions_mut().insert(pending);
         self.filter.respond_later((), request).await
+    }
+
+    fn is_health_check(&self, path: &str) -> bool {
+        matches!(Route::of(path), Route::Health | Route::Readiness)
+    }
+
+    fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
+        // Probes name the address of the machine; MCP has an error of its own.
+        self.front_ends.state.hosts.admit(headers).is_ok() || self.is_health_check(path) || McpPath::of(path).is_some()
+    }
+
+    fn begin_shutdown(&self) {
+        self.front_ends.state.stopping.store(true, Ordering::Relaxed);
     }
 
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
@@ -197,11 +210,7 @@ impl FrontEnds {
         match Route::of(request.path) {
             Route::Api => api::respond(&self.state, request).ok_or(Pending::Api),
             Route::Mcp(path) => Err(Pending::Mcp(path)),
-            route => {
-                let mut response = self.respond_site(&route, request)?;
-                CommonHeaders { id: Some(request.id), ..CommonHeaders::default() }.write(response.headers_mut());
-                Ok(response)
-            }
+            route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
         }
     }
 
@@ -220,7 +229,7 @@ impl FrontEnds {
         }
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
-            Route::Page(route) if is_read => Ok(site::answer(route, page).map(Bytes::from)),
+            Route::Page(_) if is_read => Err(Pending::Page),
             Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n")),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::SecurityTxt if is_read => Ok(match &state.contact {
@@ -260,7 +269,7 @@ impl FrontEnds {
         body: impl Stream<Item = Result<B, warp::Error>> + Send,
     ) -> Response<Bytes> {
         match pending {
-            Pending::Api => api::respond_after_lookup(&self.state, &request.parts()).await,
+            Pending::Api => api::respond_later(&self.state, &request.parts()).await,
             Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
             Pending::Account(route) => {
                 let page = self.page_request(&request.parts());
@@ -273,9 +282,24 @@ impl FrontEnds {
                     Ok(form) => account::answer(route, page, form, address).await,
                     Err((status, detail)) => site::bad_form(page, status, detail),
                 };
-                response.map(Bytes::from)
+                self.site_response(response, request.id)
+            }
+            Pending::Page => {
+                let parts = request.parts();
+                let page = self.page_request(&parts);
+                let Route::Page(route) = Route::of(parts.path) else { unreachable!("only pages are pending as such") };
+                let response = self.state.work.run(|| site::answer(route, page)).await;
+                self.site_response(response.unwrap_or_else(|Overloaded| site::overloaded(page)), request.id)
             }
         }
+    }
+
+    /// A response of the site, with the headers of all.
+    fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
+        let mut response = response.map(Into::into);
+        let common = CommonHeaders { id: Some(id), scheme: Some(self.state.scheme()), ..CommonHeaders::default() };
+        common.write(response.headers_mut());
+        response
     }
 }
 
@@ -305,7 +329,6 @@ fn prefers_html(headers: &HeaderMap) -> bool {
 fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
     set(response.headers_mut(), "content-type", content_type);
-    CommonHeaders { nosniff: true, ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
 
@@ -314,13 +337,25 @@ fn readiness(state: &State) -> Response<Bytes> {
     let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
     // Still 200 without the account database: known keys and pages are served, and no other server could take over the folder.
     let reason = state.auth.degraded();
-    let status = if reason.is_some() { "degraded" } else { "ready" };
+    let (code, status) = match (state.stopping.load(Ordering::Relaxed), &reason) {
+        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
+        (false, Some(_)) => (StatusCode::OK, "degraded"),
+        (false, None) => (StatusCode::OK, "ready"),
+    };
     let snapshot = catalog.version().to_string();
     let mut body = json!({ "status": status, "snapshot": snapshot, "held": loaded });
     if let Some(reason) = reason {
         body["reason"] = reason.into();
     }
-    text("application/json", format!("{body}\n"))
+    let mut response = text(
+        "application/json",
+        format!(
+            "{body}
+"
+        ),
+    );
+    *response.status_mut() = code;
+    response
 }
 
 fn method_not_allowed(path: &str, methods: &'static str) -> Problem {

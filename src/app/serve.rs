@@ -1,10 +1,14 @@
 //! From settings to a running server: releases, accounts, the router, background tasks, shutdown.
 
 use std::io;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use listenfd::ListenFd;
+use serde_json::json;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -15,9 +19,9 @@ use crate::app::{Router, now, telemetry};
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::http::origin_policy::OriginPolicyError;
-use crate::http::server::{Limits, run, stop_signal};
-use crate::http::{RequestIds, ResponseCache, State};
+use crate::http::origin_policy::{Hosts, PublicUrlError};
+use crate::http::server::{run, stop_signals};
+use crate::http::{ResponseCache, State};
 use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
 use crate::release::{self, ActiveRelease, Event, ReleaseError, ReleaseStore};
@@ -43,7 +47,7 @@ pub enum ServeError {
     #[error("--data: {0}")]
     Store(#[source] StoreError),
     #[error(transparent)]
-    OriginPolicy(#[from] OriginPolicyError),
+    PublicUrl(#[from] PublicUrlError),
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -51,13 +55,9 @@ pub enum ServeError {
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
 pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     telemetry::init(settings.log);
-    let listen = settings.listen;
-    let listener = TcpListener::bind(listen).await.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => ServeError::AddressInUse(listen),
-        _ => ServeError::Listen(listen, error),
-    })?;
+    let listener = listener(settings.listen).await?;
     let bound = listener.local_addr()?;
-    let stop = stop_signal()?;
+    let stop = stop_signals()?;
 
     let index = settings.index.clone();
     let keep = release::DEFAULT_KEEP;
@@ -77,8 +77,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let (_lock, auth) = opened.await?.map_err(ServeError::Store)?;
 
     let public_url = settings.base_url(bound);
-    let ids = RequestIds::new(getrandom::u64().map_err(io::Error::other)?);
+    // Without a public URL nobody knows by which of the machine's addresses clients reach it.
+    let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let state = Arc::new(State {
+        hosts: Hosts::new(&public_url, any_address)?,
         releases: Arc::clone(&releases),
         auth: Arc::clone(&auth),
         public_url: public_url.clone(),
@@ -86,6 +88,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         response_cache: ResponseCache::default(),
         trusted_proxies: settings.trusted_proxies.clone(),
         clock: now,
+        stopping: AtomicBool::new(false),
+        work: Default::default(),
     });
     let mcp_settings = Settings {
         on_loopback: bound.ip().is_loopback(),
@@ -98,9 +102,17 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         daily_limit: settings.mcp_daily_limit,
         pools: settings.mcp_pools.clone().into(),
     };
-    let router = Router::new(&state, mcp_quota, &mcp_settings)?;
+    let router = Router::new(&state, mcp_quota, &mcp_settings);
 
-    let demo_key = match bound.ip().is_loopback() {
+    if settings.is_unaware_of_proxies(bound) {
+        tracing::warn!(
+            "--public-url is https, so a proxy is in front of this server, but --trusted-proxies names none: all visitors \
+             count as one; set it to the proxy's address, such as 127.0.0.1"
+        );
+    }
+    // Elsewhere the key would end up in a log.
+    let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
+    let demo_key = match is_tried {
         true => Some(auth.add_demo_key(Tier::Free).map_err(ServeError::Store)?),
         false => None,
     };
@@ -111,12 +123,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
         every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
-    let limits = Limits {
-        connections: settings.max_connections as usize,
-        drain: Duration::from_secs(u64::from(settings.drain_seconds)),
-        ..Limits::default()
-    };
-    let report = run(listener, router, stop, limits, ids).await?;
+    let limits = settings.limits(bound);
+    let report = run(listener, router, stop, limits).await?;
     for task in background {
         task.abort();
     }
@@ -125,6 +133,19 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
     flushed.map(|_| ()).map_err(ServeError::Store)
+}
+
+/// The socket that a service manager passes (`LISTEN_FDS`, see `sd_listen_fds(3)`): it stays open between two runs, so that
+/// a restart refuses no connection. Otherwise one for `listen`.
+async fn listener(listen: SocketAddr) -> Result<TcpListener, ServeError> {
+    if let Some(passed) = ListenFd::from_env().take_tcp_listener(0)? {
+        passed.set_nonblocking(true)?;
+        return Ok(TcpListener::from_std(passed)?);
+    }
+    TcpListener::bind(listen).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => ServeError::AddressInUse(listen),
+        _ => ServeError::Listen(listen, error),
+    })
 }
 
 fn log_event(event: &Event) {
@@ -199,17 +220,22 @@ fn greeting(releases: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str
     text.push_str(&format!(
         "  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n"
     ));
+    let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
     if let Some(key) = demo_key {
-        let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
         text.push_str(&format!(
             "\nTry it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
         ));
     } else {
-        text.push_str(
-            "\nCreate a key: venturedex account create --email you@example.com, then venturedex key create …\n",
-        );
+        let arguments = json!({ "query": name, "limit": 3 });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": "search_vcs", "arguments": arguments } });
+        let call = call.to_string().replace('\'', "'\\''");
+        text.push_str(&format!(
+            "\nTry it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
+             For REST, create a key: venturedex account create --email you@example.com, then venturedex key create …\n"
+        ));
     }
     text
 }

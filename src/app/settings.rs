@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -24,7 +25,8 @@ use crate::auth::KEY_PREFIX;
 use crate::auth::account::{AccountRef, Email, KeyName, KeyRef, ParseKeyRefError};
 use crate::http::origin::Origin;
 use crate::http::security_txt;
-use crate::quota::{ClientPool, IpRange, RateLimitConfig, Tier};
+use crate::http::server::Limits;
+use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -184,7 +186,8 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
     pub allowed_origins: Option<Vec<Origin>>,
     /// Proxies whose X-Forwarded-For is trusted, as address ranges separated by commas [default: none].
-    #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',')]
+    #[arg(long, env = "VENTUREDEX_TRUSTED_PROXIES", value_name = "RANGES", value_delimiter = ',',
+          value_parser = proxies)]
     pub trusted_proxies: Vec<IpRange>,
     /// Daily MCP tool calls of each client address without a key.
     #[arg(long, env = "VENTUREDEX_MCP_DAILY_LIMIT", value_name = "CALLS", default_value = "100",
@@ -206,6 +209,15 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
     pub max_connections: u32,
+    /// Maximum number of open connections of a client address that is not a trusted proxy (IPv6: of a /64).
+    #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER", default_value = "64",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
+    pub max_connections_per_address: u32,
+    /// Seconds to go on accepting connections at shutdown while /readyz says no, so that load balancers notice
+    /// [default: 5, on loopback 0].
+    #[arg(long, env = "VENTUREDEX_DRAIN_DELAY", value_name = "SECONDS",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
+    pub drain_delay: Option<u32>,
     /// Seconds for running requests to finish at shutdown.
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
@@ -223,6 +235,25 @@ impl ServeSettings {
 
     pub(crate) fn rate_limits(&self) -> RateLimitConfig {
         RateLimitConfig { pages_per_minute: self.pages_per_minute, sign_ups_per_hour: self.sign_ups_per_hour }
+    }
+
+    /// Whether a proxy must be in front of a server that listens on `bound`, but none is named.
+    pub(crate) fn is_unaware_of_proxies(&self, bound: SocketAddr) -> bool {
+        let is_https = self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+        is_https && bound.ip().is_loopback() && self.trusted_proxies.is_empty()
+    }
+
+    /// The limits of a server that listens on `bound`.
+    pub(crate) fn limits(&self, bound: SocketAddr) -> Limits {
+        let delay = self.drain_delay.unwrap_or(if bound.ip().is_loopback() { 0 } else { 5 });
+        Limits {
+            connections: self.max_connections as usize,
+            connections_per_address: self.max_connections_per_address as usize,
+            trusted_proxies: self.trusted_proxies.clone(),
+            drain_delay: Duration::from_secs(u64::from(delay)),
+            drain: Duration::from_secs(u64::from(self.drain_seconds)),
+            ..Limits::default()
+        }
     }
 }
 
@@ -362,6 +393,16 @@ fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
+}
+
+fn proxies(text: &str) -> Result<IpRange, String> {
+    let range: IpRange = text.parse().map_err(|error: ParseIpRangeError| error.to_string())?;
+    match range.has_clients() {
+        true => {
+            Err("clients are in this range, and would choose their own address: name the proxies' addresses".to_owned())
+        }
+        false => Ok(range),
+    }
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {

@@ -15,8 +15,8 @@ use crate::catalog::{Catalog, Resource};
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
 
-/// Unknown records of a request that get a suggestion; each costs a search of a table.
-const MAX_RECORD_SUGGESTIONS: usize = 6;
+/// Unknown names and values of a request that get a suggestion, whatever their kind: each costs a search.
+const MAX_SUGGESTIONS: usize = 6;
 
 model! {
     /// What is wrong with one parameter.
@@ -63,20 +63,6 @@ impl ParameterError {
         Self { code: "total_capped", ..Self::invalid("q", detail) }
     }
 
-    pub fn unknown_parameter(name: &str, accepted: &[&str]) -> Self {
-        let (suggestion, hint) = match known_by_other_name(name, accepted) {
-            Some((suggestion, hint)) => (Some(suggestion), hint),
-            None => (nearest(name, accepted.iter().copied()), ""),
-        };
-        Self {
-            parameter: name.to_owned(),
-            code: "unknown_parameter",
-            detail: format!("unknown parameter `{name}`{hint}"),
-            did_you_mean: suggestion.map(str::to_owned),
-            accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-        }
-    }
-
     fn unknown_value(
         parameter: &str,
         detail: String,
@@ -108,13 +94,17 @@ impl Issues {
 
     /// The errors or warnings with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
-        let mut searches = MAX_RECORD_SUGGESTIONS;
-        let report = |issue: &Issue| match issue {
-            Issue::Invalid(error) => error.clone(),
-            Issue::UnknownParameter { name, accepted } => ParameterError::unknown_parameter(name, accepted),
-            Issue::UnknownValue { parameter, value } => unknown_value(catalog, parameter, value, &mut searches),
-            Issue::UnknownSortKey { parameter, key, resource } => {
-                unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable())
+        let mut unknown = 0;
+        let report = |issue: &Issue| {
+            unknown += usize::from(!matches!(issue, Issue::Invalid(_)));
+            let suggest = unknown <= MAX_SUGGESTIONS;
+            match issue {
+                Issue::Invalid(error) => error.clone(),
+                Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest),
+                Issue::UnknownValue { parameter, value } => unknown_value(catalog, parameter, value, suggest),
+                Issue::UnknownSortKey { parameter, key, resource } => {
+                    unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest)
+                }
             }
         };
         self.0.iter().map(report).collect()
@@ -152,26 +142,39 @@ impl From<Vec<ParameterError>> for Issues {
     }
 }
 
-fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, searches: &mut usize) -> ParameterError {
-    let mut nearest_slug = |table: Table| {
-        let may_search = *searches > 0;
-        *searches = searches.saturating_sub(1);
-        may_search.then(|| catalog.nearest_slugs(table, value, 1).into_iter().next()).flatten()
+fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterError {
+    let (suggestion, hint) = match known_by_other_name(name, accepted) {
+        Some((suggestion, hint)) => (Some(suggestion), hint),
+        None => (nearest(name, accepted.iter().copied().filter(|_| suggest)), ""),
     };
+    ParameterError {
+        parameter: name.to_owned(),
+        code: "unknown_parameter",
+        detail: format!("unknown parameter `{name}`{hint}"),
+        did_you_mean: suggestion.map(str::to_owned),
+        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
+    }
+}
+
+/// `suggest`: whether to search for the nearest value.
+fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, suggest: bool) -> ParameterError {
+    let nearest_slug =
+        |table: Table| suggest.then(|| catalog.nearest_slugs(table, value, 1).into_iter().next()).flatten();
     let (noun, suggestion) = match parameter.kind {
-        ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)()),
-        ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names()),
+        ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)(), suggest),
+        ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names(), suggest),
         ParamType::Countries => {
-            let country = nearest(value, Country::names().map(|(name, _)| name)).and_then(Country::read);
+            let names = Country::names().map(|(name, _)| name).filter(|_| suggest);
+            let country = nearest(value, names).and_then(Country::read);
             let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as DE");
             let suggestion = country.map(|country| country.alpha2().to_owned());
             return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
         }
-        ParamType::Cities => ("city", nearest_city(catalog, value)),
+        ParamType::Cities => ("city", suggest.then(|| nearest_city(catalog, value)).flatten()),
         ParamType::Records(Table::Sectors, _) => {
             let snapshot = catalog.snapshot();
             let slugs = (0..snapshot.rows(Table::Sectors)).map(|row| snapshot.slug(Table::Sectors, row));
-            ("sector", nearest(value, slugs).map(str::to_owned))
+            ("sector", nearest(value, slugs.filter(|_| suggest)).map(str::to_owned))
         }
         ParamType::Records(table, _) => (table.noun(), nearest_slug(table)),
         ParamType::Organizations => {
@@ -199,13 +202,19 @@ fn nearest_city(catalog: &Catalog, value: &str) -> Option<String> {
     snapshot.city_name(snapshot.city(folded)?)
 }
 
-fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
+fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {
     let detail = format!("`{value}` is not {}", with_article(&noun.replace('_', " ")));
-    let suggestion = nearest(value, names.iter().copied()).map(str::to_owned);
+    let suggestion = nearest(value, names.iter().copied().filter(|_| suggest)).map(str::to_owned);
     ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
 }
 
-fn unknown_key(parameter: &str, key: &str, keys: &[&'static str], is_searchable: bool) -> ParameterError {
+fn unknown_key(
+    parameter: &str,
+    key: &str,
+    keys: &[&'static str],
+    is_searchable: bool,
+    suggest: bool,
+) -> ParameterError {
     let name = key.trim_start_matches(['-', '+']);
     let sign = if key.starts_with('-') { "-" } else { "" };
     let mut accepted = keys.to_vec();
@@ -216,7 +225,7 @@ fn unknown_key(parameter: &str, key: &str, keys: &[&'static str], is_searchable:
         true => format!("`{key}`: `{RELEVANCE}` cannot be reversed; use `sort={RELEVANCE}`"),
         false => format!("`{key}` is not a sort key of this list"),
     };
-    let suggestion = nearest(name, accepted.iter().copied());
+    let suggestion = nearest(name, accepted.iter().copied().filter(|_| suggest));
     let suggestion = suggestion.map(|key| if key == RELEVANCE { key.to_owned() } else { format!("{sign}{key}") });
     ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
@@ -263,7 +272,7 @@ mod tests {
 
     #[test]
     fn nouns_have_their_article() {
-        let detail = |noun: &str, names: Vec<&'static str>| unknown_term("kind", "x", noun, names).detail;
+        let detail = |noun: &str, names: Vec<&'static str>| unknown_term("kind", "x", noun, names, true).detail;
         assert_eq!(detail(OrganizationKind::NOUN, OrganizationKind::names()), "`x` is not an organization kind");
         assert_eq!(detail(FirmKind::NOUN, FirmKind::names()), "`x` is not a kind");
     }
@@ -282,7 +291,7 @@ mod tests {
             ("-healthscore", false, Some("-health_score")),
             ("-", true, None),
         ] {
-            let error = unknown_key("sort", key, &keys, searchable);
+            let error = unknown_key("sort", key, &keys, searchable, true);
             assert_eq!(error.did_you_mean.as_deref(), suggestion, "{key}");
             assert!(error.detail.starts_with(&format!("`{key}`")), "{}", error.detail);
             let is_explained = error.detail.contains("cannot be reversed");
@@ -305,14 +314,14 @@ mod tests {
             ("secotr", "sector"),
             ("check-size", "check_usd"),
         ] {
-            let error = ParameterError::unknown_parameter(name, &v3);
+            let error = unknown_parameter(name, &v3, true);
             assert_eq!(error.did_you_mean.as_deref(), Some(suggestion), "{name}");
         }
-        let paging = ParameterError::unknown_parameter("page", &v3).detail;
+        let paging = unknown_parameter("page", &v3, true).detail;
         assert!(paging.contains("`cursor`") && paging.contains("`limit`"), "{paging}");
-        let v1 = ParameterError::unknown_parameter("page", &["limit", "offset"]);
+        let v1 = unknown_parameter("page", &["limit", "offset"], true);
         assert_eq!((v1.did_you_mean.as_deref(), v1.detail.contains("cursor")), (Some("offset"), false));
-        let v2 = ParameterError::unknown_parameter("offset", &["limit", "page"]);
+        let v2 = unknown_parameter("offset", &["limit", "page"], true);
         assert_eq!(v2.did_you_mean.as_deref(), Some("page"));
     }
 }

@@ -1,7 +1,7 @@
 //! What the accept loop runs for each request. The loop knows nothing of routes, versions and caches: a [`Handler`] does.
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
@@ -27,6 +27,19 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
         pending: Self::Pending,
         request: Request<RequestBody>,
     ) -> impl Future<Output = Response<ResponseBody>> + Send;
+
+    /// Whether a path is served on connections above the limits.
+    fn is_health_check(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// Whether the `Host` of a request for a path is ours; otherwise the response is 421.
+    fn admits_host(&self, _path: &str, _headers: &HeaderMap) -> bool {
+        true
+    }
+
+    /// Called once when the server begins to stop.
+    fn begin_shutdown(&self) {}
 
     /// What an error response to a request for `path` says of the service if no route responds.
     fn error_context(&self, path: &str) -> ErrorContext<'_>;

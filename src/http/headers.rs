@@ -5,7 +5,7 @@ use http::header::IntoHeaderName;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
-    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use time::OffsetDateTime;
@@ -26,6 +26,11 @@ const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-P
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+/// Features that no page uses.
+const NO_PERMISSIONS: &str = "camera=(), geolocation=(), microphone=(), payment=(), usb=()";
 const API_VERSION: HeaderName = HeaderName::from_static("x-api-version");
 const SNAPSHOT: HeaderName = HeaderName::from_static("x-snapshot");
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
@@ -45,6 +50,19 @@ pub(crate) enum Caching {
     Public,
 }
 
+/// The scheme of the public URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    pub(crate) fn of(public_url: &str) -> Self {
+        if public_url.starts_with("https://") { Self::Https } else { Self::Http }
+    }
+}
+
 /// What decides the common headers of a response; `None` and `false` leave a header out.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CommonHeaders<'a> {
@@ -59,8 +77,9 @@ pub(crate) struct CommonHeaders<'a> {
     pub(crate) varies: bool,
     /// Scripts of any origin may read the response.
     pub(crate) is_cross_origin: bool,
-    /// Browsers must not guess the content type.
-    pub(crate) nosniff: bool,
+    /// How clients reach the service. With it the security headers of every response are written; they are left out where
+    /// the caller writes them later.
+    pub(crate) scheme: Option<Scheme>,
     /// The `Content-Security-Policy` of a page.
     pub(crate) page_policy: Option<&'static str>,
 }
@@ -90,12 +109,20 @@ impl CommonHeaders<'_> {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
         }
-        if self.nosniff {
-            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        }
         if let Some(policy) = self.page_policy {
             headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
             headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+            headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
+            headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(NO_PERMISSIONS));
+        }
+        if let Some(scheme) = self.scheme {
+            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            let is_open = self.is_cross_origin || headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN);
+            let readers = if is_open { "cross-origin" } else { "same-origin" };
+            headers.insert(RESOURCE_POLICY, HeaderValue::from_static(readers));
+            if scheme == Scheme::Https {
+                headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+            }
         }
         if let Some((quota, now)) = self.quota {
             write_quota(headers, quota, now);

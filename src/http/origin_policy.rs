@@ -11,9 +11,53 @@ use http::{HeaderMap, HeaderValue, Uri};
 
 use crate::http::origin::{Origin, normal_host};
 
+/// The hosts under which clients reach the service: that of the public URL, and loopback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    public: String,
+    /// Whether any IP address is one: no web page can give itself an address for a name.
+    any_address: bool,
+}
+
+/// The public address is not a URL with a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("--public-url: `{0}` is not of the form https://host[:port]")]
+pub struct PublicUrlError(String);
+
+impl Hosts {
+    /// The hosts of a service at `public_url`; `any_address`: clients may also use any of its IP addresses.
+    pub fn new(public_url: &str, any_address: bool) -> Result<Self, PublicUrlError> {
+        let url = public_url.parse::<Uri>().ok().filter(|url| url.scheme().is_some());
+        let host = url.as_ref().and_then(Uri::host).ok_or_else(|| PublicUrlError(public_url.to_owned()))?;
+        Ok(Self { public: normal_host(host), any_address })
+    }
+
+    /// The host of the public URL, in lower case.
+    pub(crate) fn public(&self) -> &str {
+        &self.public
+    }
+
+    /// Whether a normalized host is ours.
+    pub(crate) fn contains(&self, host: &str) -> bool {
+        let is_address = |address: IpAddr| self.any_address || address.is_loopback();
+        host == self.public || host == "localhost" || host.parse().is_ok_and(is_address)
+    }
+
+    /// Checks the `Host` of a request.
+    pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
+        let host = headers.get(HOST).ok_or(OriginRejected::NoHost)?;
+        // What most requests have needs no parsing.
+        if host.as_bytes() == self.public.as_bytes() {
+            return Ok(());
+        }
+        let host = authority(host).map(|authority| normal_host(authority.host())).ok_or(OriginRejected::NoHost)?;
+        if self.contains(&host) { Ok(()) } else { Err(OriginRejected::Host(host)) }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginPolicy {
-    host: String,
+    hosts: Hosts,
     origins: Origins,
 }
 
@@ -23,11 +67,6 @@ enum Origins {
     OurHosts,
     Listed(Vec<Origin>),
 }
-
-/// The public address is not a URL with a host.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--public-url: `{0}` is not of the form https://host[:port]")]
-pub struct OriginPolicyError(String);
 
 /// Why a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,43 +80,24 @@ pub(crate) enum OriginRejected {
 }
 
 impl OriginPolicy {
-    /// Allows the host of `public_url` and loopback. Allows the origins in `allowed`; without that list, the same hosts
-    /// if the server listens on loopback only, otherwise any.
-    ///
-    /// # Errors
-    /// If `public_url` has no host.
-    pub fn new(public_url: &str, on_loopback: bool, allowed: Option<&[Origin]>) -> Result<Self, OriginPolicyError> {
-        let url: Uri = public_url.parse().map_err(|_| OriginPolicyError(public_url.to_owned()))?;
-        let host = url.host().filter(|_| url.scheme().is_some());
-        let host = normal_host(host.ok_or_else(|| OriginPolicyError(public_url.to_owned()))?);
+    /// Allows our hosts, and the origins in `allowed`; without that list, those of our hosts if the server listens on
+    /// loopback only, otherwise any.
+    pub fn new(hosts: Hosts, on_loopback: bool, allowed: Option<&[Origin]>) -> Self {
         let origins = match allowed {
             Some(allowed) => Origins::Listed(allowed.to_vec()),
             None if on_loopback => Origins::OurHosts,
             None => Origins::Listed(vec![Origin::Any]),
         };
-        Ok(Self { host, origins })
-    }
-
-    /// The public host, in lower case.
-    pub(crate) fn host(&self) -> &str {
-        &self.host
+        Self { hosts, origins }
     }
 
     /// Checks the `Host` and `Origin` of a request.
     pub(crate) fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
-        let host = headers.get(HOST).and_then(authority).map(|authority| normal_host(authority.host()));
-        let host = host.ok_or(OriginRejected::NoHost)?;
-        if !self.is_ours(&host) {
-            return Err(OriginRejected::Host(host));
-        }
+        self.hosts.admit(headers)?;
         match headers.get(ORIGIN) {
             Some(origin) if !self.is_allowed(origin) => Err(OriginRejected::Origin),
             _ => Ok(()),
         }
-    }
-
-    fn is_ours(&self, host: &str) -> bool {
-        host == self.host || host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
     fn is_allowed(&self, origin: &HeaderValue) -> bool {
@@ -85,7 +105,9 @@ impl OriginPolicy {
         match (&self.origins, origin) {
             (Origins::Listed(listed), _) if listed.contains(&Origin::Any) => true,
             (_, None) => false,
-            (Origins::OurHosts, Some(origin)) => matches!(origin, Origin::Page { host, .. } if self.is_ours(&host)),
+            (Origins::OurHosts, Some(origin)) => {
+                matches!(origin, Origin::Page { host, .. } if self.hosts.contains(&host))
+            }
             (Origins::Listed(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
         }
     }
@@ -99,6 +121,10 @@ fn authority(host: &HeaderValue) -> Option<Authority> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hosts(public_url: &str) -> Hosts {
+        Hosts::new(public_url, false).unwrap()
+    }
 
     fn status(policy: &OriginPolicy, host: &str, origin: Option<&str>) -> u16 {
         let mut headers = HeaderMap::new();
@@ -115,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_public_host_and_loopback_are_allowed() {
-        let policy = OriginPolicy::new("https://API.example.com:8443", false, None).unwrap();
+        let policy = OriginPolicy::new(hosts("https://API.example.com:8443"), false, None);
         for (host, expected) in [
             ("api.example.com", 200),
             ("API.EXAMPLE.COM:443", 200),
@@ -137,9 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn without_a_public_url_any_address_is_ours() {
+        let policy = OriginPolicy::new(Hosts::new("http://0.0.0.0:8080", true).unwrap(), false, None);
+        for (host, expected) in [("192.0.2.7:8080", 200), ("[2001:db8::1]:8080", 200), ("a.example.com:8080", 403)] {
+            assert_eq!(status(&policy, host, None), expected, "{host}");
+        }
+    }
+
+    #[test]
     fn on_loopback_only_our_hosts_are_allowed_as_origins() {
-        let local = OriginPolicy::new("http://127.0.0.1:8080", true, None).unwrap();
-        let public = OriginPolicy::new("https://api.example.com", false, None).unwrap();
+        let local = OriginPolicy::new(hosts("http://127.0.0.1:8080"), true, None);
+        let public = OriginPolicy::new(hosts("https://api.example.com"), false, None);
         for (origin, on_loopback) in [
             ("http://localhost:6274", 200),
             ("http://127.0.0.1:8080", 200),
@@ -156,7 +190,7 @@ mod tests {
     #[test]
     fn only_listed_origins_are_allowed() {
         let listed = ["https://app.example.com", "http://localhost:*", "null"].map(|origin| origin.parse().unwrap());
-        let policy = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&listed)).unwrap();
+        let policy = OriginPolicy::new(hosts("http://127.0.0.1:8080"), true, Some(&listed));
         for (origin, expected) in [
             ("https://app.example.com", 200),
             ("https://app.example.com:443", 200),
@@ -169,14 +203,14 @@ mod tests {
         ] {
             assert_eq!(status(&policy, "localhost", Some(origin)), expected, "{origin}");
         }
-        let any = OriginPolicy::new("http://127.0.0.1:8080", true, Some(&[Origin::Any])).unwrap();
+        let any = OriginPolicy::new(hosts("http://127.0.0.1:8080"), true, Some(&[Origin::Any]));
         assert_eq!(status(&any, "localhost", Some("https://evil.test")), 200);
     }
 
     #[test]
     fn an_invalid_setting_is_reported() {
         for url in ["", "api.example.com", "/api", "https://"] {
-            assert_eq!(OriginPolicy::new(url, true, None), Err(OriginPolicyError(url.to_owned())), "{url}");
+            assert_eq!(Hosts::new(url, true), Err(PublicUrlError(url.to_owned())), "{url}");
         }
     }
 }

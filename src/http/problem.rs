@@ -30,6 +30,7 @@ pub enum Code {
     BodyTooLarge,
     UnsupportedMediaType,
     UrlTooLong,
+    MisdirectedRequest,
     HeadTooLarge,
     QuotaExceeded,
     InternalError,
@@ -39,7 +40,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -61,6 +62,7 @@ impl Code {
         Self::BodyTooLarge,
         Self::UrlTooLong,
         Self::UnsupportedMediaType,
+        Self::MisdirectedRequest,
         Self::QuotaExceeded,
         Self::HeadTooLarge,
         Self::InternalError,
@@ -185,6 +187,12 @@ impl Code {
                 "Daily quota reached",
                 "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets \
                  (00:00 UTC). A 304 is not counted.",
+            ),
+            Self::MisdirectedRequest => (
+                "misdirected_request",
+                421,
+                "Unknown host",
+                "The service is not known by the `Host` of the request. Use its public URL.",
             ),
             Self::HeadTooLarge => {
                 ("head_too_large", 431, "Request head too large", "The URL and headers together exceed 32 KB.")

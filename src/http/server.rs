@@ -1,33 +1,37 @@
-//! The accept loop: connections with limits around one [`Handler`], and a shutdown with a deadline.
+//! The accept loop: connections with limits around one [`Handler`], and a shutdown that loses no request.
 //!
 //! warp's own server sets no timer, has no shutdown deadline and drops a connection whose route panics; hence this loop,
 //! with warp behind `warp::service`. It speaks HTTP/1.1; HTTP/2 and TLS belong to the reverse proxy.
 
 pub(crate) mod connection;
 pub(crate) mod connection_error;
+mod open_connections;
 #[cfg(test)]
 mod tests;
 mod timeout_stream;
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::http::server::connection::Connection;
 pub(crate) use crate::http::server::connection::panic_message;
 pub use crate::http::server::connection::{RequestBody, ResponseBody};
-use crate::http::server::connection_error::ConnectionError;
+use crate::http::server::open_connections::OpenConnections;
 use crate::http::server::timeout_stream::{ConnectionPhase, TimeoutStream};
 use crate::http::{Handler, Peer, RequestIds};
+use crate::quota::IpRange;
 
 /// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +44,17 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a client may read nothing of its response.
     pub write: Duration,
-    /// How long running requests may take to finish at shutdown.
+    /// How long connections are still accepted after the signal to stop, so that a load balancer notices.
+    pub drain_delay: Duration,
+    /// How long running requests may take to finish after that.
     pub drain: Duration,
-    /// Connections served at a time. One more gets 503 with `Retry-After` and is closed: in the backlog its client would
-    /// only see a server that hangs. Keep it below the process's limit of open files.
+    /// Connections served at a time. If they are all in use, the one that has been idle for longest is closed for a new
+    /// one; if none is idle, the new one gets 503 with `Retry-After` unless it asks for a health check: in the backlog its
+    /// client would only see a server that hangs. Keep it below the process's limit of open files.
     pub connections: usize,
+    /// Connections of one address (IPv6: of one /64) that is not a trusted proxy.
+    pub connections_per_address: usize,
+    pub trusted_proxies: Vec<IpRange>,
     /// Bytes of a request's head (at least 8,192), above which the response is 431. The URL may take three quarters of
     /// it, above which the response is 414.
     pub head_bytes: usize,
@@ -53,16 +63,22 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            head: Duration::from_secs(10),
-            body: Duration::from_secs(15),
-            idle: Duration::from_secs(75),
+            head: Duration::from_secs(5),
+            body: Duration::from_secs(10),
+            idle: Duration::from_secs(15),
             write: Duration::from_secs(30),
+            drain_delay: Duration::ZERO,
             drain: Duration::from_secs(20),
             connections: 4_096,
+            connections_per_address: 64,
+            trusted_proxies: Vec::new(),
             head_bytes: 32 * 1024,
         }
     }
 }
+
+/// Time for the head of a request on a connection above the limits, and on a new one when the server stops.
+const FIRST_HEAD: Duration = Duration::from_secs(1);
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +87,9 @@ pub struct ShutdownReport {
     pub aborted: usize,
 }
 
-/// Connections above the limit that may wait for their client to read the 503; further ones are closed at once.
-const MAX_REJECTIONS: usize = 64;
-
-/// Serves `handler` on `listener` until `shutdown` is ready; then stops accepting, lets running requests finish within
-/// `limits.drain`, and returns.
+/// Serves `handler` on `listener` until `stops` has an item. Then it goes on accepting for `limits.drain_delay`, with
+/// `Connection: close` on each response, serves what has been connected by then, lets running requests finish within
+/// `limits.drain`, and returns. A second item ends it at once.
 ///
 /// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
 ///
@@ -84,98 +98,151 @@ const MAX_REJECTIONS: usize = 64;
 pub async fn run<H: Handler>(
     listener: TcpListener,
     handler: H,
-    shutdown: impl Future<Output = ()>,
+    stops: impl Stream<Item = ()>,
     limits: Limits,
-    ids: RequestIds,
 ) -> io::Result<ShutdownReport> {
-    let mut http = http1::Builder::new();
-    // The stream times heads; hyper's own timer would close idle connections after the same time.
-    http.timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(limits.head_bytes.max(8_192));
-    let http = Arc::new(http);
-    let ids = Arc::new(ids);
-    let permits = Arc::new(Semaphore::new(limits.connections.min(Semaphore::MAX_PERMITS)));
-    let rejections = Arc::new(Semaphore::new(MAX_REJECTIONS));
-    let (stop, stopped) = watch::channel(());
-    let mut running = JoinSet::new();
-    let mut shutdown = std::pin::pin!(shutdown);
+    let mut stops = std::pin::pin!(stops.fuse());
+    let mut server = Server::new(handler, limits);
+    server.accept_until(&listener, next_stop(&mut stops)).await?;
 
-    loop {
-        let accepted = tokio::select! {
-            biased;
-            () = &mut shutdown => break,
-            Some(_) = running.join_next() => continue,
-            accepted = listener.accept() => accepted,
-        };
-        let (socket, address) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                recover(error).await?;
-                continue;
-            }
-        };
-        match Arc::clone(&permits).try_acquire_owned() {
-            Ok(permit) => {
-                let phase = ConnectionPhase::default();
-                let connection = Connection {
-                    handler: handler.clone(),
-                    peer: Peer(canonical(address)),
-                    phase: phase.clone(),
-                    ids: Arc::clone(&ids),
-                    body_timeout: limits.body,
-                    head_bytes: limits.head_bytes.max(8_192),
-                };
-                // Responses are written at once, so waiting for more data only adds latency.
-                let _ = socket.set_nodelay(true);
-                let stream = TimeoutStream::new(socket, phase, Arc::clone(&ids), handler.clone(), &limits);
-                running.spawn(serve_connection(Arc::clone(&http), stream, connection, stopped.clone(), permit));
-            }
-            Err(_) => {
-                if let Ok(permit) = Arc::clone(&rejections).try_acquire_owned() {
-                    let context = handler.error_context("/");
-                    running.spawn(reject(socket, ConnectionError::Overloaded.bytes(ids.next(), &context), permit));
+    server.stopping.store(true, Ordering::Relaxed);
+    server.handler.begin_shutdown();
+    let delay = server.limits.drain_delay;
+    let mut is_killed = false;
+    if !delay.is_zero() {
+        let until = async { is_killed = timeout(delay, next_stop(&mut stops)).await.is_ok() };
+        server.accept_until(&listener, until).await?;
+    }
+    // What is connected by now would be lost with the listener. Accepted without the runtime, which may not know yet.
+    let listener = listener.into_std()?;
+    while let Ok((socket, address)) = listener.accept() {
+        socket.set_nonblocking(true)?;
+        server.serve(TcpStream::from_std(socket)?, address);
+    }
+    drop(listener);
+    // Without a receiver no connection is running.
+    let _ = server.stop.send(());
+    if !is_killed {
+        tokio::select! {
+            _ = timeout(server.limits.drain, async { while server.running.join_next().await.is_some() {} }) => {}
+            () = next_stop(&mut stops) => {}
+        }
+    }
+    let aborted = server.running.len();
+    server.running.shutdown().await;
+    Ok(ShutdownReport { aborted })
+}
+
+/// Ready with the next item; never if there is none.
+async fn next_stop<S: Stream<Item = ()>>(stops: &mut Pin<&mut S>) {
+    if stops.next().await.is_none() {
+        std::future::pending().await
+    }
+}
+
+struct Server<H> {
+    http: Arc<http1::Builder>,
+    handler: H,
+    limits: Limits,
+    ids: Arc<RequestIds>,
+    running: JoinSet<()>,
+    open: OpenConnections,
+    /// Whether responses close their connection.
+    stopping: Arc<AtomicBool>,
+    /// Tells connections to end.
+    stop: watch::Sender<()>,
+}
+
+impl<H: Handler> Server<H> {
+    fn new(handler: H, limits: Limits) -> Self {
+        let mut http = http1::Builder::new();
+        // The stream times heads; hyper's own timer would close idle connections after the same time. A client that
+        // closes its sending side (`nc -N`) still gets its response.
+        http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
+        http.max_buf_size(limits.head_bytes.max(8_192));
+        Self {
+            http: Arc::new(http),
+            handler,
+            open: OpenConnections::new(limits.connections, limits.connections_per_address),
+            limits,
+            ids: Arc::default(),
+            running: JoinSet::new(),
+            stopping: Arc::default(),
+            stop: watch::Sender::default(),
+        }
+    }
+
+    async fn accept_until(&mut self, listener: &TcpListener, end: impl Future<Output = ()>) -> io::Result<()> {
+        let mut end = std::pin::pin!(end);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut end => return Ok(()),
+                Some(ended) = self.running.join_next_with_id() => {
+                    self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
+                    continue;
                 }
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((socket, address)) => self.serve(socket, address),
+                Err(error) => recover(error).await?,
             }
         }
     }
 
-    drop(listener);
-    drop(stopped);
-    // Without a receiver no connection is running.
-    let _ = stop.send(());
-    let finished = tokio::time::timeout(limits.drain, async { while running.join_next().await.is_some() {} }).await;
-    let aborted = if finished.is_ok() { 0 } else { running.len() };
-    running.shutdown().await;
-    Ok(ShutdownReport { aborted })
+    /// Serves a connection if there is a place for it; otherwise closes it.
+    fn serve(&mut self, socket: TcpStream, address: SocketAddr) {
+        // The IPv4 address of an IPv4 client of a listener on `[::]`.
+        let peer = SocketAddr::new(address.ip().to_canonical(), address.port());
+        let is_trusted = self.limits.trusted_proxies.iter().any(|range| range.contains(peer.ip()));
+        let Some(place) = self.open.place(peer.ip(), is_trusted) else { return };
+        let is_reserved = place.is_reserved;
+        let head = if is_reserved { self.limits.head.min(FIRST_HEAD) } else { self.limits.head };
+        let limits = Limits { head, ..self.limits.clone() };
+        let phase = ConnectionPhase::default();
+        let connection = Connection {
+            handler: self.handler.clone(),
+            peer: Peer(peer),
+            phase: phase.clone(),
+            ids: Arc::clone(&self.ids),
+            body_timeout: limits.body,
+            head_bytes: limits.head_bytes.max(8_192),
+            is_reserved,
+            stopping: Arc::clone(&self.stopping),
+        };
+        // Responses are written at once, so waiting for more data only adds latency.
+        let _ = socket.set_nodelay(true);
+        let stream = TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), &limits);
+        let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
+        let served = serve_connection(http, stream, connection, self.stop.subscribe(), Arc::clone(&evicted));
+        let id = self.running.spawn(served).id();
+        self.open.insert(id, place, phase, evicted);
+    }
 }
 
-/// Serves one connection to its end, or at shutdown to the end of its current request.
+/// Serves one connection to its end; once `stopped` or `evicted` is notified, to the end of its current request.
 async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
     stream: TimeoutStream<TcpStream, H>,
     connection: Connection<H>,
     mut stopped: watch::Receiver<()>,
-    _permit: OwnedSemaphorePermit,
+    evicted: Arc<Notify>,
 ) {
+    let phase = connection.phase.clone();
     let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
     // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
     tokio::select! {
         _ = served.as_mut() => return,
-        _ = stopped.changed() => served.as_mut().graceful_shutdown(),
+        _ = stopped.changed() => {}
+        () = evicted.notified() => {}
     }
+    // hyper ends a connection of which it has read nothing, although a request may have arrived.
+    if phase.is_new() && timeout(FIRST_HEAD, served.as_mut()).await.is_ok() {
+        return;
+    }
+    served.as_mut().graceful_shutdown();
     let _ = served.await;
-}
-
-/// Responds on a connection above the limit, then reads what the client sent: closing a socket with unread bytes would
-/// discard the response before the client sees it.
-async fn reject(mut socket: TcpStream, response: Bytes, _permit: OwnedSemaphorePermit) {
-    let rejected = async {
-        socket.write_all(&response).await?;
-        socket.shutdown().await?;
-        let mut rest = [0; 4_096];
-        while socket.read(&mut rest).await? > 0 {}
-        io::Result::Ok(())
-    };
-    let _ = tokio::time::timeout(Duration::from_secs(1), rejected).await;
 }
 
 /// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
@@ -192,32 +259,28 @@ async fn recover(error: io::Error) -> io::Result<()> {
     }
 }
 
-/// The IPv4 address of an IPv4 client of a listener on `[::]`.
-fn canonical(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip().to_canonical(), address.port())
-}
-
-/// Ready on SIGTERM or Ctrl-C.
+/// An item for each SIGTERM or Ctrl-C.
 ///
 /// # Errors
 /// If the system refuses a signal handler.
 #[cfg(unix)]
-pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
+    let terminate = signal(SignalKind::terminate())?;
+    let interrupt = signal(SignalKind::interrupt())?;
+    Ok(futures_util::stream::unfold((terminate, interrupt), |(mut terminate, mut interrupt)| async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-    })
+        Some(((), (terminate, interrupt)))
+    }))
 }
 
-/// Ready on Ctrl-C; never fails here.
+/// An item for each Ctrl-C; never fails here.
 #[cfg(not(unix))]
-pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
-    Ok(async {
+pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
+    Ok(futures_util::stream::repeat(()).then(|()| async {
         let _ = tokio::signal::ctrl_c().await;
-    })
+    }))
 }

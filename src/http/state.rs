@@ -1,15 +1,18 @@
 //! What all front ends share.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Once};
 
 use http::HeaderMap;
 
 use crate::auth::AuthService;
 use crate::catalog::Catalog;
 use crate::data::Date;
+use crate::http::headers::Scheme;
+use crate::http::origin_policy::Hosts;
 use crate::http::{Peer, ResponseCache};
-use crate::quota::{IpRange, client_address};
+use crate::quota::{IpRange, WorkQueue, client_address};
 use crate::release::ActiveRelease;
 
 /// What all front ends share: releases, accounts, and the settings that responses depend on.
@@ -18,16 +21,22 @@ pub struct State {
     pub releases: Arc<ActiveRelease<Catalog>>,
     /// Accounts, keys and quotas.
     pub auth: Arc<AuthService>,
+    /// The hosts under which clients reach the service.
+    pub hosts: Hosts,
     /// The address of the service in links, without a slash at the end.
     pub public_url: String,
     /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
     pub contact: Option<String>,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
+    /// Searches, pages and tool calls run in it.
+    pub work: WorkQueue,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpRange>,
     /// Returns Unix seconds.
     pub clock: fn() -> i64,
+    /// Whether the server is stopping: it is no longer ready.
+    pub stopping: AtomicBool,
 }
 
 impl State {
@@ -35,7 +44,20 @@ impl State {
     pub(crate) fn client(&self, peer: Peer, headers: &HeaderMap) -> IpAddr {
         let forwarded: Vec<&str> =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect();
+        if !forwarded.is_empty() && !self.trusted_proxies.iter().any(|range| range.contains(peer.0.ip())) {
+            static WARNED: Once = Once::new();
+            WARNED.call_once(|| {
+                tracing::warn!(
+                    "{} sent X-Forwarded-For, but is not in --trusted-proxies: its visitors count as one (reported once)",
+                    peer.0.ip()
+                );
+            });
+        }
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
+    }
+
+    pub(crate) fn scheme(&self) -> Scheme {
+        Scheme::of(&self.public_url)
     }
 
     /// Unix seconds.

@@ -43,8 +43,7 @@ impl StaticAsset {
             *response.body_mut() = gzipped.unwrap_or(&self.body).clone();
         }
         set(response.headers_mut(), ETAG, &self.etag);
-        let common =
-            CommonHeaders { caching: Some(Caching::Public), varies: true, nosniff: true, ..Default::default() };
+        let common = CommonHeaders { caching: Some(Caching::Public), varies: true, ..Default::default() };
         common.write(response.headers_mut());
         Some(response)
     }

@@ -17,18 +17,18 @@ use serde_json::json;
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, preflight};
 use crate::http::negotiation::{accepts_json, has_content_type};
-use crate::http::origin_policy::{OriginPolicy, OriginPolicyError};
+use crate::http::origin_policy::OriginPolicy;
 use crate::http::server::panic_message;
 use crate::http::{RequestId, RequestParts};
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::dispatch::dispatch;
-use crate::mcp::error::INTERNAL_ERROR;
+use crate::mcp::error::{INTERNAL_ERROR, REJECTED};
 use crate::mcp::manifest::Manifest;
 use crate::mcp::message::{self, Message};
 use crate::mcp::quota::Admission;
 use crate::mcp::revision::{is_stateless, unknown_id};
 use crate::mcp::{JsonRpcError, McpQuota, Settings, ToolBackend};
-use crate::quota::Quota;
+use crate::quota::{Overloaded, Quota};
 
 const POST_ONLY: &str = "POST, OPTIONS";
 
@@ -63,11 +63,11 @@ pub struct McpEndpoint {
 }
 
 impl McpEndpoint {
-    pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Result<Self, OriginPolicyError> {
-        let allowed = settings.allowed_origins.as_deref();
-        let origins = OriginPolicy::new(&settings.public_url, settings.on_loopback, allowed)?;
-        let manifest = Manifest::new(settings, origins.host());
-        Ok(Self { origins, body_limit: settings.body_limit, manifest, tools, quota })
+    pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Self {
+        let hosts = quota.state.hosts.clone();
+        let manifest = Manifest::new(settings, hosts.public());
+        let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
+        Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
     }
 
     pub async fn respond<B, E>(
@@ -92,6 +92,8 @@ impl McpEndpoint {
         let now = self.quota.state.now();
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        } else if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         } else if status == StatusCode::TOO_MANY_REQUESTS {
             headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(now).max(1)));
         }
@@ -99,8 +101,8 @@ impl McpEndpoint {
             id: Some(request.id),
             quota: Some((&quota, now)),
             snapshot: Some(release.catalog.version()),
-            nosniff: true,
             is_cross_origin: true,
+            scheme: Some(self.quota.state.scheme()),
             ..CommonHeaders::default()
         };
         common.write(headers);
@@ -129,10 +131,24 @@ impl McpEndpoint {
             Ok(parsed) => parsed,
             Err(error) => return (error_response(request, &error), self.quota.admit(request, false).await.quota),
         };
-        let admission = self.quota.admit(request, message.calls_tool()).await;
-        let (outcome, quota) = self.run(request.id, admission, || {
-            message.id.as_ref().map(|id| dispatch(&message, id, is_stateless, release)).transpose()
-        });
+        let Admission { quota, charge } = self.quota.admit(request, message.calls_tool()).await;
+        let charge = match charge {
+            Ok(charge) => charge,
+            Err(error) => return (error_response(request, &JsonRpcError { id: message.id, ..error }), quota),
+        };
+        let method = || message.id.as_ref().map(|id| dispatch(&message, id, is_stateless, release)).transpose();
+        let outcome = match message.calls_tool() {
+            true => self.quota.state.work.run(|| catch_panic(request.id, method)).await.unwrap_or_else(|Overloaded| {
+                let detail = "too many tool calls are waiting; retry in a second";
+                Err(JsonRpcError::new(StatusCode::SERVICE_UNAVAILABLE, REJECTED, detail).with_code("overloaded"))
+            }),
+            false => catch_panic(request.id, method),
+        };
+        let is_refunded = outcome.as_ref().is_err_and(|error| error.status.is_server_error());
+        let quota = match charge {
+            Some(charge) if is_refunded => self.quota.refund(charge),
+            _ => quota,
+        };
         let response = match outcome {
             Ok(Some(body)) => response(StatusCode::OK, Some(body)),
             Ok(None) => response(StatusCode::ACCEPTED, None),
@@ -151,29 +167,16 @@ impl McpEndpoint {
             Err(error) => Err(JsonRpcError { id: message.id, ..error }),
         }
     }
+}
 
-    /// Runs an admitted request. A panic is a 500 and its call is refunded.
-    fn run<T>(
-        &self,
-        request: RequestId,
-        Admission { quota, charge }: Admission,
-        method: impl FnOnce() -> Result<T, JsonRpcError>,
-    ) -> (Result<T, JsonRpcError>, Quota) {
-        let charge = match charge {
-            Ok(charge) => charge,
-            Err(error) => return (Err(error), quota),
-        };
-        match catch_unwind(AssertUnwindSafe(method)) {
-            Ok(outcome) => (outcome, quota),
-            Err(panic) => {
-                tracing::error!("request {request}: a tool panicked: {}", panic_message(panic.as_ref()));
-                let message = "internal error; please report it with its request id";
-                let error = JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message)
-                    .with_data(json!({ "code": "internal_error", "request_id": request.to_string() }));
-                (Err(error), charge.map_or(quota, |charge| self.quota.refund(charge)))
-            }
-        }
-    }
+/// Runs a method. A panic is a 500.
+fn catch_panic<T>(request: RequestId, method: impl FnOnce() -> Result<T, JsonRpcError>) -> Result<T, JsonRpcError> {
+    catch_unwind(AssertUnwindSafe(method)).unwrap_or_else(|panic| {
+        tracing::error!("request {request}: a tool panicked: {}", panic_message(panic.as_ref()));
+        let message = "internal error; please report it with its request id";
+        Err(JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message)
+            .with_data(json!({ "code": "internal_error", "request_id": request.to_string() })))
+    })
 }
 
 /// A body that is read when it is awaited.
@@ -229,37 +232,12 @@ fn method_not_allowed(request: &RequestParts<'_>, path: McpPath) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auth::AuthService;
-    use crate::http::{Peer, RequestIds, State};
-    use crate::quota::RateLimitConfig;
-    use crate::release::ActiveRelease;
-    use std::sync::Arc;
+    use crate::http::RequestIds;
 
-    #[tokio::test]
-    async fn a_panic_is_an_internal_error_and_its_call_is_refunded() {
-        let data = tempfile::tempdir().unwrap();
-        let limits = RateLimitConfig { pages_per_minute: 10, sign_ups_per_hour: 10 };
-        let url = "http://127.0.0.1:8080";
-        let live = Arc::new(ActiveRelease::new(Arc::new(crate::catalog::bundled().unwrap()), 3));
-        let state = Arc::new(State {
-            releases: Arc::clone(&live),
-            auth: AuthService::open_with(data.path(), limits, 0).unwrap(),
-            public_url: url.to_owned(),
-            contact: None,
-            response_cache: Default::default(),
-            trusted_proxies: Vec::new(),
-            clock: || 0,
-        });
-        let quota = McpQuota { state, daily_limit: 2, pools: Arc::new([]) };
-        let endpoint = McpEndpoint::new(&Settings::new(url), ToolBackend::new(live, url), quota).unwrap();
-        let (headers, peer) = (HeaderMap::new(), Peer("192.0.2.1:1".parse().unwrap()));
-        let id = RequestIds::new(7).next();
-        let request = RequestParts { method: &Method::POST, path: "/api/mcp", query: "", headers: &headers, peer, id };
-        let admission = endpoint.quota.admit(&request, true).await;
-        assert_eq!(admission.quota.remaining, Some(1));
-        let (outcome, quota) = endpoint.run::<()>(id, admission, || panic!("a defect in a tool"));
-        assert_eq!(quota.remaining, Some(2));
-        let error = outcome.unwrap_err();
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        let id = RequestIds::default().next();
+        let error = catch_panic::<()>(id, || panic!("a defect in a tool")).unwrap_err();
         assert_eq!((error.status, error.code), (StatusCode::INTERNAL_SERVER_ERROR, -32603));
         assert_eq!(error.data, Some(json!({ "code": "internal_error", "request_id": id.to_string() })));
     }

@@ -21,6 +21,11 @@ pub enum ParseIpRangeError {
 }
 
 impl IpRange {
+    /// Whether the range has so many addresses that clients are among them: below /8, for IPv6 below /16.
+    pub(crate) fn has_clients(&self) -> bool {
+        self.0.prefix_len() < if self.0.addr().is_ipv4() { 8 } else { 16 }
+    }
+
     /// An IPv4 address written as IPv6 (`::ffff:10.0.0.1`) counts as the IPv4 address.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())

@@ -2,7 +2,7 @@
 //!
 //! [`DailyCounter`] counts the requests of API keys by UTC day; `auth` loads and stores its numbers. [`ClientCounter`] does
 //! the same for clients without a key, and [`RateLimits`] bounds pages, sign-ups and sign-ins; both use
-//! [`window_counter::WindowCounter`].
+//! [`window_counter::WindowCounter`]. [`WorkQueue`] bounds the work that runs at a time.
 
 pub(crate) mod client;
 pub(crate) mod client_counter;
@@ -13,14 +13,16 @@ mod ip_range;
 pub(crate) mod rate_limits;
 mod tier;
 pub(crate) mod window_counter;
+mod work_queue;
 
 pub use client::{Client, ClientPool};
 pub(crate) use client_counter::ClientCounter;
 pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
 pub(crate) use daily_counter::{CountedKey, DailyCounter};
 pub use daily_quota::Quota;
-pub use ip_range::IpRange;
 pub(crate) use ip_range::client_address;
+pub use ip_range::{IpRange, ParseIpRangeError};
 pub(crate) use rate_limits::RateLimits;
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use tier::Tier;
+pub use work_queue::{Overloaded, WorkQueue};

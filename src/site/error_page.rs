@@ -29,6 +29,8 @@ pub(crate) enum PageError {
     UnreadableForm(StatusCode, &'static str),
     #[error("too many pages were requested: {0}")]
     RateLimited(RetryAfter),
+    #[error("too many pages are waiting")]
+    Overloaded,
     #[error(transparent)]
     Account(#[from] AccountError),
     #[error("a template failed: {0}")]
@@ -60,7 +62,9 @@ impl PageError {
             Self::ForeignForm => StatusCode::FORBIDDEN,
             Self::UnreadableForm(status, _) => *status,
             Self::RateLimited(_) | Self::Account(AccountError::Throttled(_)) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Overloaded | Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::Account(_) | Self::Template(_) | Self::Undecodable(..) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -68,6 +72,7 @@ impl PageError {
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::RateLimited(wait) => Some(*wait),
+            Self::Overloaded => Some(RetryAfter { seconds: 1 }),
             Self::Account(error) => error.retry_after(),
             _ => None,
         }
@@ -117,6 +122,7 @@ impl PageError {
             ),
             Self::UnreadableForm(_, detail) => ("Unreadable form", (*detail).to_owned()),
             Self::RateLimited(wait) => ("Too many requests", sentence(&format!("too many requests from this address: {wait}"))),
+            Self::Overloaded => ("Busy", "Too many pages are waiting. Try again in a second.".to_owned()),
             Self::Account(error) => ("Request failed", sentence(&error.to_string())),
             Self::Template(_) | Self::Undecodable(..) => (
                 "Internal error",

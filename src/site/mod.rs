@@ -105,6 +105,11 @@ pub(crate) fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<V
     fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
 
+/// The 503 for a page that found no place in the queue.
+pub(crate) fn overloaded(request: PageRequest<'_>) -> Response<Vec<u8>> {
+    fail(&PageError::Overloaded, &request.state.releases.current(), request)
+}
+
 pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static str) -> Response<Vec<u8>> {
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
@@ -171,6 +176,6 @@ const PAGE: CommonHeaders<'static> = CommonHeaders {
     caching: None,
     varies: false,
     is_cross_origin: false,
-    nosniff: true,
+    scheme: None,
     page_policy: Some(CSP),
 };

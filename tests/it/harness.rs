@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_util::stream;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use venturedex::app::Router;
@@ -12,8 +13,8 @@ use venturedex::auth::AuthService;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
-use venturedex::http::RequestIds;
 use venturedex::http::State;
+use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::Limits;
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
@@ -127,21 +128,13 @@ impl Server {
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
         let settings = mcp::Settings::new(state.public_url.clone());
-        let router = Router::new(&state, mcp_quota, &settings).unwrap();
+        let router = Router::new(&state, mcp_quota, &settings);
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {
-            let shutdown = async {
+            let stops = stream::once(async {
                 let _ = stopped.await;
-            };
-            runtime
-                .block_on(venturedex::http::server::run(
-                    listener,
-                    router,
-                    shutdown,
-                    Limits::default(),
-                    RequestIds::new(2),
-                ))
-                .unwrap();
+            });
+            runtime.block_on(venturedex::http::server::run(listener, router, stops, Limits::default())).unwrap();
         });
         Self { address, state, stop: Some(stop), thread: Some(thread), data }
     }
@@ -183,6 +176,9 @@ fn state_with(
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,
+        stopping: Default::default(),
+        work: Default::default(),
+        hosts: Hosts::new(public_url, false).expect("a URL"),
     })
 }
 

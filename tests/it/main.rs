@@ -6,6 +6,7 @@ mod broken;
 mod bundled;
 mod commands;
 mod contact;
+mod cost;
 mod crash;
 mod docs;
 mod etag;

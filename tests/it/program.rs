@@ -81,6 +81,10 @@ impl Process {
         self.child.wait().unwrap().code()
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends SIGKILL.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();

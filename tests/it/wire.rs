@@ -32,7 +32,7 @@ fn send(server: &Server, bytes: &str) -> Received {
 }
 
 fn request(method: &str, path: &str, headers: &str) -> String {
-    format!("{method} {path} HTTP/1.1\r\nHost: here\r\nConnection: close\r\n{headers}\r\n")
+    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
 }
 
 const EVERYWHERE: [&str; 6] = [

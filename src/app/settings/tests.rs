@@ -45,6 +45,16 @@ fn settings_are_parsed_with_and_without_the_command_serve() {
 }
 
 #[test]
+fn a_public_https_address_without_a_named_proxy_is_noticed() {
+    let warns = |words: &[&str], bound: &str| settings(words).is_unaware_of_proxies(bound.parse().unwrap());
+    let public = ["--public-url", "https://api.example.com"];
+    assert!(warns(&public, "127.0.0.1:8080"));
+    assert!(!warns(&public, "192.0.2.1:443"));
+    assert!(!warns(&["--public-url", "http://api.example.com"], "127.0.0.1:8080"));
+    assert!(!warns(&[&public[..], &["--trusted-proxies", "127.0.0.1"]].concat(), "127.0.0.1:8080"));
+}
+
+#[test]
 fn the_data_folder_may_be_named_before_or_after_a_command() {
     for words in [
         ["--data", "d", "account", "list", "--json"],
@@ -70,6 +80,9 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--allowed-origins", "https://a.example,b.example"], "--allowed-origins: `b.example`", "https://host"),
         (["--mcp-pools", "a=5@10.0.0.1/8"], "--mcp-pools: `a=5@10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
         (["--mcp-pools", "10.0.0.0/8"], "--mcp-pools: `10.0.0.0/8`", "use NAME=CALLS@RANGE+RANGE"),
+        (["--trusted-proxies", "0.0.0.0/0"], "--trusted-proxies: `0.0.0.0/0`", "name the proxies' addresses"),
+        (["--trusted-proxies", "128.0.0.0/1"], "--trusted-proxies", "name the proxies' addresses"),
+        (["--trusted-proxies", "2000::/3"], "--trusted-proxies", "name the proxies' addresses"),
         (["--trusted-proxies", "10.0.0.1/8"], "--trusted-proxies: `10.0.0.1/8`", "did you mean 10.0.0.0/8?"),
         (["--mcp-daily-limit", "many"], "--mcp-daily-limit: `many`", "a whole number from 1"),
         (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
+use argon2::password_hash::{Error, phc};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 
 use crate::auth::StoreError;
 use crate::auth::password::Secret;
@@ -34,33 +35,37 @@ impl PasswordHash {
     }
 
     /// Takes about 50 ms.
-    pub(crate) fn of(secret: &Secret) -> Result<Self, StoreError> {
+    pub(crate) fn of(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
         let mut salt = [0; 16];
         getrandom::fill(&mut salt)?;
-        Self::with(&argon2(), secret, &salt).map_err(|error| StoreError::Hashing(error.to_string()))
-    }
-
-    fn with(argon2: &Argon2<'_>, secret: &Secret, salt: &[u8]) -> Result<Self, argon2::password_hash::Error> {
-        let hash: argon2::PasswordHash = argon2.hash_password_with_salt(secret.bytes(), salt)?;
-        Ok(Self(hash.to_string()))
+        let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::from);
+        let hash = params.and_then(|params| hash(Algorithm::Argon2id, params, secret, &salt, memory));
+        hash.map(|hash| Self(hash.to_string())).map_err(|error| StoreError::Hashing(error.to_string()))
     }
 
     /// A hash with weaker parameters.
     #[cfg(test)]
     pub(crate) fn outdated(secret: &Secret) -> Self {
         let params = Params::new(8_192, 1, 1, None).unwrap();
-        Self::with(&Argon2::new(Algorithm::Argon2id, Version::V0x13, params), secret, &[7; 16]).unwrap()
+        Self(hash(Algorithm::Argon2id, params, secret, &[7; 16], &mut HashMemory::default()).unwrap().to_string())
     }
 
     /// Takes about 50 ms.
-    pub(crate) fn matches(&self, secret: &Secret) -> bool {
-        PasswordVerifier::<str>::verify_password(&argon2(), secret.bytes(), &self.0).is_ok()
+    pub(crate) fn matches(&self, secret: &Secret, memory: &mut HashMemory) -> bool {
+        let mut own = || {
+            let own = phc::PasswordHash::new(&self.0).ok()?;
+            let (algorithm, params) = (Algorithm::try_from(own.algorithm.as_str()).ok()?, Params::try_from(&own).ok()?);
+            let other = hash(algorithm, params, secret, own.salt.as_deref()?, memory).ok()?;
+            // Outputs are compared in constant time.
+            Some(own.version == other.version && own.hash? == other.hash?)
+        };
+        own().unwrap_or(false)
     }
 
     /// True if it was created with other parameters than the current ones.
     pub(crate) fn is_outdated(&self) -> bool {
         let current = || {
-            let hash = argon2::PasswordHash::new(&self.0).ok()?;
+            let hash = phc::PasswordHash::new(&self.0).ok()?;
             let params = Params::try_from(&hash).ok()?;
             let same = hash.algorithm == argon2::ARGON2ID_IDENT
                 && hash.version == Some(Version::V0x13.into())
@@ -71,9 +76,34 @@ impl PasswordHash {
     }
 }
 
-fn argon2() -> Argon2<'static> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("the parameters are within argon2's bounds");
-    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+/// The memory that a hash is computed in, 19 MiB from the first hash on.
+///
+/// It is used again for the next hash. Allocators do not reuse a freed block of this size for the next thread that hashes:
+/// measured with glibc, 500 hashes kept 4 GB (RustCrypto/password-hashes#478).
+#[derive(Default)]
+pub(crate) struct HashMemory(Vec<Block>);
+
+fn hash(
+    algorithm: Algorithm,
+    params: Params,
+    secret: &Secret,
+    salt: &[u8],
+    memory: &mut HashMemory,
+) -> Result<phc::PasswordHash, Error> {
+    let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
+    let blocks = params.block_count();
+    if memory.0.len() < blocks {
+        memory.0.resize(blocks, Block::new());
+    }
+    let argon2 = Argon2::new(algorithm, Version::V0x13, params.clone());
+    argon2.hash_password_into_with_memory(secret.bytes(), salt, &mut output, &mut memory.0[..blocks])?;
+    Ok(phc::PasswordHash {
+        algorithm: algorithm.ident(),
+        version: Some(Version::V0x13.into()),
+        params: phc::ParamsString::try_from(&params)?,
+        salt: Some(phc::Salt::new(salt)?),
+        hash: Some(phc::Output::new(&output)?),
+    })
 }
 
 impl fmt::Debug for PasswordHash {
@@ -93,36 +123,42 @@ mod tests {
 
     #[test]
     fn a_hash_matches_its_password_only_and_debug_hides_it() {
-        let hash = PasswordHash::of(password().secret()).unwrap();
+        let memory = &mut HashMemory::default();
+        let hash = PasswordHash::of(password().secret(), memory).unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", hash.as_str());
-        assert!(hash.matches(password().secret()));
-        assert!(PasswordHash::from_stored(hash.as_str().to_owned()).matches(password().secret()));
+        assert!(hash.matches(password().secret(), &mut HashMemory::default()));
+        assert!(
+            PasswordHash::from_stored(hash.as_str().to_owned())
+                .matches(password().secret(), &mut HashMemory::default())
+        );
         for wrong in ["glacier violin lanterx", "Glacier violin lantern", "glacier violin lantern ", ""] {
-            assert!(!hash.matches(&Secret::new(wrong)), "{wrong}");
+            assert!(!hash.matches(&Secret::new(wrong), &mut HashMemory::default()), "{wrong}");
         }
-        assert_ne!(PasswordHash::of(password().secret()).unwrap(), hash);
+        assert_ne!(PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap(), hash);
         assert_eq!(format!("{hash:?}"), "PasswordHash(…)");
-        assert!(!PasswordHash::from_stored("nonsense".to_owned()).matches(password().secret()));
+        assert!(
+            !PasswordHash::from_stored("nonsense".to_owned()).matches(password().secret(), &mut HashMemory::default())
+        );
     }
 
     #[test]
     fn the_dummy_has_current_parameters_and_never_matches() {
         let dummy = PasswordHash::dummy();
         assert!(!dummy.is_outdated(), "otherwise it would take another time to verify");
-        let output =
-            |hash: &PasswordHash| argon2::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
-        assert_eq!(output(&dummy), output(&PasswordHash::of(password().secret()).unwrap()));
-        assert!(!dummy.matches(password().secret()));
-        assert!(!dummy.matches(&Secret::new("")));
+        let output = |hash: &PasswordHash| phc::PasswordHash::new(hash.as_str()).unwrap().hash.map(|hash| hash.len());
+        assert_eq!(output(&dummy), output(&PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap()));
+        assert!(!dummy.matches(password().secret(), &mut HashMemory::default()));
+        assert!(!dummy.matches(&Secret::new(""), &mut HashMemory::default()));
     }
 
     #[test]
     fn hashes_with_other_parameters_are_outdated_and_still_match() {
         let old = PasswordHash::outdated(password().secret());
-        assert!(old.is_outdated() && old.matches(password().secret()));
-        let other = Argon2::new(Algorithm::Argon2i, Version::V0x13, Params::new(MEMORY_KIB, 2, 1, None).unwrap());
-        assert!(PasswordHash::with(&other, password().secret(), &[7; 16]).unwrap().is_outdated());
+        assert!(old.is_outdated() && old.matches(password().secret(), &mut HashMemory::default()));
+        let params = Params::new(MEMORY_KIB, 2, 1, None).unwrap();
+        let other = hash(Algorithm::Argon2i, params, password().secret(), &[7; 16], &mut HashMemory::default());
+        assert!(PasswordHash(other.unwrap().to_string()).is_outdated());
         assert!(PasswordHash::from_stored("nonsense".to_owned()).is_outdated());
-        assert!(!PasswordHash::of(password().secret()).unwrap().is_outdated());
+        assert!(!PasswordHash::of(password().secret(), &mut HashMemory::default()).unwrap().is_outdated());
     }
 }

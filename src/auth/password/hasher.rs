@@ -1,24 +1,26 @@
-//! A queue for password hashing. A hash costs 50 ms and 19 MB, so only a few run at once, on blocking threads.
+//! A queue for password hashing. A hash costs 50 ms and 19 MiB, so only a few run at once, on blocking threads,
+//! in memory that is allocated once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
 use crate::auth::AccountError;
 use crate::auth::password::Secret;
-use crate::auth::password::hash::PasswordHash;
+use crate::auth::password::hash::{HashMemory, PasswordHash};
 use crate::quota::RetryAfter;
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
 pub(crate) const QUEUE: usize = 32;
 
-#[derive(Debug)]
 pub(crate) struct Hasher {
     /// One permit for each password that is hashed or waits.
     queue: Arc<Semaphore>,
     running: Arc<Semaphore>,
+    /// The memory of each that may run.
+    memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }
 
@@ -32,6 +34,7 @@ impl Default for Hasher {
         Self {
             queue: Arc::new(Semaphore::new(CONCURRENT + QUEUE)),
             running: Arc::new(Semaphore::new(CONCURRENT)),
+            memories: Arc::default(),
             verified: AtomicU64::new(0),
         }
     }
@@ -39,15 +42,15 @@ impl Default for Hasher {
 
 impl Hasher {
     pub(crate) async fn hash(&self, secret: Secret) -> Result<PasswordHash, AccountError> {
-        self.run(move || PasswordHash::of(&secret)).await?.map_err(AccountError::from)
+        self.run(move |memory| PasswordHash::of(&secret, memory)).await?.map_err(AccountError::from)
     }
 
     /// Without a hash it takes as long and returns false.
     pub(crate) async fn verify(&self, secret: Secret, hash: Option<PasswordHash>) -> Result<bool, AccountError> {
-        let matches = self.run(move || match hash {
-            Some(hash) => hash.matches(&secret),
+        let matches = self.run(move |memory| match hash {
+            Some(hash) => hash.matches(&secret, memory),
             None => {
-                PasswordHash::dummy().matches(&secret);
+                PasswordHash::dummy().matches(&secret, memory);
                 false
             }
         });
@@ -62,12 +65,19 @@ impl Hasher {
         self.verified.load(Ordering::Relaxed)
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, AccountError> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
+    ) -> Result<T, AccountError> {
         let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(busy)?;
         let running = Arc::clone(&self.running).acquire_owned().await.map_err(busy)?;
+        let memories = Arc::clone(&self.memories);
         // The work continues if the caller is gone, and keeps its permits until it is done.
         let work_with_permits = move || {
-            let result = work();
+            let taken = memories.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut memory = taken.unwrap_or_default();
+            let result = work(&mut memory);
+            memories.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
             drop((running, queued));
             result
         };
@@ -112,7 +122,7 @@ mod tests {
                 let (hasher, running, max_running, released) =
                     (hasher.clone(), running.clone(), max_running.clone(), released.clone());
                 tokio::spawn(async move {
-                    let work = move || {
+                    let work = move |_: &mut HashMemory| {
                         max_running.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                         released.lock().unwrap().recv().unwrap();
                         running.fetch_sub(1, Ordering::SeqCst);

@@ -13,7 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::auth::StoreError;
 use crate::auth::account::Email;
-use crate::auth::password::hash::PasswordHash;
+use crate::auth::password::hash::{HashMemory, PasswordHash};
 
 /// Characters.
 pub(crate) const MIN_LENGTH: usize = 10;
@@ -129,7 +129,7 @@ impl Password {
 
     /// Blocks; a server uses [`hasher::Hasher`].
     pub(crate) fn hash(&self) -> Result<PasswordHash, StoreError> {
-        PasswordHash::of(&self.0)
+        PasswordHash::of(&self.0, &mut HashMemory::default())
     }
 
     pub(crate) fn secret(&self) -> &Secret {

@@ -5,13 +5,14 @@ use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future};
-use http::header::HOST;
-use http::{Method, Request, Response, Version};
+use http::header::{CONNECTION, HOST};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -39,6 +40,10 @@ pub(crate) struct Connection<H> {
     pub(crate) ids: Arc<RequestIds>,
     pub(crate) body_timeout: Duration,
     pub(crate) head_bytes: usize,
+    /// Whether the connection is above the limits: it gets a health check or a 503, and ends.
+    pub(crate) is_reserved: bool,
+    /// Whether the server is stopping: each response ends its connection.
+    pub(crate) stopping: Arc<AtomicBool>,
 }
 
 impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
@@ -52,15 +57,16 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let id = self.ids.next();
         let pending = match self.respond(&request, id) {
-            Ok(response) => {
+            Ok(mut response) => {
                 self.phase.idle();
+                close(response.headers_mut(), self.is_reserved, &self.stopping);
                 return future::Either::Left(future::ready(Ok(response.map(in_memory))));
             }
             Err(pending) => pending,
         };
         self.phase.busy();
         let phase = self.phase.clone();
-        let handler = self.handler.clone();
+        let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let mut request = request.map(|body| TimedBody::new(body, self.body_timeout));
         request.extensions_mut().insert(self.peer);
@@ -71,6 +77,7 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
                 panic_response(&handler, &method, uri.path(), id, panic.as_ref()).map(in_memory)
             });
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
+            close(response.headers_mut(), is_reserved, &stopping);
             phase.idle();
             Ok(response)
         }))
@@ -83,10 +90,25 @@ impl<H: Handler> Connection<H> {
         if let Some(error) = head_error(request, self.head_bytes) {
             return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
         }
+        if !self.handler.admits_host(uri.path(), request.headers()) {
+            let error = ConnectionError::Misdirected;
+            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        }
+        if self.is_reserved && !self.handler.is_health_check(uri.path()) {
+            let error = ConnectionError::Overloaded;
+            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        }
         let query = uri.query().unwrap_or("");
         let parts = RequestParts { method, path: uri.path(), query, headers: request.headers(), peer: self.peer, id };
         std::panic::catch_unwind(AssertUnwindSafe(|| self.handler.respond(&parts)))
             .unwrap_or_else(|panic| Ok(panic_response(&self.handler, method, uri.path(), id, panic.as_ref())))
+    }
+}
+
+/// Ends the connection with this response, if it is above the limits or the server is stopping.
+fn close(headers: &mut HeaderMap, is_reserved: bool, stopping: &AtomicBool) {
+    if is_reserved || stopping.load(Ordering::Relaxed) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
 }
 

@@ -7,7 +7,7 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_
 use http::{HeaderMap, Response};
 
 use crate::data::Date;
-use crate::http::headers::{Caching, CommonHeaders};
+use crate::http::headers::{Caching, CommonHeaders, Scheme};
 use crate::http::problem::{Code, Problem};
 use crate::http::{ErrorContext, RequestId};
 use crate::quota::Quota;
@@ -19,11 +19,13 @@ pub(crate) enum ConnectionError {
     InternalError,
     /// The request has no `Host` header, or several.
     MissingHost,
+    /// The `Host` is not one of ours.
+    Misdirected,
     /// The bytes are not an HTTP request.
     NotHttp,
     UrlTooLong,
     HeadTooLarge,
-    /// Too many connections are open.
+    /// Too many connections are open, in total or from one address.
     Overloaded,
 }
 
@@ -32,6 +34,11 @@ impl ConnectionError {
         let (code, detail) = match self {
             Self::InternalError => (Code::InternalError, "the request failed; please report it with its request id"),
             Self::MissingHost => (Code::InvalidRequest, "an HTTP/1.1 request needs exactly one `Host` header"),
+            Self::Misdirected => (
+                Code::MisdirectedRequest,
+                "this service is not known by the `Host` of the request: use its public URL; operators set it with \
+                 --public-url",
+            ),
             Self::NotHttp => (
                 Code::InvalidRequest,
                 "this is not an HTTP/1.1 request for a path: check the request line and headers, and percent-encode the URL",
@@ -42,7 +49,10 @@ impl ConnectionError {
             Self::HeadTooLarge => {
                 (Code::HeadTooLarge, "the URL and headers together exceed the limit: send fewer headers or cookies")
             }
-            Self::Overloaded => (Code::Overloaded, "too many connections are open; retry in a second"),
+            Self::Overloaded => (
+                Code::Overloaded,
+                "too many connections are open, in total or from this address; reuse connections, or retry in a second",
+            ),
         };
         Problem::new(code, detail)
     }
@@ -92,6 +102,7 @@ impl ConnectionError {
             api_version: context.api_version,
             caching: Some(Caching::Never),
             is_cross_origin: true,
+            scheme: Some(Scheme::of(context.public_url)),
             ..CommonHeaders::default()
         };
         common.write(&mut headers);

@@ -1,9 +1,12 @@
 //! The accept loop over real sockets.
 
-use crate::http::{BodyTimeout, RequestId};
+use crate::http::{BodyTimeout, ErrorContext, RequestId, RequestParts};
+use bytes::Bytes;
+use http::{Request, Response};
 use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
@@ -13,7 +16,7 @@ use crate::http::server::*;
 /// A server on a port of its own.
 struct Running {
     address: SocketAddr,
-    stop: oneshot::Sender<()>,
+    stop: mpsc::UnboundedSender<()>,
     ended: JoinHandle<io::Result<ShutdownReport>>,
 }
 
@@ -22,12 +25,10 @@ impl Running {
         let (started, proceed) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
+        let (stop, mut stops) = mpsc::unbounded_channel();
         let routes = routes(Arc::clone(&started), Arc::clone(&proceed));
-        let shutdown = async {
-            let _ = stopped.await;
-        };
-        let ended = tokio::spawn(run(listener, routes, shutdown, limits, RequestIds::new(1)));
+        let stops = futures_util::stream::poll_fn(move |cx| stops.poll_recv(cx));
+        let ended = tokio::spawn(run(listener, Routes(routes), stops, limits));
         (Self { address, stop, ended }, started, proceed)
     }
 
@@ -38,6 +39,30 @@ impl Running {
     async fn stop(self) -> ShutdownReport {
         let _ = self.stop.send(());
         self.ended.await.unwrap().unwrap()
+    }
+}
+
+/// Routes of which `/who` is a health check.
+#[derive(Clone)]
+struct Routes(BoxedFilter<(warp::reply::Response,)>);
+
+impl Handler for Routes {
+    type Pending = ();
+
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
+        self.0.respond(request)
+    }
+
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
+        self.0.respond_later((), request).await
+    }
+
+    fn is_health_check(&self, path: &str) -> bool {
+        path == "/who"
+    }
+
+    fn error_context(&self, path: &str) -> ErrorContext<'_> {
+        self.0.error_context(path)
     }
 }
 
@@ -228,7 +253,7 @@ async fn a_client_that_does_not_read_its_response_is_disconnected() {
     soon(async {
         loop {
             let mut other = server.connect().await;
-            if get(&mut other, "/who").await.0.starts_with("http/1.1 200") {
+            if get(&mut other, "/takes").await.0.starts_with("http/1.1 200") {
                 break;
             }
         }
@@ -360,19 +385,135 @@ async fn bytes_that_are_not_a_request_get_a_400() {
 }
 
 #[tokio::test]
-async fn a_connection_above_the_limit_gets_a_503() {
+async fn a_connection_above_the_limit_gets_a_503_or_a_health_check() {
     let (server, started, proceed) = Running::start(Limits { connections: 1, ..Limits::default() }).await;
     let mut first = server.connect().await;
     first.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
     let mut second = server.connect().await;
-    let (head, body) = get(&mut second, "/who").await;
+    let (head, body) = get(&mut second, "/takes").await;
     assert!(head.starts_with("http/1.1 503") && head.contains("retry-after: 1\r\n"), "{head}");
     assert_problem(&format!("{head}{body}"), "overloaded");
+    let mut health = server.connect().await;
+    let (head, _) = get(&mut health, "/who").await;
+    assert!(head.starts_with("http/1.1 200") && head.contains("connection: close\r\n"), "{head}");
+    assert_eq!(rest(&mut health).await, "");
     proceed.notify_one();
     assert!(rest(&mut first).await.ends_with("done"));
-    let mut third = server.connect().await;
-    assert!(get(&mut third, "/who").await.0.starts_with("http/1.1 200"));
+    // Its place is free once its task has ended.
+    soon(async { while get(&mut server.connect().await, "/takes").await.0.starts_with("http/1.1 503") {} }).await;
+}
+
+#[tokio::test]
+async fn the_connection_that_has_been_idle_for_longest_is_closed_for_a_new_one() {
+    let (server, ..) = Running::start(Limits { connections: 2, ..Limits::default() }).await;
+    let (mut first, mut second) = (server.connect().await, server.connect().await);
+    get(&mut first, "/who").await;
+    get(&mut second, "/who").await;
+    // Until the two have been idle for a moment, a third is above the limit.
+    let third = soon(async {
+        loop {
+            let mut third = server.connect().await;
+            if !get(&mut third, "/takes").await.0.starts_with("http/1.1 503") {
+                break third;
+            }
+        }
+    });
+    let _third = third.await;
+    assert_eq!(rest(&mut first).await, "");
+    assert!(get(&mut second, "/who").await.0.starts_with("http/1.1 200"));
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_a_trusted_proxy_has_a_share_of_the_connections() {
+    let limits = Limits { connections_per_address: 2, ..Limits::default() };
+    let (server, ..) = Running::start(limits.clone()).await;
+    let mut own = [server.connect().await, server.connect().await];
+    for socket in &mut own {
+        get(socket, "/who").await;
+    }
+    assert!(get(&mut server.connect().await, "/takes").await.0.starts_with("http/1.1 503"));
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
+    let mut other = socket.connect(server.address).await.unwrap();
+    assert!(get(&mut other, "/takes").await.0.starts_with("http/1.1 200"), "another address is not affected");
+    // More than the places for a 503 are closed at once.
+    let mut waiting = Vec::new();
+    for _ in 0..20 {
+        waiting.push(server.connect().await);
+    }
+    assert_eq!(rest(&mut waiting[19]).await, "");
+
+    let (server, ..) = Running::start(Limits { trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()], ..limits }).await;
+    let mut proxied = Vec::new();
+    for _ in 0..10 {
+        let mut socket = server.connect().await;
+        assert!(get(&mut socket, "/takes").await.0.starts_with("http/1.1 200"));
+        proxied.push(socket);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_sending_side_gets_its_response() {
+    let (server, started, proceed) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    socket.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    socket.shutdown().await.unwrap();
+    soon(started.notified()).await;
+    proceed.notify_one();
+    assert!(rest(&mut socket).await.ends_with("done"));
+}
+
+#[tokio::test]
+async fn before_it_stops_the_server_lets_connections_end() {
+    let limits = Limits { drain_delay: Duration::from_secs(60), ..Limits::default() };
+    let (server, started, proceed) = Running::start(limits).await;
+    let mut idle = server.connect().await;
+    get(&mut idle, "/who").await;
+    let mut busy = server.connect().await;
+    busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    soon(started.notified()).await;
+    server.stop.send(()).unwrap();
+    let closing = soon(async {
+        loop {
+            let mut new = server.connect().await;
+            let (head, _) = get(&mut new, "/who").await;
+            assert!(head.starts_with("http/1.1 200"), "{head}");
+            if head.contains("connection: close\r\n") {
+                break;
+            }
+        }
+    });
+    closing.await;
+    let (head, _) = get(&mut idle, "/takes").await;
+    assert!(head.starts_with("http/1.1 200") && head.contains("connection: close\r\n"), "{head}");
+    proceed.notify_one();
+    assert!(rest(&mut busy).await.ends_with("done"));
+    // A second signal ends the delay, and what is still running.
+    let mut waiting = server.connect().await;
+    waiting.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    soon(started.notified()).await;
+    assert_eq!(soon(server.stop()).await, ShutdownReport { aborted: 1 });
+}
+
+#[tokio::test]
+async fn what_is_connected_when_the_server_stops_gets_a_response() {
+    let (server, ..) = Running::start(Limits { connections_per_address: 200, ..Limits::default() }).await;
+    let address = server.address;
+    let mut sockets = Vec::new();
+    for _ in 0..100 {
+        // Blocking, so that the server accepts none of them before the signal.
+        let mut socket = std::net::TcpStream::connect(address).unwrap();
+        io::Write::write_all(&mut socket, b"GET /who HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+        socket.set_nonblocking(true).unwrap();
+        sockets.push(TcpStream::from_std(socket).unwrap());
+    }
+    let ended = tokio::spawn(server.stop());
+    for socket in &mut sockets {
+        let response = rest(socket).await;
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+    }
+    assert_eq!(soon(ended).await.unwrap(), ShutdownReport { aborted: 0 });
 }
 
 #[tokio::test]

@@ -31,30 +31,73 @@ const IDLE: u64 = 2;
 ///
 /// The lower two bits are the phase, the others count finished requests, so that a request that started and finished
 /// between two polls is noticed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ConnectionPhase(Arc<AtomicU64>);
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionPhase(Arc<PhaseState>);
+
+#[derive(Debug)]
+struct PhaseState {
+    phase: AtomicU64,
+    opened: Instant,
+    /// When the last response was written, in microseconds since the connection was opened; the maximum if it is not.
+    idle_since: AtomicU64,
+}
+
+impl Default for ConnectionPhase {
+    fn default() -> Self {
+        Self(Arc::new(PhaseState {
+            phase: AtomicU64::default(),
+            opened: Instant::now(),
+            idle_since: AtomicU64::default(),
+        }))
+    }
+}
 
 impl ConnectionPhase {
     /// A head has been read: from now on the limits of the request itself apply.
     pub(crate) fn busy(&self) {
-        let count = self.0.load(Ordering::Relaxed) & !3;
-        self.0.store(count | BUSY, Ordering::Relaxed);
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.phase.store(count | BUSY, Ordering::Relaxed);
     }
 
     /// The request has its response.
     pub(crate) fn idle(&self) {
-        let count = self.0.load(Ordering::Relaxed) & !3;
-        self.0.store((count + 4) | IDLE, Ordering::Relaxed);
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
+        self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
+    }
+
+    /// Whether no request has been read.
+    pub(crate) fn is_new(&self) -> bool {
+        self.now() == HEAD
+    }
+
+    /// The response has been written.
+    fn written(&self) {
+        if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
+            self.0.idle_since.store(self.age(), Ordering::Relaxed);
+        }
+    }
+
+    /// How long the connection has been idle; `None` if it is not.
+    pub(crate) fn idle_time(&self) -> Option<Duration> {
+        let since = self.0.idle_since.load(Ordering::Relaxed);
+        let age = (self.now() & 3 == IDLE).then(|| self.age().checked_sub(since))??;
+        Some(Duration::from_micros(age))
+    }
+
+    /// Microseconds since the connection was opened.
+    fn age(&self) -> u64 {
+        self.0.opened.elapsed().as_micros() as u64
     }
 
     /// The first bytes of a head have arrived.
     fn head(&self) {
-        let count = self.0.load(Ordering::Relaxed) & !3;
-        self.0.store(count | HEAD, Ordering::Relaxed);
+        let count = self.0.phase.load(Ordering::Relaxed) & !3;
+        self.0.phase.store(count | HEAD, Ordering::Relaxed);
     }
 
     fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.phase.load(Ordering::Relaxed)
     }
 }
 
@@ -258,7 +301,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         if self.poll_read_timeout(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
-        Pin::new(&mut self.inner).poll_flush(cx)
+        let flushed = Pin::new(&mut self.inner).poll_flush(cx);
+        if flushed.is_ready() {
+            self.phase.written();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

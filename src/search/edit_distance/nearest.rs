@@ -8,6 +8,9 @@ const MIN_SIMILARITY: f64 = 0.55;
 /// The similarity of a candidate that begins with the text.
 const PREFIX_SIMILARITY: f64 = 0.9;
 
+/// Longer texts have no similar word, in bytes: no name is as long.
+const MAX_LENGTH: usize = 128;
+
 /// The distance of two texts in bytes; `None` if it exceeds `max`.
 pub(crate) fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
     let args = osa::Args::default().score_cutoff(usize::from(max));
@@ -18,6 +21,9 @@ pub(crate) fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
 /// The candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar ones. Letter
 /// case, diacritics and punctuation are ignored.
 pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if text.len() > MAX_LENGTH {
+        return None;
+    }
     let text = fold(text);
     let mut best: Option<(f64, &'a str)> = None;
     for candidate in candidates {
@@ -35,11 +41,12 @@ pub(crate) fn similarity(text: &str, candidate: &str) -> Option<f64> {
 }
 
 fn folded_similarity(text: &str, candidate: &str) -> Option<f64> {
-    let mut similarity = osa::normalized_similarity(text.chars(), candidate.chars());
-    if text.len() >= 3 && candidate.starts_with(text) {
-        similarity = similarity.max(PREFIX_SIMILARITY);
+    let args = osa::Args::default().score_cutoff(MIN_SIMILARITY);
+    let similarity = osa::normalized_similarity_with_args(text.chars(), candidate.chars(), &args);
+    match text.len() >= 3 && candidate.starts_with(text) {
+        true => Some(similarity.map_or(PREFIX_SIMILARITY, |similarity| similarity.max(PREFIX_SIMILARITY))),
+        false => similarity,
     }
-    (similarity >= MIN_SIMILARITY).then_some(similarity)
 }
 
 #[cfg(test)]

@@ -25,6 +25,6 @@ impl Endpoint {
         let settings = Settings { body_limit: 4_096, ..Settings::new(PUBLIC_URL) };
         let tools = ToolBackend::new(Arc::clone(&state.releases), PUBLIC_URL);
         let quota = McpQuota { state, daily_limit: LIMIT, pools: Arc::new([]) };
-        Self { mcp: McpEndpoint::new(&settings, tools, quota).unwrap(), _data: data }
+        Self { mcp: McpEndpoint::new(&settings, tools, quota), _data: data }
     }
 }

@@ -128,7 +128,7 @@ impl TestRequest {
             query: parts.uri.query().unwrap_or(""),
             headers: &parts.headers,
             peer: Peer("192.0.2.1:5000".parse().unwrap()),
-            id: RequestIds::new(1).next(),
+            id: RequestIds::default().next(),
         };
         let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
         let (head, body) = endpoint.mcp.respond(path, &request, body).await.into_parts();

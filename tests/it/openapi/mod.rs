@@ -188,7 +188,16 @@ fn check_headers(response: &Value, reply: &Reply, path: &str) {
         let optional = ["RateLimit", "RateLimit-Policy", "Link"].contains(&name.as_str());
         assert!(optional || !reply.header(name).is_empty(), "{path}: {} without {name}", reply.status);
     }
-    let standard = ["content-type", "content-length", "content-encoding", "date", "connection"];
+    // The last two are for browsers.
+    let standard = [
+        "content-type",
+        "content-length",
+        "content-encoding",
+        "date",
+        "connection",
+        "x-content-type-options",
+        "cross-origin-resource-policy",
+    ];
     for name in reply.headers.keys().map(http::HeaderName::as_str).filter(|name| !standard.contains(name)) {
         let is_described = described.keys().any(|known| known.eq_ignore_ascii_case(name));
         assert!(is_described, "{path}: {name} of a {} is not described", reply.status);
