@@ -224,6 +224,7 @@ impl<'a> Pipeline<'a> {
             true => self.state.auth.peek(&caller, quota.day),
             false => self.state.auth.take(&caller, quota.day).map_err(|denied| {
                 *quota = denied;
+                self.state.auth.audit_quota(&caller, || self.state.origin(request));
                 quota_exceeded(&denied)
             })?,
         };

@@ -13,6 +13,7 @@ use warp::{Filter, Reply};
 
 use crate::api;
 use crate::api::Version;
+use crate::auth::audit;
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, set};
 use crate::http::negotiation::has_content_type;
@@ -279,7 +280,10 @@ impl FrontEnds {
                     false => Ok(None),
                 };
                 let response = match form {
-                    Ok(form) => account::answer(route, page, form, address).await,
+                    Ok(form) => {
+                        let origin = self.state.origin(&request.parts());
+                        audit::scope(origin, account::answer(route, page, form, address)).await
+                    }
                     Err((status, detail)) => site::bad_form(page, status, detail),
                 };
                 self.site_response(response, request.id)

@@ -3,6 +3,7 @@
 use std::io;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::app::settings::ServeSettings;
 use crate::app::{Router, now, telemetry};
+use crate::auth::audit::AuditLog;
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
 use crate::data::Table;
@@ -44,6 +46,8 @@ pub enum ServeError {
     Listen(SocketAddr, io::Error),
     #[error("--index: {0}")]
     Release(#[source] ReleaseError),
+    #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
+    AuditLog { path: PathBuf, error: io::Error },
     #[error("--data: {0}")]
     Store(#[source] StoreError),
     #[error(transparent)]
@@ -75,6 +79,11 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     });
     // Held until the last counts are written.
     let (_lock, auth) = opened.await?.map_err(ServeError::Store)?;
+
+    if let Some(path) = &settings.audit_log {
+        let log = AuditLog::open(path, now).map_err(|error| ServeError::AuditLog { path: path.clone(), error })?;
+        auth.log_to(log);
+    }
 
     let public_url = settings.base_url(bound);
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.

@@ -23,6 +23,8 @@ use tracing::level_filters::LevelFilter;
 use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
 use crate::auth::account::{AccountRef, Email, KeyName, KeyRef, ParseKeyRefError};
+use crate::auth::audit::Event;
+use crate::data::Date;
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
@@ -61,6 +63,25 @@ pub enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Print the lines of an audit log, all or those that match.
+    Audit(AuditFilter),
+}
+
+/// Which lines of an audit log to print.
+#[derive(Debug, Args)]
+pub struct AuditFilter {
+    /// The file that `serve --audit-log` writes; `-` for stdin.
+    #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE")]
+    pub file: PathBuf,
+    /// Only lines of this account, by its number in `account list`.
+    #[arg(long, value_name = "ID")]
+    pub account: Option<i64>,
+    /// Only lines of this event.
+    #[arg(long, value_parser = PossibleValuesParser::new(Event::ALL.map(Event::name)))]
+    pub event: Option<String>,
+    /// Only lines from this time on: a date, or a time such as 2026-11-20T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    pub since: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -222,6 +243,10 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_seconds: u32,
+    /// File to which sign-ins, refusals and changes of accounts and keys are appended, one JSON line each; `-` for stderr
+    /// [default: none].
+    #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE")]
+    pub audit_log: Option<PathBuf>,
     /// Events to log on stderr.
     #[arg(long, env = "VENTUREDEX_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_level())]
     pub log: LevelFilter,
@@ -314,7 +339,7 @@ fn serves(args: &[OsString]) -> bool {
         match word.as_ref() {
             "--data" => drop(words.next()),
             word if word.starts_with("--data=") => {}
-            "serve" | "account" | "key" | "help" | "-h" | "--help" | "-V" | "--version" => return false,
+            "serve" | "account" | "key" | "audit" | "help" | "-h" | "--help" | "-V" | "--version" => return false,
             word => return word.starts_with('-'),
         }
     }
@@ -412,6 +437,19 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
         .ok_or_else(|| "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080".to_owned())
+}
+
+/// A prefix of the times of an audit log, which are all of one form and so are ordered like text.
+fn since(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_date = text.get(..10).is_some_and(|date| date.parse::<Date>().is_ok());
+    let is_time = text.is_char_boundary(10) && {
+        let time = text.as_bytes().get(10..).unwrap_or_default();
+        let matches = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
+        time.is_empty() || time.len() == 10 && time.iter().zip(b"T00:00:00Z").all(matches)
+    };
+    let expected = "not a date or UTC time; examples: 2026-11-20, 2026-11-20T12:00:00Z";
+    if is_date && is_time { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
 
 fn public_url(text: &str) -> Result<String, String> {

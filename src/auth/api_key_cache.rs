@@ -12,8 +12,9 @@ pub(crate) struct ApiKeyCache {
 }
 
 impl ApiKeyCache {
-    pub(crate) fn put(&self, state: KeyState) {
-        self.keys.insert(state.digest.first_half(), state);
+    /// Returns the earlier state of the key.
+    pub(crate) fn put(&self, state: KeyState) -> Option<KeyState> {
+        self.keys.insert(state.digest.first_half(), state)
     }
 
     pub(crate) fn find(&self, key: &ApiKey) -> Result<KeyState, AuthError> {

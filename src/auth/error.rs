@@ -159,6 +159,24 @@ pub enum AccountError {
 impl AccountError {
     const UNAVAILABLE: RetryAfter = RetryAfter { seconds: 60 };
 
+    /// The outcome in the audit log.
+    pub(crate) fn outcome(&self) -> &'static str {
+        match self {
+            Self::NotCreated => "not_created",
+            Self::WrongCredentials => "wrong_credentials",
+            Self::WrongPassword => "wrong_password",
+            Self::SamePassword => "same_password",
+            Self::SignedOut => "signed_out",
+            Self::KeyLimitReached { .. } => "key_limit_reached",
+            Self::NewKeysUsedUp(_) => "new_keys_used_up",
+            Self::NoSuchKey => "no_such_key",
+            Self::Throttled(_) => "throttled",
+            Self::Busy(_) => "busy",
+            Self::Unavailable(_) => "unavailable",
+            Self::Store(_) => "store_failed",
+        }
+    }
+
     pub(crate) fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),

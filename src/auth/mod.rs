@@ -7,6 +7,7 @@
 pub mod account;
 mod api_key;
 mod api_key_cache;
+pub mod audit;
 #[cfg(test)]
 mod conformance;
 mod data_lock;

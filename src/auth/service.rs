@@ -10,10 +10,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use once_cell::sync::OnceCell;
+
 use crate::auth::account::AccountId;
 use crate::auth::api_key_cache::ApiKeyCache;
+use crate::auth::audit::{AuditLog, Entry, Event, Origin};
 use crate::auth::password::hasher::Hasher;
-use crate::auth::{ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
+use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
 use crate::data::Date;
 use crate::quota::{
     Client, ClientCounter, CountedKey, CounterId, DailyCounter, KeyId, Quota, RateLimitConfig, RateLimits, RetryAfter,
@@ -78,6 +81,7 @@ pub struct AuthService {
     /// What was wrong with the store at the last refresh and at the last flush.
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
+    audit: OnceCell<AuditLog>,
 }
 
 impl AuthService {
@@ -108,10 +112,29 @@ impl AuthService {
             next_demo_key: AtomicI64::new(-1),
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
+            audit: OnceCell::new(),
         };
         service.refresh()?;
         service.flush(now)?;
         Ok(Arc::new(service))
+    }
+
+    /// Logs sign-ins, refusals and changes from now on; no effect if they are logged already.
+    pub fn log_to(&self, audit: AuditLog) {
+        let _ = self.audit.set(audit);
+    }
+
+    pub(crate) fn audit(&self, entry: Entry, refusal: Option<&AccountError>) {
+        if let Some(log) = self.audit.get() {
+            log.write(entry, refusal);
+        }
+    }
+
+    /// Logs that a caller's quota is used up, once for each key and day.
+    pub(crate) fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> Origin) {
+        if let Some(log) = self.audit.get() {
+            log.quota_reached(caller.account, caller.key, origin);
+        }
     }
 
     /// Calls to the store block.
@@ -229,7 +252,17 @@ impl AuthService {
         self.refreshes.fetch_add(1, Ordering::AcqRel);
         let changes = self.store.changes(*last_change)?;
         let changed = changes.keys.len();
-        changes.keys.into_iter().for_each(|state| self.keys.put(state));
+        let mut moved: Vec<(AccountId, Tier)> = Vec::new();
+        for state in changes.keys {
+            let before = self.keys.put(state);
+            let is_moved = before.is_some_and(|before| before.tier != state.tier);
+            moved.extend(state.account.filter(|_| is_moved).map(|account| (account, state.tier)));
+        }
+        moved.sort_unstable_by_key(|(account, _)| *account);
+        moved.dedup();
+        for (account, tier) in moved {
+            self.audit(Entry { tier: Some(tier), ..Entry::new(Event::TierChange, Some(account)) }, None);
+        }
         *last_change = changes.last;
         Ok(changed)
     }

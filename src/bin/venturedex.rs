@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Serve(settings) => exit(serve(settings)),
         Command::Account { command, json } => admin::account(&cli.data, command, json),
         Command::Key { command, json } => admin::key(&cli.data, command, json),
+        Command::Audit(filter) => admin::audit(&filter),
     }
 }
 

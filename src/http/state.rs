@@ -7,11 +7,12 @@ use std::sync::{Arc, Once};
 use http::HeaderMap;
 
 use crate::auth::AuthService;
+use crate::auth::audit::Origin;
 use crate::catalog::Catalog;
 use crate::data::Date;
 use crate::http::headers::Scheme;
 use crate::http::origin_policy::Hosts;
-use crate::http::{Peer, ResponseCache};
+use crate::http::{Peer, RequestParts, ResponseCache};
 use crate::quota::{IpRange, WorkQueue, client_address};
 use crate::release::ActiveRelease;
 
@@ -58,6 +59,12 @@ impl State {
 
     pub(crate) fn scheme(&self) -> Scheme {
         Scheme::of(&self.public_url)
+    }
+
+    /// Where a request comes from, for the audit log.
+    pub(crate) fn origin(&self, request: &RequestParts<'_>) -> Origin {
+        let address = self.client(request.peer, request.headers);
+        Origin { request: request.id.to_string(), address }
     }
 
     /// Unix seconds.

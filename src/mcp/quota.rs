@@ -51,7 +51,12 @@ impl McpQuota {
         }
         match access.take(subject.clone(), today) {
             Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
-            Err(quota) => Admission { charge: Err(exceeded(&quota)), quota },
+            Err(quota) => {
+                if let Subject::Key(caller) = &subject {
+                    access.audit_quota(caller, || self.state.origin(request));
+                }
+                Admission { charge: Err(exceeded(&quota)), quota }
+            }
         }
     }
 

@@ -17,6 +17,7 @@ mod work_queue;
 
 pub use client::{Client, ClientPool};
 pub(crate) use client_counter::ClientCounter;
+pub(crate) use client_hasher::ClientHasher;
 pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
 pub(crate) use daily_counter::{CountedKey, DailyCounter};
 pub use daily_quota::Quota;

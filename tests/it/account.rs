@@ -8,17 +8,17 @@ use venturedex::quota::Tier;
 
 use crate::harness::{Client, NOON, Reply, Server, agent};
 
-const PASSWORD: &str = "seven quiet herons";
+pub const PASSWORD: &str = "seven quiet herons";
 
 /// Stores its cookie and sends the origin of its forms.
-struct Browser {
+pub struct Browser {
     base: String,
     agent: ureq::Agent,
     cookie: Option<String>,
 }
 
 impl Browser {
-    fn at(server: &Server) -> Self {
+    pub fn at(server: &Server) -> Self {
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
         Self { base: format!("http://{}", server.address), agent, cookie: None }
     }
@@ -42,7 +42,7 @@ impl Browser {
         Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
     }
 
-    fn get(&mut self, path: &str) -> Reply {
+    pub fn get(&mut self, path: &str) -> Reply {
         let reply = self.send("GET", path, &[], &[]);
         if path != "/" {
             assert_eq!(reply.header("cache-control"), "no-store", "{path}");
@@ -50,7 +50,7 @@ impl Browser {
         reply
     }
 
-    fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Reply {
+    pub fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Reply {
         let origin = self.base.clone();
         let headers = [
             ("content-type", "application/x-www-form-urlencoded"),
@@ -64,7 +64,7 @@ impl Browser {
         reply
     }
 
-    fn signed_up(server: &Server, email: &str) -> Self {
+    pub fn signed_up(server: &Server, email: &str) -> Self {
         let mut browser = Self::at(server);
         let reply = browser.post("/signup", &[("email", email), ("password", PASSWORD)]);
         assert_eq!((reply.status, reply.header("location")), (303, "/account"), "{}", reply.text);
@@ -72,7 +72,7 @@ impl Browser {
     }
 
     /// Creates a key, and returns it with its number.
-    fn create_key(&mut self, name: &str) -> (String, i64) {
+    pub fn create_key(&mut self, name: &str) -> (String, i64) {
         let reply = self.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 201, "{}", reply.text);
         let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
@@ -82,7 +82,7 @@ impl Browser {
     }
 
     /// A client of the API with a key.
-    fn client(&self, key: &str) -> Client {
+    pub fn client(&self, key: &str) -> Client {
         Client { base: self.base.clone(), key: Some(key.to_owned()), agent: agent() }
     }
 }

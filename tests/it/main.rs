@@ -2,6 +2,7 @@
 
 mod account;
 mod agreement;
+mod audit;
 mod broken;
 mod bundled;
 mod commands;

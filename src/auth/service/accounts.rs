@@ -11,6 +11,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::auth::account::{Account, AccountId, Email};
+use crate::auth::audit::{Entry, Event};
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
 use crate::auth::session::{
@@ -52,21 +53,34 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
+        let signed_up = self.create_account(email, password, address, now).await;
+        let account = signed_up.as_ref().ok().map(|(account, _)| *account);
+        self.audit(Entry::new(Event::SignUp, account), signed_up.as_ref().err());
+        signed_up.map(|(_, started)| started)
+    }
+
+    async fn create_account(
+        self: &Arc<Self>,
+        email: Email,
+        password: Password,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<(AccountId, StartedSession), AccountError> {
         let attempt = self.rate_limits.sign_up(address, now).map_err(AccountError::Throttled)?;
         let hash = self.hasher.hash(password.secret().clone()).await;
         let hash = hash.inspect_err(|_| self.rate_limits.give_back(&attempt))?;
         let (started, session) = new_session(now)?;
-        self.blocking(move |service| {
+        let created = self.blocking(move |service| {
             let account = service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
             let Credentials { version, .. } = service.store.credentials(&email)?;
-            service.store.add_session(account.id, version, &session)
-        })
-        .await
-        .map_err(|error| match error {
+            service.store.add_session(account.id, version, &session)?;
+            Ok(account.id)
+        });
+        let account = created.await.map_err(|error| match error {
             AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
             error => error,
         })?;
-        Ok(started)
+        Ok((account, started))
     }
 
     /// # Errors
@@ -78,7 +92,23 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
-        let credentials = self.verify(email, secret, address, now).await?.ok_or(AccountError::WrongCredentials)?;
+        let mut account = None;
+        let started = self.start_session(email, secret, address, now, &mut account).await;
+        self.audit(Entry::new(Event::SignIn, account), started.as_ref().err());
+        started
+    }
+
+    /// `account` becomes that of the e-mail address, also if the password is wrong.
+    async fn start_session(
+        self: &Arc<Self>,
+        email: Email,
+        secret: Secret,
+        address: IpAddr,
+        now: i64,
+        account: &mut Option<AccountId>,
+    ) -> Result<StartedSession, AccountError> {
+        let found = self.verify(email, secret, address, now, account).await?;
+        let credentials = found.ok_or(AccountError::WrongCredentials)?;
         let (started, session) = new_session(now)?;
         self.blocking(move |service| service.store.add_session(credentials.account, credentials.version, &session))
             .await
@@ -135,6 +165,19 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
+        let changed = self.replace_password(visitor, current, new, address, now).await;
+        self.audit(Entry::new(Event::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
+        changed
+    }
+
+    async fn replace_password(
+        self: &Arc<Self>,
+        visitor: &Visitor,
+        current: Secret,
+        new: Password,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<StartedSession, AccountError> {
         let same = current == *new.secret();
         let credentials = self.verify_visitor(visitor, current, address, now).await?;
         if same {
@@ -160,12 +203,19 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<(), AccountError> {
-        let credentials = self.verify_visitor(visitor, password, address, now).await?;
-        self.blocking(move |service| {
-            service.store.delete_account(credentials.account, Some(credentials.version), now)?;
-            service.refresh().map(|_| ())
-        })
-        .await
+        let verified = self.verify_visitor(visitor, password, address, now).await;
+        let deleted = match verified {
+            Ok(Credentials { account, version, .. }) => {
+                self.blocking(move |service| {
+                    service.store.delete_account(account, Some(version), now)?;
+                    service.refresh().map(|_| ())
+                })
+                .await
+            }
+            Err(error) => Err(error),
+        };
+        self.audit(Entry::new(Event::AccountDeletion, Some(visitor.account.id)), deleted.as_ref().err());
+        deleted
     }
 
     async fn verify_visitor(
@@ -175,19 +225,20 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<Credentials, AccountError> {
-        let found = self.verify(visitor.account.email.clone(), secret, address, now).await?;
+        let found = self.verify(visitor.account.email.clone(), secret, address, now, &mut None).await?;
         let credentials = found.ok_or(AccountError::WrongPassword)?;
         // The address may belong to another account by now.
         if credentials.account == visitor.account.id { Ok(credentials) } else { Err(AccountError::SignedOut) }
     }
 
-    /// `None` if the address is unknown or the password is wrong.
+    /// `None` if the address is unknown or the password is wrong. `account` becomes that of the e-mail address.
     async fn verify(
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
         address: IpAddr,
         now: i64,
+        account: &mut Option<AccountId>,
     ) -> Result<Option<Credentials>, AccountError> {
         let attempt = self.rate_limits.sign_in(email.as_str(), address, now).map_err(AccountError::Throttled)?;
         let found = self.blocking(move |service| match service.store.credentials(&email) {
@@ -197,6 +248,7 @@ impl AuthService {
         // An attempt whose password was not verified does not count as failed.
         let give_back = |_: &AccountError| self.rate_limits.give_back(&attempt);
         let found = found.await.inspect_err(give_back)?;
+        *account = found.as_ref().map(|credentials| credentials.account);
         let hash = found.as_ref().and_then(|credentials| credentials.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let verified = self.hasher.verify(secret.clone(), hash).await;

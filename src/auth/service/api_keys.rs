@@ -6,6 +6,7 @@ mod tests;
 use std::sync::Arc;
 
 use crate::auth::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef};
+use crate::auth::audit::{Entry, Event};
 use crate::auth::{AccountError, ApiKey, AuthService, RevokedKeys};
 use crate::data::Date;
 use crate::quota::Quota;
@@ -58,14 +59,17 @@ impl AuthService {
         name: KeyName,
         now: i64,
     ) -> Result<NewKey, AccountError> {
-        self.blocking(move |service| {
+        let created = self.blocking(move |service| {
             let key = ApiKey::generate()?;
             let record = service.store.create_key(account, &name, &key, now)?;
             // The key cannot be shown again, so it is returned even if the refresh fails; it is looked up when it is used.
             let _ = service.refresh();
             Ok(NewKey { key, record })
-        })
-        .await
+        });
+        let created = created.await;
+        let key = created.as_ref().ok().map(|new| new.record.id);
+        self.audit(Entry { key, ..Entry::new(Event::KeyCreation, Some(account)) }, created.as_ref().err());
+        created
     }
 
     /// Revokes a key, which is rejected when this returns.
@@ -78,12 +82,15 @@ impl AuthService {
         key: KeyId,
         now: i64,
     ) -> Result<KeyRecord, AccountError> {
-        self.blocking(move |service| {
+        let revoked = self.blocking(move |service| {
             let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
             service.refresh()?;
             Ok(record)
-        })
-        .await
+        });
+        let revoked = revoked.await;
+        let entry = Entry { key: Some(key), ..Entry::new(Event::KeyRevocation, Some(account)) };
+        self.audit(entry, revoked.as_ref().err());
+        revoked
     }
 
     /// An active key of an account.

@@ -1,14 +1,15 @@
 //! Commands of the operator: accounts and API keys. They also work while the server runs.
 
 mod accounts;
+mod audit;
 mod keys;
 mod print;
 
 use std::io::{self, IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::app::settings::{AccountCommand, KeyCommand};
+use crate::app::settings::{AccountCommand, AuditFilter, KeyCommand};
 use crate::auth::account::{Account, AccountRef, ParseKeyRefError};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
@@ -25,6 +26,17 @@ pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
 /// Runs a command on the API keys in the folder `data`, and prints its result or error; as JSON if `json`.
 pub fn key(data: &Path, command: KeyCommand, json: bool) -> ExitCode {
     run(data, json, |store| keys::run(store, command, json))
+}
+
+/// Prints lines of an audit log.
+pub fn audit(filter: &AuditFilter) -> ExitCode {
+    match audit::run(filter) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            print::print_error(&error, false);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn run(data: &Path, json: bool, command: impl FnOnce(&dyn Store) -> Result<(), CommandError>) -> ExitCode {
@@ -53,6 +65,8 @@ enum CommandError {
         id = .0.id.0, email = .0.email, created = rfc3339(.0.created_at), keys = .0.active_keys
     )]
     Unverified(Account),
+    #[error("{}: {error}; name the file of `serve --audit-log`", path.display())]
+    AuditLog { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Password(#[from] WeakPassword),
 }
@@ -65,6 +79,7 @@ impl CommandError {
             Self::Output(_) => "output_failed",
             Self::Input { .. } | Self::Key(_) => "input_unusable",
             Self::Unverified(_) => "account_unverified",
+            Self::AuditLog { .. } => "audit_log_unusable",
             Self::Password(error) => error.code(),
         }
     }

@@ -1,0 +1,357 @@
+//! The audit log: one JSON line for each sign-in, refusal and change of an account or key.
+//!
+//! It shows who tries passwords, who created a key, and when and from where an account was used. Accounts and keys are named by
+//! their numbers, never by e-mail address, name or secret. A client address is a pseudonym: a keyed hash whose secret is
+//! random in each process and derived for each day, so that lines of one day can be compared, and nothing else.
+//!
+//! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
+
+use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::future::Future;
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use crate::auth::account::{AccountId, KeyId};
+use crate::auth::service::random;
+use crate::auth::{AccountError, StoreError};
+use crate::data::Date;
+use crate::quota::{Client, ClientHasher, Tier};
+
+/// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
+const MAX_REFUSALS: u32 = 100;
+
+tokio::task_local! {
+    static ORIGIN: Origin;
+}
+
+/// The request that causes what is logged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub request: String,
+    pub address: IpAddr,
+}
+
+/// Runs a request; what it causes is logged with its origin.
+pub(crate) async fn scope<F: Future>(origin: Origin, work: F) -> F::Output {
+    ORIGIN.scope(origin, work).await
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    SignIn,
+    SignUp,
+    PasswordChange,
+    AccountDeletion,
+    KeyCreation,
+    KeyRevocation,
+    TierChange,
+    QuotaReached,
+    /// More refusals in one second than are written.
+    RefusalsDropped,
+}
+
+impl Event {
+    pub const ALL: [Self; 9] = [
+        Self::SignIn,
+        Self::SignUp,
+        Self::PasswordChange,
+        Self::AccountDeletion,
+        Self::KeyCreation,
+        Self::KeyRevocation,
+        Self::TierChange,
+        Self::QuotaReached,
+        Self::RefusalsDropped,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SignIn => "sign_in",
+            Self::SignUp => "sign_up",
+            Self::PasswordChange => "password_change",
+            Self::AccountDeletion => "account_deletion",
+            Self::KeyCreation => "key_creation",
+            Self::KeyRevocation => "key_revocation",
+            Self::TierChange => "tier_change",
+            Self::QuotaReached => "quota_reached",
+            Self::RefusalsDropped => "refusals_dropped",
+        }
+    }
+}
+
+/// What is logged of an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) event: Event,
+    /// `None` if it is unknown.
+    pub(crate) account: Option<AccountId>,
+    pub(crate) key: Option<KeyId>,
+    /// The new tier.
+    pub(crate) tier: Option<Tier>,
+}
+
+impl Entry {
+    pub(crate) fn new(event: Event, account: Option<AccountId>) -> Self {
+        Self { event, account, key: None, tier: None }
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    event: Event,
+    /// `ok`, or why it was refused.
+    outcome: &'a str,
+    account: Option<i64>,
+    key: Option<i64>,
+    request: Option<&'a str>,
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tier: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u32>,
+}
+
+/// Writes the lines.
+pub struct AuditLog {
+    hasher: ClientHasher,
+    /// Returns Unix seconds.
+    clock: fn() -> i64,
+    out: Mutex<Output>,
+}
+
+struct Output {
+    writer: Box<dyn Write + Send>,
+    /// The second in which `refusals` were written and `dropped` were not.
+    second: i64,
+    refusals: u32,
+    dropped: u32,
+    /// The keys whose quota was reached on the day.
+    reached: (Option<Date>, HashSet<KeyId>),
+    is_failing: bool,
+}
+
+impl AuditLog {
+    /// Appends to a file, which is created for its owner only; `-` is standard error.
+    pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
+        let writer: Box<dyn Write + Send> = match path.as_os_str() == "-" {
+            true => Box::new(io::stderr()),
+            false => {
+                let mut options = OpenOptions::new();
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                Box::new(options.append(true).create(true).open(path)?)
+            }
+        };
+        Self::to(writer, clock).map_err(io::Error::other)
+    }
+
+    fn to(writer: Box<dyn Write + Send>, clock: fn() -> i64) -> Result<Self, StoreError> {
+        let reached = (None, HashSet::new());
+        let out = Output { writer, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
+        Ok(Self { hasher: ClientHasher::new(&random()?), clock, out: Mutex::new(out) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Output> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Logs an event of the current request; `refusal` says why it was refused.
+    pub(crate) fn write(&self, entry: Entry, refusal: Option<&AccountError>) {
+        let origin = ORIGIN.try_with(Origin::clone).ok();
+        self.write_at((self.clock)(), entry, origin.as_ref(), refusal.map_or("ok", AccountError::outcome));
+    }
+
+    /// Logs that a key's quota is used up, once for each key and day.
+    pub(crate) fn quota_reached(&self, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> Origin) {
+        self.quota_reached_at((self.clock)(), account, key, origin);
+    }
+
+    fn quota_reached_at(&self, now: i64, account: Option<AccountId>, key: KeyId, origin: impl FnOnce() -> Origin) {
+        let today = Some(Date::from_unix(now));
+        {
+            let mut out = self.lock();
+            if out.reached.0 != today {
+                out.reached = (today, HashSet::new());
+            }
+            if !out.reached.1.insert(key) {
+                return;
+            }
+        }
+        let entry = Entry { key: Some(key), ..Entry::new(Event::QuotaReached, account) };
+        self.write_at(now, entry, Some(&origin()), "ok");
+    }
+
+    fn write_at(&self, now: i64, entry: Entry, origin: Option<&Origin>, outcome: &str) {
+        let Entry { event, account, key, tier } = entry;
+        let line = Line {
+            time: rfc3339(now),
+            event,
+            outcome,
+            account: account.map(|account| account.0),
+            key: key.map(|key| key.0),
+            request: origin.map(|origin| origin.request.as_str()),
+            address: origin.map(|origin| self.pseudonym(origin.address, Date::from_unix(now))),
+            tier: tier.map(Tier::name),
+            count: None,
+        };
+        let mut out = self.lock();
+        if out.second != now {
+            if out.dropped > 0 {
+                let dropped = Line {
+                    time: rfc3339(out.second),
+                    event: Event::RefusalsDropped,
+                    outcome: "ok",
+                    account: None,
+                    key: None,
+                    request: None,
+                    address: None,
+                    tier: None,
+                    count: Some(out.dropped),
+                };
+                out.append(&dropped);
+            }
+            (out.second, out.refusals, out.dropped) = (now, 0, 0);
+        }
+        // Only refusals are dropped: whoever causes many cannot hide a success.
+        if outcome != "ok" {
+            if out.refusals >= MAX_REFUSALS {
+                out.dropped = out.dropped.saturating_add(1);
+                return;
+            }
+            out.refusals += 1;
+        }
+        out.append(&line);
+    }
+
+    /// The first 16 hexadecimal digits of the day's hash of an address, for IPv6 of its /64.
+    fn pseudonym(&self, address: IpAddr, day: Date) -> String {
+        let hasher = self.hasher.derived(&day.days().to_be_bytes());
+        format!("{:016x}", hasher.client(&Client::Address(address)) >> 64)
+    }
+}
+
+impl Output {
+    /// Writes a line at once, so that lines of several processes do not mix.
+    fn append(&mut self, line: &Line<'_>) {
+        let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
+        json.push(b'\n');
+        match self.writer.write_all(&json) {
+            Ok(()) => self.is_failing = false,
+            Err(error) if !self.is_failing => {
+                tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
+                self.is_failing = true;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// `2026-11-20T12:34:56Z`
+fn rfc3339(seconds: i64) -> String {
+    let of_day = seconds.rem_euclid(86_400);
+    let (hours, minutes, seconds_left) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    format!("{}T{hours:02}:{minutes:02}:{seconds_left:02}Z", Date::from_unix(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    const NOW: i64 = 1_795_262_400;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Lines {
+        fn read(&self) -> Vec<Value> {
+            let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
+    }
+
+    fn origin(address: &str) -> Origin {
+        Origin { request: "0123456789abcdef".into(), address: address.parse().unwrap() }
+    }
+
+    #[test]
+    fn names_are_those_in_the_lines() {
+        for event in Event::ALL {
+            assert_eq!(serde_json::to_value(event).unwrap(), event.name());
+        }
+    }
+
+    #[test]
+    fn a_line_has_all_fields_and_the_pseudonym_of_the_day() {
+        let lines = Lines::default();
+        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let entry = Entry::new(Event::SignIn, Some(AccountId(7)));
+        for (address, now) in
+            [("192.0.2.1", NOW), ("::ffff:192.0.2.1", NOW + 1), ("192.0.2.1", NOW + 86_400), ("192.0.2.2", NOW)]
+        {
+            log.write_at(now, entry, Some(&origin(address)), "ok");
+        }
+        log.write(entry, Some(&AccountError::WrongCredentials));
+        let read = lines.read();
+        assert_eq!(read[0]["time"], "2026-11-21T12:00:00Z");
+        let addresses: Vec<&str> = read[..4].iter().map(|line| line["address"].as_str().unwrap()).collect();
+        assert!(addresses.iter().all(|address| address.len() == 16 && !address.contains('.')), "{addresses:?}");
+        assert_eq!(addresses[0], addresses[1]);
+        assert_ne!(addresses[0], addresses[2]);
+        assert_ne!(addresses[0], addresses[3]);
+        let expected = serde_json::json!({
+            "time": "2026-11-21T12:00:00Z", "event": "sign_in", "outcome": "wrong_credentials", "account": 7, "key": null,
+            "request": null, "address": null
+        });
+        assert_eq!(read[4], expected);
+    }
+
+    #[test]
+    fn refusals_are_limited_and_counted_and_successes_are_not() {
+        let lines = Lines::default();
+        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let entry = Entry::new(Event::SignIn, None);
+        for _ in 0..MAX_REFUSALS + 50 {
+            log.write(entry, Some(&AccountError::WrongCredentials));
+        }
+        log.write(entry, None);
+        log.write_at(NOW + 1, entry, None, "wrong_credentials");
+        let read = lines.read();
+        assert_eq!(read.len(), MAX_REFUSALS as usize + 3);
+        let tail = &read[MAX_REFUSALS as usize..];
+        assert_eq!(tail[0]["outcome"], "ok");
+        assert_eq!((&tail[1]["event"], &tail[1]["count"]), (&"refusals_dropped".into(), &50.into()));
+        assert_eq!(tail[2]["outcome"], "wrong_credentials");
+    }
+
+    #[test]
+    fn a_quota_is_reached_once_for_each_key_and_day() {
+        let lines = Lines::default();
+        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        for (key, now) in [(1, NOW), (1, NOW + 1), (2, NOW + 1), (1, NOW + 86_400)] {
+            log.quota_reached_at(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
+        }
+        let keys: Vec<Value> = lines.read().iter().map(|line| line["key"].clone()).collect();
+        assert_eq!(keys, [1, 2, 1]);
+    }
+}
