@@ -61,7 +61,9 @@ pub(crate) fn dispatch(
         "tools/call" => call_tool(params, id, is_stateless, release),
         method => {
             let status = if is_stateless { StatusCode::NOT_FOUND } else { StatusCode::OK };
-            Err(JsonRpcError::new(status, METHOD_NOT_FOUND, unknown_method(method)))
+            let unknown = unknown("method", method, &METHODS);
+            let detail = format!("{unknown} This server has tools only: see tools/list and tools/call");
+            Err(JsonRpcError::new(status, METHOD_NOT_FOUND, detail))
         }
     }
 }
@@ -96,7 +98,9 @@ fn call_tool(
     let (Some(name), Some(arguments)) = (params.get("name").and_then(Value::as_str), arguments) else {
         return Err(invalid_params("`params` of tools/call need `name` (text), and `arguments` must be an object"));
     };
-    let tool = Tool::named(name).ok_or_else(|| invalid_params(unknown_tool(name)))?;
+    let names = Tool::ALL.map(Tool::name);
+    let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
+    let tool = Tool::named(name).ok_or_else(unknown)?;
     let outcome = ToolCall::parse(tool, arguments).and_then(|call| release.call(&call));
     let is_error = outcome.is_err();
     let text = outcome.unwrap_or_else(|errors| explain(tool, &errors));
@@ -113,21 +117,12 @@ fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {
     JsonRpcError::new(StatusCode::OK, INVALID_PARAMS, message)
 }
 
-fn unknown_method(method: &str) -> String {
-    let suggestion = suggestion(method, &METHODS);
-    let short: String = method.chars().take(60).collect();
-    format!("unknown method `{short}`{suggestion} This server has tools only: see tools/list and tools/call")
-}
-
-fn unknown_tool(name: &str) -> String {
-    let names = Tool::ALL.map(Tool::name);
+/// A text about an unknown name, with the nearest accepted one.
+fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> String {
     let short: String = name.chars().take(60).collect();
-    format!("unknown tool `{short}`{} Tools: {}", suggestion(name, &names), names.join(", "))
-}
-
-fn suggestion(name: &str, accepted: &[&'static str]) -> String {
     let nearest = nearest(name, accepted.iter().copied()).filter(|nearest| *nearest != name);
-    nearest.map_or_else(|| ".".to_owned(), |nearest| format!("; did you mean `{nearest}`?"))
+    let suggestion = nearest.map_or_else(|| ".".to_owned(), |nearest| format!("; did you mean `{nearest}`?"));
+    format!("unknown {what} `{short}`{suggestion}")
 }
 
 fn server_info() -> Value {

@@ -120,9 +120,7 @@ impl McpEndpoint {
         let Some(mut response) = asset.and_then(|asset| asset.answer(request.method, request.headers)) else {
             return method_not_allowed(request, path);
         };
-        if request.method != Method::OPTIONS {
-            response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
-        }
+        response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
         response
     }
 
