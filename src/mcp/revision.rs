@@ -28,8 +28,7 @@ pub(crate) fn unknown_id(headers: &HeaderMap) -> Option<Value> {
 
 /// The revision that `initialize` returns to a client that proposes one.
 pub(crate) fn negotiate(proposed: &str) -> &'static str {
-    let known = REVISIONS.into_iter().find(|revision| *revision == proposed && *revision < STATELESS);
-    known.unwrap_or(NEWEST_NEGOTIATED)
+    REVISIONS.into_iter().find(|known| *known == proposed && *known < STATELESS).unwrap_or(NEWEST_NEGOTIATED)
 }
 
 /// Checks the headers against the message. True if the request itself names a revision without a handshake.
@@ -39,8 +38,8 @@ pub(crate) fn is_stateless(headers: &HeaderMap, message: &Message) -> Result<boo
         return check_handshake(version, message).map(|()| false);
     }
     let named = message.revision();
-    if let Some(unknown) = named.or(version).filter(|revision| !REVISIONS.contains(revision)) {
-        return Err(unsupported(unknown));
+    if let (Some(version), None) = (version.filter(|version| !REVISIONS.contains(version)), named) {
+        return Err(unsupported(version));
     }
     let needs_headers = version.is_some_and(|version| version >= STATELESS);
     if needs_headers {
@@ -63,8 +62,10 @@ pub(crate) fn is_stateless(headers: &HeaderMap, message: &Message) -> Result<boo
         let detail = format!("`MCP-Protocol-Version` is {version}, but `_meta` names the revision {named}");
         return Err(mismatch(detail));
     }
-    let has_capabilities = message.meta("clientCapabilities").is_some_and(Value::is_object);
-    if (needs_headers || is_discover) && !has_capabilities {
+    if !REVISIONS.contains(&named) {
+        return Err(unsupported(named));
+    }
+    if (needs_headers || is_discover) && !message.meta("clientCapabilities").is_some_and(Value::is_object) {
         return Err(missing_meta(message));
     }
     Ok(needs_headers)

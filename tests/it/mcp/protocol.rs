@@ -123,6 +123,8 @@ async fn each_revision_gets_its_results_and_each_error_its_code() {
     case("modern with another name", modern().with("mcp-name", "search_vcs"), 400, Error(-32020));
     case("modern without version", modern().without("mcp-protocol-version"), 400, Error(-32020));
     case("modern with another version", modern().with("mcp-protocol-version", "2025-11-25"), 400, Error(-32020));
+    let other = modern().replaced("2026-07-28", "2030-01-01");
+    case("modern with metadata of an unknown version", other, 400, Error(-32020));
     let future = modern().replaced("2026-07-28", "2030-01-01").with("mcp-protocol-version", "2030-01-01");
     case("a later revision", future, 400, Error(-32022));
     let incomplete = modern().replaced(r#""io.modelcontextprotocol/clientCapabilities":{},"#, "");
