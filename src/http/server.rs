@@ -198,8 +198,8 @@ impl<H: Handler> Server<H> {
         let is_trusted = self.limits.trusted_proxies.iter().any(|range| range.contains(peer.ip()));
         let Some(place) = self.open.place(peer.ip(), is_trusted) else { return };
         let is_reserved = place.is_reserved;
-        let head = if is_reserved { self.limits.head.min(FIRST_HEAD) } else { self.limits.head };
-        let limits = Limits { head, ..self.limits.clone() };
+        let limits = &self.limits;
+        let head = if is_reserved { limits.head.min(FIRST_HEAD) } else { limits.head };
         let phase = ConnectionPhase::default();
         let connection = Connection {
             handler: self.handler.clone(),
@@ -213,7 +213,8 @@ impl<H: Handler> Server<H> {
         };
         // Responses are written at once, so waiting for more data only adds latency.
         let _ = socket.set_nodelay(true);
-        let stream = TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), &limits);
+        let stream =
+            TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), head, limits);
         let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
         let served = serve_connection(http, stream, connection, self.stop.subscribe(), Arc::clone(&evicted));
         let id = self.running.spawn(served).id();

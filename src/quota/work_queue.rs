@@ -1,10 +1,11 @@
-//! A bound on work that takes milliseconds: a few run at once, a few wait, the rest is rejected at once.
+//! A bound on work that costs processor time or memory: a few run at once, a few wait, the rest is rejected at once.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::block_in_place;
 
 /// Work that may wait for each that runs: some tens of milliseconds.
@@ -15,20 +16,38 @@ const WAITING: usize = 32;
 pub struct Overloaded;
 
 pub struct WorkQueue {
-    running: Semaphore,
+    running: Arc<Semaphore>,
     /// One permit for each that runs or waits.
-    places: Semaphore,
+    places: Arc<Semaphore>,
+}
+
+/// The right to work, until it is dropped.
+pub(crate) struct Turn {
+    _running: OwnedSemaphorePermit,
+    _place: OwnedSemaphorePermit,
 }
 
 impl WorkQueue {
     pub(crate) fn new(running: usize, waiting: usize) -> Self {
-        Self { running: Semaphore::new(running), places: Semaphore::new(running + waiting) }
+        Self { running: Arc::new(Semaphore::new(running)), places: Arc::new(Semaphore::new(running + waiting)) }
     }
 
-    /// Runs `work` when it is its turn. A caller that is dropped while it waits leaves the queue.
+    /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
+    pub(crate) async fn turn(&self) -> Result<Turn, Overloaded> {
+        let _place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Overloaded)?;
+        let _running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Overloaded)?;
+        Ok(Turn { _running, _place })
+    }
+
+    /// The number of callers that could enter now.
+    #[cfg(test)]
+    pub(crate) fn free_places(&self) -> usize {
+        self.places.available_permits()
+    }
+
+    /// Runs `work` when it is its turn.
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
-        let _place = self.places.try_acquire().map_err(|_| Overloaded)?;
-        let _running = self.running.acquire().await.map_err(|_| Overloaded)?;
+        let _turn = self.turn().await?;
         Ok(match Handle::current().runtime_flavor() {
             // The other tasks of this worker continue on another thread.
             RuntimeFlavor::MultiThread => block_in_place(work),
@@ -71,7 +90,7 @@ mod tests {
                 })
             })
             .collect();
-        while queue.places.available_permits() > 0 || running.load(Ordering::SeqCst) < 2 {
+        while queue.free_places() > 0 || running.load(Ordering::SeqCst) < 2 {
             tokio::task::yield_now().await;
         }
         assert_eq!(queue.run(|| ()).await, Err(Overloaded));

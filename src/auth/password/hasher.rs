@@ -4,21 +4,17 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::Semaphore;
-
 use crate::auth::AccountError;
 use crate::auth::password::Secret;
 use crate::auth::password::hash::{HashMemory, PasswordHash};
-use crate::quota::RetryAfter;
+use crate::quota::{RetryAfter, WorkQueue};
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
 pub(crate) const QUEUE: usize = 32;
 
 pub(crate) struct Hasher {
-    /// One permit for each password that is hashed or waits.
-    queue: Arc<Semaphore>,
-    running: Arc<Semaphore>,
+    queue: WorkQueue,
     /// The memory of each that may run.
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
@@ -31,12 +27,7 @@ fn busy<E>(_: E) -> AccountError {
 
 impl Default for Hasher {
     fn default() -> Self {
-        Self {
-            queue: Arc::new(Semaphore::new(CONCURRENT + QUEUE)),
-            running: Arc::new(Semaphore::new(CONCURRENT)),
-            memories: Arc::default(),
-            verified: AtomicU64::new(0),
-        }
+        Self { queue: WorkQueue::new(CONCURRENT, QUEUE), memories: Arc::default(), verified: AtomicU64::new(0) }
     }
 }
 
@@ -69,19 +60,18 @@ impl Hasher {
         &self,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
     ) -> Result<T, AccountError> {
-        let queued = Arc::clone(&self.queue).try_acquire_owned().map_err(busy)?;
-        let running = Arc::clone(&self.running).acquire_owned().await.map_err(busy)?;
+        let turn = self.queue.turn().await.map_err(busy)?;
         let memories = Arc::clone(&self.memories);
-        // The work continues if the caller is gone, and keeps its permits until it is done.
-        let work_with_permits = move || {
+        // The work continues if the caller is gone, and keeps its turn until it is done.
+        let work_in_turn = move || {
             let taken = memories.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut memory = taken.unwrap_or_default();
             let result = work(&mut memory);
             memories.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
-            drop((running, queued));
+            drop(turn);
             result
         };
-        tokio::task::spawn_blocking(work_with_permits).await.map_err(busy)
+        tokio::task::spawn_blocking(work_in_turn).await.map_err(busy)
     }
 }
 
@@ -131,7 +121,7 @@ mod tests {
                 })
             })
             .collect();
-        while hasher.queue.available_permits() > 0 || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
+        while hasher.queue.free_places() > 0 || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
             tokio::task::yield_now().await;
         }
         assert!(matches!(hasher.hash(secret()).await, Err(AccountError::Busy(_))));
@@ -155,7 +145,7 @@ mod tests {
             drop(tokio::time::timeout(std::time::Duration::ZERO, verify).await);
         }
         // Those that had started finish by themselves.
-        while hasher.queue.available_permits() < CONCURRENT + QUEUE {
+        while hasher.queue.free_places() < CONCURRENT + QUEUE {
             tokio::task::yield_now().await;
         }
         assert!(hasher.verify(secret(), None).await.is_ok());

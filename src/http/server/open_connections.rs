@@ -57,7 +57,7 @@ impl OpenConnections {
         Self { limit, per_address, open: HashMap::new(), total: Counts::default(), by_network: HashMap::new() }
     }
 
-    /// A place for a connection of `address`; `None` if there is none even for a 503. At the limit the connection that has
+    /// A place for a connection of `address`; `None` if even those for a 503 are taken. At the limit the connection that has
     /// been idle for longest is ended.
     pub(super) fn place(&mut self, address: IpAddr, is_trusted: bool) -> Option<Place> {
         let network = network(address);

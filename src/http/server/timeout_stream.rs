@@ -172,15 +172,23 @@ fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
 }
 
 impl<S, H: Handler> TimeoutStream<S, H> {
-    pub(crate) fn new(inner: S, phase: ConnectionPhase, ids: Arc<RequestIds>, handler: H, limits: &Limits) -> Self {
+    /// `head` is the time for the head of a request on this connection.
+    pub(crate) fn new(
+        inner: S,
+        phase: ConnectionPhase,
+        ids: Arc<RequestIds>,
+        handler: H,
+        head: Duration,
+        limits: &Limits,
+    ) -> Self {
         Self {
             inner,
             timed: Some(phase.now()),
             phase,
-            head: limits.head,
+            head,
             idle: limits.idle,
             write: limits.write,
-            read_timer: Box::pin(tokio::time::sleep(limits.head)),
+            read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
             ids,
