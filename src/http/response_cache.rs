@@ -5,7 +5,8 @@
 //! that walks through the data are never repeated, and would evict those that are.
 //!
 //! Each thread of the runtime has its own part: shared counters of use would move between processors with every request,
-//! which takes longer than the rest of a lookup.
+//! which takes longer than the rest of a lookup. What another thread cached is found in its part and then kept in both, so
+//! that a response is computed twice at most wherever its requests run.
 
 use std::hash::BuildHasher;
 use std::num::NonZeroUsize;
@@ -25,14 +26,14 @@ use crate::http::negotiation::{MIN_COMPRESSED_SIZE, gzip};
 
 /// Bytes of all cached responses, approximately.
 const CAPACITY: usize = 64 * 1024 * 1024;
-/// Bytes of a thread's part at least, however many threads there are.
-const MIN_CAPACITY: usize = 4 * 1024 * 1024;
 /// Expected number of cached responses: a typical list has some ten thousand bytes.
 const EXPECTED_RESPONSES: usize = 8_192;
 /// Longer responses are not cached, bytes.
 const MAX_BODY: usize = 256 * 1024;
-/// Recent requests of a thread that are remembered, so that the second of the same is cached.
-const REMEMBERED: usize = 4_096;
+/// Parts at most; further threads share them.
+const MAX_PARTS: usize = 16;
+/// Recent requests that are remembered, so that the second of the same is cached.
+const REMEMBERED: usize = 8_192;
 /// Memory of a cached response apart from its body, path and query, bytes.
 const OVERHEAD: usize = 2_048;
 
@@ -90,6 +91,12 @@ impl<'a> CacheKey<'a> {
     }
 }
 
+impl From<CacheKey<'_>> for OwnedCacheKey {
+    fn from(CacheKey { release, path, query }: CacheKey<'_>) -> Self {
+        Self { release, path: path.into(), query: query.into() }
+    }
+}
+
 impl Equivalent<OwnedCacheKey> for CacheKey<'_> {
     fn equivalent(&self, key: &OwnedCacheKey) -> bool {
         // Measured: comparing the bytes of an empty text takes longer than all the rest.
@@ -111,27 +118,15 @@ impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ByBytes {
     }
 }
 
-/// The part of one thread.
-struct Part {
-    responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>,
-    /// Hashes of recent requests, each at the place that it names.
-    recent: Box<[AtomicU64]>,
-    hasher: RandomState,
-}
-
-impl Part {
-    /// Remembers a request; true if it is among the recent ones.
-    fn is_repeated(&self, key: CacheKey<'_>) -> bool {
-        let hash = self.hasher.hash_one(key);
-        let place = &self.recent[hash as usize % REMEMBERED];
-        place.swap(hash, Ordering::Relaxed) == hash
-    }
-}
+/// The responses that a thread found or computed.
+type Part = Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>;
 
 /// Cached responses of all loaded releases.
 pub struct ResponseCache {
-    /// One part per processor; further threads share them.
-    by_thread: Box<[Part]>,
+    parts: Box<[Part]>,
+    /// Hashes of recent requests, each at the place that it names.
+    recent: Box<[AtomicU64]>,
+    hasher: RandomState,
 }
 
 thread_local! {
@@ -143,47 +138,54 @@ thread_local! {
 }
 
 impl ResponseCache {
-    fn of_this_thread(&self) -> &Part {
-        THREAD.with(|thread| &self.by_thread[thread % self.by_thread.len()])
+    fn part_of_this_thread(&self) -> usize {
+        THREAD.with(|thread| thread % self.parts.len())
     }
 
     pub(crate) fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
-        self.of_this_thread().responses.get(&key)
+        let own = self.part_of_this_thread();
+        if let Some(response) = self.parts[own].get(&key) {
+            return Some(response);
+        }
+        let mut others = self.parts.iter().enumerate().filter(|(part, _)| *part != own);
+        let response = others.find_map(|(_, part)| part.peek(&key))?;
+        self.parts[own].insert(key.into(), Arc::clone(&response));
+        Some(response)
     }
 
     /// Caches a computed response if its request is repeated.
     pub(crate) fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
-        let part = self.of_this_thread();
-        if response.body.len() <= MAX_BODY && part.is_repeated(key) {
-            let CacheKey { release, path, query } = key;
-            let key = OwnedCacheKey { release, path: path.into(), query: query.into() };
-            part.responses.insert(key, Arc::clone(response));
+        if response.body.len() <= MAX_BODY && self.is_repeated(key) {
+            self.parts[self.part_of_this_thread()].insert(key.into(), Arc::clone(response));
         }
+    }
+
+    /// Remembers a request; true if it is among the recent ones.
+    fn is_repeated(&self, key: CacheKey<'_>) -> bool {
+        let hash = self.hasher.hash_one(key);
+        self.recent[hash as usize % REMEMBERED].swap(hash, Ordering::Relaxed) == hash
     }
 
     /// Bytes of all cached responses, approximately.
     pub fn bytes(&self) -> u64 {
-        self.by_thread.iter().map(|part| part.responses.weight()).sum()
+        self.parts.iter().map(Part::weight).sum()
     }
 }
 
 impl Default for ResponseCache {
     fn default() -> Self {
-        let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-        let capacity = (CAPACITY / threads).max(MIN_CAPACITY) as u64;
+        let parts = available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_PARTS);
+        let hasher = RandomState::default();
         let part = |_| {
             let options = OptionsBuilder::new()
                 .shards(1)
-                .estimated_items_capacity((EXPECTED_RESPONSES / threads).max(EXPECTED_RESPONSES / 16))
-                .weight_capacity(capacity)
+                .estimated_items_capacity(EXPECTED_RESPONSES / parts)
+                .weight_capacity((CAPACITY / parts) as u64)
                 .build();
             let options = options.expect("all capacities are set");
-            Part {
-                responses: Cache::with_options(options, ByBytes, RandomState::default(), Default::default()),
-                recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(),
-                hasher: RandomState::default(),
-            }
+            Cache::with_options(options, ByBytes, hasher.clone(), Default::default())
         };
-        Self { by_thread: (0..threads).map(part).collect() }
+        let parts = (0..parts).map(part).collect();
+        Self { parts, recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(), hasher }
     }
 }

@@ -98,9 +98,8 @@ fn what_finds_no_place_in_the_queue_is_a_503_that_is_not_counted() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
     let cached = "/api/v3/vcs?q=kestrel";
-    let enterprise = server.client(Tier::Enterprise);
-    (0..40).for_each(|_| assert_eq!(enterprise.get(cached).status, 200));
-    (0..3).for_each(|_| assert_eq!(client.get("/api/v3/vcs?stage=seed").status, 200));
+    (0..2).for_each(|_| assert_eq!(client.get(cached).status, 200));
+    assert_eq!(client.get("/api/v3/vcs?stage=seed").status, 200);
     let full = FullQueue::of(&server);
     for path in ["/api/v3/vcs?q=lunar", "/api/v3/match?stage=seed", "/api/v3/suggest?q=lu", "/api/v3/vcs/no-such-firm"]
     {
@@ -116,11 +115,10 @@ fn what_finds_no_place_in_the_queue_is_a_503_that_is_not_counted() {
     assert_eq!(reply.header("x-ratelimit-remaining"), reply.header("x-ratelimit-limit"));
     // What does not search, or is known, does not wait.
     assert_eq!(client.send("GET", "/api/v3/vcs?q=lunar", &[("if-none-match", "*")]).status, 304);
-    for path in ["/healthz", "/readyz", "/api/v3/vcs?stage=seed", "/docs"] {
-        assert_eq!(client.get(path).status, 200, "{path}");
+    for path in ["/healthz", "/readyz", "/api/v3/vcs?stage=seed", "/docs", cached] {
+        // Each from whatever thread of the server it comes to.
+        (0..8).for_each(|_| assert_eq!(client.get(path).status, 200, "{path}"));
     }
-    // Each thread of the server has a cache of its own.
-    assert!((0..50).any(|_| enterprise.get(cached).status == 200));
     drop(full);
     while client.get("/api/v3/vcs?q=lunar").status == 503 {}
 }
