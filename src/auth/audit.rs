@@ -229,10 +229,10 @@ impl AuditLog {
         out.append(&line);
     }
 
-    /// The first 16 hexadecimal digits of the day's hash of an address, for IPv6 of its /64.
+    /// The day's hash of an address, for IPv6 of its /64, as 16 hexadecimal digits.
     fn pseudonym(&self, address: IpAddr, day: Date) -> String {
         let hasher = self.hasher.derived(&day.days().to_be_bytes());
-        format!("{:016x}", hasher.client(&Client::Address(address)) >> 64)
+        format!("{:016x}", hasher.client(&Client::Address(address)))
     }
 }
 

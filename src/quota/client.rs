@@ -9,7 +9,7 @@ use crate::quota::ip_range::ParseIpRangeError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Client {
-    /// Counted by its IPv4 /32 or IPv6 /64.
+    /// Counted by its IPv4 /32, or by its IPv6 /64, /56 and /48.
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),

@@ -8,6 +8,33 @@ use sha2::Sha256;
 
 use crate::quota::Client;
 
+/// Prefix lengths of the IPv6 networks in which an address is counted, the largest first, with the multiple of the limit that
+/// each has. One machine has a /64, and customers get a /56 or a /48: one of them is no unlimited number of clients.
+const IPV6_RANGES: [(u8, u32); 3] = [(48, 16), (56, 4), (64, 1)];
+
+/// Everything else is counted on its own. A /24 is no range: it has 256 addresses, which carriers share among many clients.
+const ONE_RANGE: [(u8, u32); 1] = [(32, 1)];
+
+/// A client, or a network of several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientRange {
+    pub(crate) hash: u64,
+    /// How often the limit of one client it has.
+    multiple: u32,
+}
+
+impl ClientRange {
+    /// The range's limit if one client has `limit`.
+    pub(crate) fn limit(&self, limit: u32) -> u32 {
+        limit.saturating_mul(self.multiple)
+    }
+
+    /// What its `count` uses of a client's `limit`: all if the range has reached its own.
+    pub(crate) fn used(&self, count: u32, limit: u32) -> u32 {
+        count.saturating_sub(self.limit(limit) - limit)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct ClientHasher(Hmac<Sha256>);
 
@@ -24,35 +51,37 @@ impl ClientHasher {
         Self::new(&self.0.clone().chain_update(salt).finalize().into_bytes().into())
     }
 
-    pub(crate) fn client(&self, client: &Client) -> u128 {
+    /// What a client is counted in, the largest range first, the client itself last.
+    pub(crate) fn ranges(&self, client: &Client) -> impl Iterator<Item = ClientRange> {
+        let is_ipv6 = matches!(client, Client::Address(address) if address.to_canonical().is_ipv6());
+        let ranges = if is_ipv6 { &IPV6_RANGES[..] } else { &ONE_RANGE };
+        ranges.iter().map(|(prefix, multiple)| ClientRange { hash: self.range(client, *prefix), multiple: *multiple })
+    }
+
+    /// The client itself: of an IPv6 address its /64.
+    pub(crate) fn client(&self, client: &Client) -> u64 {
+        self.ranges(client).last().expect("the last range is the client").hash
+    }
+
+    fn range(&self, client: &Client, prefix: u8) -> u64 {
         match client {
-            Client::Address(address) => self.network_of(b'a', *address, 32, 64),
+            Client::Address(address) => self.network(b'a', *address, prefix),
             Client::Pool(name) => self.hash(b'p', name.as_bytes()),
             Client::Account(email) => self.hash(b't', email.as_bytes()),
         }
     }
 
-    /// The network (IPv4 /16, IPv6 /32) that a client belongs to; an account is its own, a pool belongs to none.
-    pub(crate) fn network(&self, client: &Client) -> Option<u128> {
-        match client {
-            Client::Address(address) => Some(self.network_of(b'n', *address, 16, 32)),
-            Client::Pool(_) => None,
-            Client::Account(_) => Some(self.client(client)),
-        }
-    }
-
-    fn network_of(&self, purpose: u8, address: IpAddr, ipv4_prefix: u8, ipv6_prefix: u8) -> u128 {
-        let address = address.to_canonical();
-        let prefix = if address.is_ipv4() { ipv4_prefix } else { ipv6_prefix };
-        match IpNet::new(address, prefix).expect("the prefix fits the address family").network() {
+    fn network(&self, purpose: u8, address: IpAddr, prefix: u8) -> u64 {
+        let network = IpNet::new(address.to_canonical(), prefix).expect("the prefix fits the address family").network();
+        match network {
             IpAddr::V4(network) => self.hash(purpose, &network.octets()),
-            IpAddr::V6(network) => self.hash(purpose, &network.octets()),
+            IpAddr::V6(network) => self.hash(purpose, &[&network.octets()[..], &[prefix]].concat()),
         }
     }
 
-    fn hash(&self, purpose: u8, bytes: &[u8]) -> u128 {
+    fn hash(&self, purpose: u8, bytes: &[u8]) -> u64 {
         let hash = self.0.clone().chain_update([purpose]).chain_update(bytes).finalize().into_bytes();
-        hash.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
+        u64::from_be_bytes(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))
     }
 }
 
@@ -60,26 +89,46 @@ impl ClientHasher {
 mod tests {
     use super::*;
 
+    fn address(text: &str) -> Client {
+        Client::Address(text.parse().unwrap())
+    }
+
     #[test]
     fn hashes_are_those_of_hmac_sha_256() {
         let mut expected = <Hmac<Sha256> as KeyInit>::new_from_slice(&[9; 32]).unwrap();
         expected.update(b"ptext");
         let expected = expected.finalize().into_bytes();
         let pool = Client::Pool("text".into());
-        assert_eq!(ClientHasher::new(&[9; 32]).client(&pool).to_be_bytes(), expected[..16]);
+        assert_eq!(ClientHasher::new(&[9; 32]).client(&pool).to_be_bytes(), expected[..8]);
     }
 
     #[test]
     fn hashes_depend_on_secret_and_purpose_and_not_on_how_an_address_is_written() {
         let (one, two) = (ClientHasher::new(&[1; 32]), ClientHasher::new(&[2; 32]));
-        let client = |hasher: &ClientHasher, text: &str| hasher.client(&Client::Address(text.parse().unwrap()));
+        let client = |hasher: &ClientHasher, text: &str| hasher.client(&address(text));
         let plain = client(&one, "192.0.2.1");
         assert_eq!(client(&one, "::ffff:192.0.2.1"), plain);
         assert_ne!(client(&one, "192.0.2.2"), plain);
-        assert_ne!(one.network_of(b'n', "192.0.2.1".parse().unwrap(), 32, 64), plain);
+        assert_ne!(one.network(b'n', "192.0.2.1".parse().unwrap(), 32), plain);
         assert_ne!(client(&two, "192.0.2.1"), plain);
         assert_ne!(client(&one.derived(b"x"), "192.0.2.1"), plain);
         assert_eq!(client(&one, "2001:db8:0:1::1"), client(&one, "2001:db8:0:1:ffff::9"));
         assert_ne!(client(&one, "2001:db8:0:1::1"), client(&one, "2001:db8:0:2::1"));
+    }
+
+    #[test]
+    fn an_ipv6_address_is_counted_in_its_48_56_and_64() {
+        let hasher = ClientHasher::new(&[1; 32]);
+        let ranges = |text: &str| hasher.ranges(&address(text)).map(|range| range.hash).collect::<Vec<_>>();
+        let first = ranges("2001:db8:1::1");
+        assert_eq!(first.len(), 3);
+        assert!(first[0] != first[1] && first[1] != first[2]);
+        for (other, shared) in
+            [("2001:db8:1::2", 3), ("2001:db8:1:ff::1", 2), ("2001:db8:1:100::1", 1), ("2001:db8:2::1", 0)]
+        {
+            let other = ranges(other);
+            assert_eq!(first.iter().zip(&other).filter(|(first, other)| first == other).count(), shared, "{other:?}");
+        }
+        assert_eq!(ranges("192.0.2.1").len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::quota::Client;
 use crate::quota::client_hasher::ClientHasher;
-use crate::quota::window_counter::{TableSize, WindowCounter};
+use crate::quota::window_counter::WindowCounter;
 
 /// Failed sign-ins of one account per [`SIGN_IN_WINDOW`], whether the account exists or not.
 pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
@@ -16,10 +16,15 @@ pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
 /// Seconds.
 pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
 
-/// About 5 MB per limit if full.
-const SIZE: TableSize = TableSize { entries: 1 << 16, network_share: 1 << 16, networks: 1 << 10 };
+/// 131,072 entries for each limit.
+const BUCKETS: usize = 1 << 13;
 
-/// Limits per client address; to be raised if many users share one.
+/// Bytes of the table of one limit.
+const MAX_BYTES: usize = 1_800_000;
+
+const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
+
+/// Limits per client address, of which an IPv6 /56 and /48 have multiples; to be raised if many users share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimitConfig {
     pub pages_per_minute: u32,
@@ -59,19 +64,20 @@ struct RateLimit {
 #[derive(Debug)]
 pub(crate) struct Counted {
     client: Client,
-    window_start: i64,
+    /// Unix seconds.
+    at: i64,
 }
 
 impl RateLimit {
     fn take(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
-            Ok(window) => Ok(Counted { client, window_start: window.start }),
-            Err(window) => Err(RetryAfter { seconds: self.counter.seconds_left(&window, now).max(1) }),
+            Ok(_) => Ok(Counted { client, at: now }),
+            Err(seconds) => Err(RetryAfter { seconds }),
         }
     }
 
     fn give_back(&self, counted: &Counted) {
-        self.counter.give_back(&counted.client, counted.window_start);
+        self.counter.give_back(&counted.client, counted.at);
     }
 }
 
@@ -94,7 +100,7 @@ impl RateLimits {
     /// `secret` is random.
     pub(crate) fn new(secret: &[u8; 32], config: RateLimitConfig) -> Self {
         let hasher = ClientHasher::new(secret);
-        let limit = |limit, seconds| RateLimit { limit, counter: WindowCounter::new(seconds, hasher.clone(), SIZE) };
+        let limit = |limit, seconds| RateLimit { limit, counter: WindowCounter::new(seconds, hasher.clone(), BUCKETS) };
         Self {
             pages: limit(config.pages_per_minute, 60),
             sign_ups: limit(config.sign_ups_per_hour, 3_600),
@@ -162,6 +168,14 @@ mod tests {
         assert!(limits.sign_up(ip("192.0.2.1"), NOON).is_ok());
         assert_eq!(limits.sign_up(ip("192.0.2.1"), NOON).unwrap_err(), RetryAfter { seconds: 3_600 });
         assert!(limits.sign_up(ip("192.0.2.2"), NOON).is_ok());
+    }
+
+    #[test]
+    fn one_customer_of_a_provider_does_not_get_unlimited_sign_ups() {
+        let limits = rate_limits();
+        let signed_up = (0..60).filter(|n| limits.sign_up(ip(&format!("2001:470:1f00:{n:x}00::1")), NOON).is_ok());
+        assert_eq!(signed_up.count(), 16);
+        assert!(limits.sign_up(ip("2001:470:1f01::1"), NOON).is_ok(), "another customer");
     }
 
     #[test]

@@ -1,126 +1,148 @@
 //! Counts clients in windows of a fixed length, in a table of fixed size.
 //!
-//! A client's window begins with its first request, so that the end of the window is known when a request is rejected.
-//! Clients are stored as keyed hashes. One network may take only a share of the table. Clients that find no free entry share
-//! one count with all others of their network: no request is admitted without being counted, and whoever fills the table
-//! from a large network only affects clients of that network.
+//! A client's window begins with its first request, so that the end of the window is known when a request is rejected. A client
+//! with an IPv6 address is counted in each of its [ranges](ClientHasher::ranges): neither one network has unlimited quota, nor
+//! does one network use up that of another. A request that a larger range rejects takes no entry for the smaller ones, so that
+//! the share of the table that one network can take is bounded by its limit.
+//!
+//! A new client always gets an entry and never the count of another, except by a collision of hashes (see [`Entry::tag`]). If
+//! its bucket is full, the entry with the smallest count is forgotten. So all errors of a full table are in favor of clients: one
+//! that is forgotten counts from zero again. As the smallest count goes first, an entry with a count of `n` is only forgotten
+//! after all entries of its bucket have reached `n`. In a table with room for twice as many entries,
+//! 0.1 % are forgotten.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dashmap::DashMap;
-use dashmap::mapref::entry::Entry;
-
 use crate::quota::Client;
-use crate::quota::client_hasher::ClientHasher;
+use crate::quota::client_hasher::{ClientHasher, ClientRange};
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TableSize {
-    /// Clients counted individually; pools are not limited.
-    pub(crate) entries: usize,
-    /// Entries that one network may take.
-    pub(crate) network_share: u32,
-    /// Networks are distinguished by their hash modulo this number.
-    pub(crate) networks: u16,
-}
+const BUCKET_ENTRIES: usize = 16;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Window {
+type Bucket = [Entry; BUCKET_ENTRIES];
+
+/// Allocated with its first entry.
+type Slot = Mutex<Option<Box<Bucket>>>;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    /// One half of the hash; the other selects the bucket. A new client is taken for one of the others in its bucket with a
+    /// probability of 16 / 2^32.
+    tag: u32,
     /// Unix seconds of the first request.
-    pub(crate) start: i64,
-    pub(crate) count: u32,
-    /// The network whose share the entry takes.
-    network: Option<u16>,
+    start: u32,
+    /// 0 if the entry is free.
+    count: u32,
 }
 
 #[derive(Debug)]
 pub(crate) struct WindowCounter {
+    /// The length of a window.
     seconds: u32,
     hasher: ClientHasher,
-    size: TableSize,
-    windows: DashMap<u128, Window>,
-    /// Entries of `windows` that count towards `size`.
-    used_entries: AtomicUsize,
-    /// Locked after an entry of `windows`, never before one.
-    networks: Box<[Mutex<Network>]>,
-}
-
-#[derive(Debug, Default)]
-struct Network {
-    used_entries: u32,
-    /// The shared count of the clients without an entry.
-    overflow: Window,
+    slots: Box<[Slot]>,
 }
 
 impl WindowCounter {
-    pub(crate) fn new(seconds: u32, hasher: ClientHasher, size: TableSize) -> Self {
-        let networks = (0..size.networks).map(|_| Mutex::default()).collect();
-        Self { seconds, hasher, size, windows: DashMap::new(), used_entries: AtomicUsize::new(0), networks }
+    /// A table of 16 × `buckets` entries.
+    pub(crate) fn new(seconds: u32, hasher: ClientHasher, buckets: usize) -> Self {
+        Self { seconds, hasher, slots: (0..buckets).map(|_| Mutex::default()).collect() }
     }
 
-    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Both results hold the client's window.
-    pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<Window, Window> {
-        match self.windows.entry(self.hasher.client(client)) {
-            Entry::Occupied(mut window) => self.count(window.get_mut(), limit, now),
-            Entry::Vacant(entry) => {
-                let Some(index) = self.network_index(client) else {
-                    return self.count(&mut entry.insert(Window::default()), limit, now);
-                };
-                let mut network = self.network(index);
-                let claim = |used: usize| (used < self.size.entries).then(|| used + 1);
-                if network.used_entries < self.size.network_share
-                    && self.used_entries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim).is_ok()
-                {
-                    network.used_entries += 1;
-                    self.count(&mut entry.insert(Window { network: Some(index), ..Window::default() }), limit, now)
-                } else {
-                    self.count(&mut network.overflow, limit, now)
+    /// Bytes of a table that is full.
+    pub(crate) const fn max_bytes(buckets: usize) -> usize {
+        buckets * (size_of::<Slot>() + size_of::<Bucket>())
+    }
+
+    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Returns how much of the limit is used then, or the
+    /// seconds until the window ends whose limit is reached.
+    pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
+        let now = timestamp(now);
+        let mut used = 0;
+        for (index, range) in self.hasher.ranges(client).enumerate() {
+            match self.count(range.hash, range.limit(limit), now) {
+                Ok(count) => used = used.max(range.used(count, limit)),
+                Err(start) => {
+                    let larger = self.hasher.ranges(client).take(index);
+                    larger.for_each(|range| self.uncount(range.hash, now));
+                    let end = u64::from(start) + u64::from(self.seconds);
+                    return Err(end.saturating_sub(now.into()).max(1));
                 }
             }
         }
+        Ok(used)
     }
 
-    /// The client's count at `now`, without taking an entry of the table.
-    pub(crate) fn peek(&self, client: &Client, now: i64) -> u32 {
-        let own = self.windows.get(&self.hasher.client(client)).map(|window| *window);
-        let window = own.or_else(|| {
-            let network = self.network(self.network_index(client)?);
-            let is_full = network.used_entries >= self.size.network_share
-                || self.used_entries.load(Ordering::Relaxed) >= self.size.entries;
-            is_full.then_some(network.overflow)
-        });
-        window.filter(|window| !self.is_over(window, now)).map_or(0, |window| window.count)
+    /// How much of `limit` is used at `now`.
+    pub(crate) fn peek(&self, client: &Client, limit: u32, now: i64) -> u32 {
+        let now = timestamp(now);
+        let used = |range: ClientRange| range.used(self.count_of(range.hash, now), limit);
+        self.hasher.ranges(client).map(used).max().unwrap_or(0)
     }
 
-    /// Uncounts one request that was counted in the window that began at `start`; no effect if that window is over.
-    pub(crate) fn give_back(&self, client: &Client, start: i64) {
-        let uncount = |window: &mut Window| {
-            if window.start == start {
-                window.count = window.count.saturating_sub(1);
-            }
-        };
-        if let Some(mut window) = self.windows.get_mut(&self.hasher.client(client)) {
-            uncount(&mut window);
-        } else if let Some(index) = self.network_index(client) {
-            uncount(&mut self.network(index).overflow);
-        }
-    }
-
-    /// Seconds from `now` to the end of `window`.
-    pub(crate) fn seconds_left(&self, window: &Window, now: i64) -> u64 {
-        let end = window.start.saturating_add(i64::from(self.seconds));
-        u64::try_from(end.saturating_sub(now)).unwrap_or(0)
+    /// Uncounts one request that was counted at `counted_at`; no effect in windows that are over.
+    pub(crate) fn give_back(&self, client: &Client, counted_at: i64) {
+        self.hasher.ranges(client).for_each(|range| self.uncount(range.hash, timestamp(counted_at)));
     }
 
     pub(crate) fn remove_expired(&self, now: i64) {
-        self.windows.retain(|_, window| {
-            let is_over = self.is_over(window, now);
-            if let (true, Some(index)) = (is_over, window.network) {
-                self.used_entries.fetch_sub(1, Ordering::Relaxed);
-                self.network(index).used_entries -= 1;
+        let now = timestamp(now);
+        for slot in &self.slots {
+            let mut slot = lock(slot);
+            if slot.as_ref().is_some_and(|bucket| !bucket.iter().any(|entry| self.is_current(entry, now))) {
+                *slot = None;
             }
-            !is_over
-        });
+        }
+    }
+
+    /// Counts one request, or returns the start of the window in which `limit` is reached.
+    fn count(&self, hash: u64, limit: u32, now: u32) -> Result<u32, u32> {
+        let mut bucket = self.bucket(hash);
+        let known = bucket.as_mut().and_then(|bucket| self.find(bucket, hash, now));
+        match known {
+            Some(entry) if entry.count >= limit => Err(entry.start),
+            Some(entry) => {
+                entry.count += 1;
+                Ok(entry.count)
+            }
+            None if limit == 0 => Err(now),
+            None => {
+                let bucket = bucket.get_or_insert_default();
+                let rank = |entry: &&mut Entry| {
+                    if self.is_current(entry, now) { (entry.count, entry.start) } else { (0, 0) }
+                };
+                let entry = bucket.iter_mut().min_by_key(rank).expect("a bucket has entries");
+                *entry = Entry { tag: hash as u32, start: now, count: 1 };
+                Ok(1)
+            }
+        }
+    }
+
+    fn count_of(&self, hash: u64, now: u32) -> u32 {
+        let mut bucket = self.bucket(hash);
+        bucket.as_mut().and_then(|bucket| self.find(bucket, hash, now)).map_or(0, |entry| entry.count)
+    }
+
+    fn uncount(&self, hash: u64, counted_at: u32) {
+        let mut bucket = self.bucket(hash);
+        let entry = bucket.as_mut().and_then(|bucket| self.find(bucket, hash, counted_at));
+        // A window that began later did not count it.
+        if let Some(entry) = entry.filter(|entry| entry.start <= counted_at) {
+            entry.count -= 1;
+        }
+    }
+
+    fn find<'b>(&self, bucket: &'b mut Bucket, hash: u64, now: u32) -> Option<&'b mut Entry> {
+        bucket.iter_mut().find(|entry| entry.tag == hash as u32 && self.is_current(entry, now))
+    }
+
+    /// False also if the clock was set back by more than a window.
+    fn is_current(&self, entry: &Entry, now: u32) -> bool {
+        entry.count > 0 && entry.start.abs_diff(now) < self.seconds
+    }
+
+    fn bucket(&self, hash: u64) -> MutexGuard<'_, Option<Box<Bucket>>> {
+        let index = ((hash >> 32) * self.slots.len() as u64) >> 32;
+        lock(&self.slots[index as usize])
     }
 
     #[cfg(test)]
@@ -128,40 +150,28 @@ impl WindowCounter {
         &self.hasher
     }
 
+    /// The entries in use at `now`.
     #[cfg(test)]
-    fn len(&self) -> usize {
-        self.windows.len()
+    fn entries(&self, now: i64) -> usize {
+        let now = timestamp(now);
+        let current = |bucket: &Bucket| bucket.iter().filter(|entry| self.is_current(entry, now)).count();
+        self.slots.iter().map(|slot| lock(slot).as_deref().map_or(0, current)).sum()
     }
+}
 
-    fn count(&self, window: &mut Window, limit: u32, now: i64) -> Result<Window, Window> {
-        if window.count == 0 || self.is_over(window, now) {
-            (window.start, window.count) = (now, 0);
-        }
-        if window.count >= limit {
-            return Err(*window);
-        }
-        window.count += 1;
-        Ok(*window)
-    }
+fn lock(slot: &Slot) -> MutexGuard<'_, Option<Box<Bucket>>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    /// True also if the clock was set back by more than a window.
-    fn is_over(&self, window: &Window, now: i64) -> bool {
-        window.start.abs_diff(now) >= u64::from(self.seconds)
-    }
-
-    fn network_index(&self, client: &Client) -> Option<u16> {
-        self.hasher.network(client).map(|hash| (hash % u128::from(self.size.networks)) as u16)
-    }
-
-    fn network(&self, index: u16) -> MutexGuard<'_, Network> {
-        self.networks[usize::from(index)].lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Unix seconds, as entries hold them until 2106.
+fn timestamp(now: i64) -> u32 {
+    u32::try_from(now.max(0)).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::IpAddr;
-    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use proptest::prelude::*;
 
@@ -175,31 +185,28 @@ mod tests {
     }
 
     /// Windows of a minute.
-    fn counter(entries: usize, network_share: u32) -> WindowCounter {
-        let size = TableSize { entries, network_share, networks: 1 << 10 };
-        WindowCounter::new(60, ClientHasher::new(&[9; 32]), size)
+    fn counter(buckets: usize) -> WindowCounter {
+        WindowCounter::new(60, ClientHasher::new(&[9; 32]), buckets)
     }
 
     #[test]
     fn exactly_the_limit_is_admitted_in_a_window_and_a_rejection_reports_its_end() {
-        let counter = counter(100, 100);
+        let counter = counter(8);
         for second in 0..3 {
-            let window = counter.take(&address("192.0.2.1"), 3, NOON + second).unwrap();
-            assert_eq!((window.start, window.count), (NOON, second as u32 + 1));
+            assert_eq!(counter.take(&address("192.0.2.1"), 3, NOON + second), Ok(second as u32 + 1));
         }
         for (second, left) in [(3, 57), (59, 1)] {
-            let window = counter.take(&address("192.0.2.1"), 3, NOON + second).unwrap_err();
-            assert_eq!((window.count, counter.seconds_left(&window, NOON + second)), (3, left));
+            assert_eq!(counter.take(&address("192.0.2.1"), 3, NOON + second), Err(left));
         }
         assert!(counter.take(&address("192.0.2.2"), 3, NOON + 3).is_ok(), "another client has its own count");
         assert!(counter.take(&address("192.0.2.1"), 3, NOON + 60).is_ok());
-        assert_eq!(counter.peek(&address("192.0.2.3"), NOON), 0);
-        assert_eq!(counter.len(), 2, "peeking takes no entry");
+        assert_eq!(counter.peek(&address("192.0.2.3"), 3, NOON), 0);
+        assert_eq!(counter.entries(NOON + 60), 2, "peeking takes no entry");
     }
 
     #[test]
     fn an_address_is_its_ipv4_address_or_its_first_64_bits() {
-        let counter = counter(100, 100);
+        let counter = counter(8);
         assert!(counter.take(&address("2001:db8:0:1::1"), 1, NOON).is_ok());
         assert!(counter.take(&address("2001:db8:0:1:ffff::9"), 1, NOON).is_err());
         assert!(counter.take(&address("2001:db8:0:2::1"), 1, NOON).is_ok());
@@ -208,96 +215,116 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_not_counted_unless_its_window_is_over() {
-        let counter = counter(100, 100);
-        let ada = Client::Account("ada@example.com".into());
-        let first = counter.take(&ada, 2, NOON).unwrap();
+    fn a_56_has_four_times_the_limit_and_a_48_sixteen_times_and_no_other_network_is_affected() {
+        let counter = counter(64);
+        let take = |text: &str| counter.take(&address(text), 3, NOON);
+        let of_56 =
+            |subnet: u32| (0..256).filter(|n| take(&format!("2001:db8:1:{subnet:x}{n:02x}::1")).is_ok()).count();
+        assert_eq!(take("2001:db8:1::1"), Ok(1));
+        assert_eq!(of_56(0), 11, "each /64 has used one of its three");
+        assert_eq!(counter.peek(&address("2001:db8:1:99::1"), 3, NOON), 3, "nothing remains for a new /64 of the /56");
+        assert_eq!((of_56(1), of_56(2), of_56(3), of_56(4)), (12, 12, 12, 0));
+        assert_eq!(counter.entries(NOON), 47 + 4 + 1, "what is rejected takes no entry");
+        assert_eq!(take("2001:db8:2::1"), Ok(1), "another /48 of the same provider");
+        counter.give_back(&address("2001:db8:1:4::1"), NOON);
+        assert_eq!(counter.peek(&address("2001:db8:1:400::1"), 3, NOON), 2);
+        assert_eq!((take("2001:db8:1:400::1"), take("2001:db8:1:401::1")), (Ok(3), Err(60)));
+    }
+
+    #[test]
+    fn what_one_client_is_refused_is_not_counted_in_its_network() {
+        let counter = counter(8);
         for _ in 0..10 {
-            let taken = counter.take(&ada, 2, NOON + 1).unwrap();
-            counter.give_back(&ada, taken.start);
+            let _ = counter.take(&address("2001:db8:1:1::1"), 2, NOON);
+        }
+        let others = (2..20).filter(|n| counter.take(&address(&format!("2001:db8:1:{n}::1")), 2, NOON).is_ok());
+        assert_eq!(others.count(), 6, "of the eight of the /56");
+    }
+
+    #[test]
+    fn what_is_given_back_is_not_counted_unless_its_window_is_over() {
+        let counter = counter(8);
+        let ada = Client::Account("ada@example.com".into());
+        counter.take(&ada, 2, NOON).unwrap();
+        for _ in 0..10 {
+            counter.take(&ada, 2, NOON + 1).unwrap();
+            counter.give_back(&ada, NOON + 1);
         }
         assert!(counter.take(&ada, 2, NOON + 1).is_ok());
         assert!(counter.take(&ada, 2, NOON + 1).is_err());
-        let later = counter.take(&ada, 2, NOON + 60).unwrap();
-        counter.give_back(&ada, first.start);
+        counter.take(&ada, 2, NOON + 60).unwrap();
+        counter.give_back(&ada, NOON);
         assert!(counter.take(&ada, 2, NOON + 61).is_ok());
         assert!(counter.take(&ada, 2, NOON + 61).is_err());
-        counter.give_back(&ada, later.start);
-        counter.give_back(&ada, later.start);
-        assert!(counter.take(&ada, 2, NOON + 61).is_ok());
+        for _ in 0..3 {
+            counter.give_back(&ada, NOON + 60);
+        }
+        assert_eq!((counter.peek(&ada, 2, NOON + 61), counter.entries(NOON + 61)), (0, 0));
     }
 
     #[test]
     fn a_clock_slightly_behind_counts_in_the_same_window_and_one_that_was_set_back_begins_a_new_one() {
-        let counter = counter(100, 100);
+        let counter = counter(8);
         assert!(counter.take(&address("192.0.2.1"), 1, NOON).is_ok());
-        let window = counter.take(&address("192.0.2.1"), 1, NOON - 1).unwrap_err();
-        assert_eq!(counter.seconds_left(&window, NOON - 1), 61);
+        assert_eq!(counter.take(&address("192.0.2.1"), 1, NOON - 1), Err(61));
         assert!(counter.take(&address("192.0.2.1"), 1, NOON - 3_600).is_ok());
-    }
-
-    #[test]
-    fn a_full_table_counts_new_addresses_of_a_network_together() {
-        let counter = counter(4, 3);
-        let take = |text: &str| counter.take(&address(text), 2, NOON).map(|window| window.count);
-        for host in 1..=3 {
-            assert_eq!(take(&format!("192.0.2.{host}")), Ok(1));
+        for odd in [i64::MIN, i64::MAX] {
+            assert!(counter.take(&address("192.0.2.2"), 1, odd).is_ok());
         }
-        // The network's share is taken: its other addresses share one count, those that have an entry keep it.
-        assert_eq!(take("192.0.2.4"), Ok(1));
-        assert_eq!(counter.peek(&address("192.0.2.5"), NOON), 1);
-        assert_eq!(take("192.0.2.5"), Ok(2));
-        assert!(take("192.0.2.6").is_err());
-        assert_eq!(take("192.0.2.1"), Ok(2));
-        counter.give_back(&address("192.0.2.6"), NOON);
-        assert_eq!(counter.peek(&address("192.0.2.6"), NOON), 1);
-        // One entry is left for another network, then the table is full for all.
-        assert_eq!(take("198.51.100.1"), Ok(1));
-        assert_eq!(take("198.51.100.2"), Ok(1));
-        assert_eq!(take("198.51.100.3"), Ok(2));
-        assert_eq!(counter.peek(&address("203.0.113.1"), NOON), 0);
-        assert_eq!(counter.len(), 4);
     }
 
     #[test]
-    fn expired_windows_make_room_in_the_table_and_in_the_share_of_their_network() {
-        for (entries, network_share) in [(2, 2), (100, 2)] {
-            let counter = counter(entries, network_share);
-            for host in 1..=2 {
-                assert!(counter.take(&address(&format!("192.0.2.{host}")), 1, NOON).is_ok());
+    fn a_new_client_is_admitted_by_a_full_table_which_forgets_those_that_counted_least() {
+        let counter = counter(1);
+        let client = |number: u32| Client::Address(IpAddr::from(number.to_be_bytes()));
+        for number in 0..16 {
+            for _ in 0..2 {
+                assert!(counter.take(&client(number), 2, NOON).is_ok());
             }
-            assert!(counter.take(&address("192.0.2.3"), 1, NOON).is_ok());
-            assert!(counter.take(&address("192.0.2.4"), 1, NOON).is_err(), "counted with the one before");
-            assert!(counter.take(&address("198.51.100.1"), 1, NOON + 30).is_ok(), "of another network");
-            assert!(counter.take(&address("192.0.2.1"), 1, NOON).is_err());
-            counter.remove_expired(NOON + 59);
-            let others = counter.len() - 2;
-            counter.remove_expired(NOON + 60);
-            assert_eq!((counter.len(), counter.used_entries.load(Ordering::Relaxed)), (others, others));
-            assert!(counter.take(&address("192.0.2.4"), 1, NOON + 60).is_ok());
-            assert_eq!(counter.len(), others + 1);
         }
+        for number in 0..1_000 {
+            assert_eq!(counter.take(&client(100 + number), 2, NOON + 1), Ok(1));
+        }
+        assert_eq!(counter.entries(NOON + 1), 16);
+        let forgotten = (0..16).filter(|number| counter.peek(&client(*number), 2, NOON + 1) == 0).count();
+        assert_eq!(forgotten, 1, "newcomers replace each other, as their counts are the smallest");
     }
 
     #[test]
-    fn the_addresses_of_a_pool_count_together_and_need_no_free_entry() {
-        let counter = counter(1, 1);
-        let pool: ClientPool = "a=3@192.0.2.0/24".parse().unwrap();
-        assert!(counter.take(&address("203.0.113.1"), 3, NOON).is_ok());
-        for count in 1..=3 {
-            assert_eq!(counter.take(&pool.client(), 3, NOON).unwrap().count, count);
+    fn expired_windows_are_replaced_first_and_their_memory_is_freed() {
+        let counter = counter(1);
+        let client = |number: u8| Client::Address(IpAddr::from([192, 0, 2, number]));
+        for number in 0..8 {
+            assert!(counter.take(&client(number), 9, NOON + 30).is_ok());
         }
-        assert_eq!(counter.take(&pool.client(), 3, NOON).unwrap_err().count, 3);
+        for number in 8..16 {
+            (0..9).for_each(|_| assert!(counter.take(&client(number), 9, NOON).is_ok()));
+        }
+        for number in 16..24 {
+            assert_eq!(counter.take(&client(number), 9, NOON + 60), Ok(1));
+        }
+        assert!((0..8).all(|number| counter.peek(&client(number), 9, NOON + 60) == 1));
+        counter.remove_expired(NOON + 119);
+        assert_eq!(counter.entries(NOON + 119), 8);
+        counter.remove_expired(NOON + 120);
+        assert!(lock(&counter.slots[0]).is_none());
+    }
+
+    #[test]
+    fn the_addresses_of_a_pool_count_together() {
+        let counter = counter(1);
+        let pool: ClientPool = "a=3@192.0.2.0/24".parse().unwrap();
+        for count in 1..=3 {
+            assert_eq!(counter.take(&pool.client(), 3, NOON), Ok(count));
+        }
+        assert!(counter.take(&pool.client(), 3, NOON).is_err());
         counter.give_back(&pool.client(), NOON);
-        assert_eq!(counter.peek(&pool.client(), NOON), 2);
-        assert_eq!(counter.peek(&address("203.0.113.1"), NOON), 1);
-        counter.remove_expired(NOON + 60);
-        assert_eq!((counter.len(), counter.used_entries.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(counter.peek(&pool.client(), 3, NOON), 2);
     }
 
     #[test]
     fn concurrent_requests_get_exactly_the_limit() {
-        let counter = counter(8, 8);
+        let counter = counter(8);
         let admitted = AtomicU32::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
@@ -311,19 +338,17 @@ mod tests {
                 });
             }
         });
-        assert_eq!(counter.len(), 8);
-        assert_eq!(admitted.into_inner(), 8 * 5 + 5, "eight addresses with an entry and one shared count");
+        assert_eq!((counter.entries(NOON), admitted.into_inner()), (40, 40 * 5));
     }
 
     proptest! {
         #[test]
         fn a_client_that_waits_to_the_end_of_its_window_is_admitted(steps in prop::collection::vec(0_i64..40, 1..60)) {
-            let counter = counter(100, 100);
+            let counter = counter(8);
             let mut now = NOON;
             for step in steps {
                 now += step;
-                if let Err(window) = counter.take(&address("192.0.2.1"), 3, now) {
-                    let wait = counter.seconds_left(&window, now);
+                if let Err(wait) = counter.take(&address("192.0.2.1"), 3, now) {
                     prop_assert!((1..=60).contains(&wait));
                     now += wait as i64;
                     prop_assert!(counter.take(&address("192.0.2.1"), 3, now).is_ok());
