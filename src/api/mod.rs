@@ -86,7 +86,7 @@ fn authorization(headers: &HeaderMap) -> Option<&str> {
 /// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
 /// store.
 pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
-    let caller = state.auth.authenticate(authorization(request.headers));
+    let caller = state.auth.authenticate(authorization(request.headers), state.now());
     if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
         return None;
     }
@@ -100,10 +100,11 @@ pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Respo
 
 /// The same with what may have to wait: looking up the key in the store, and searching.
 pub(crate) async fn respond_later(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
-    let mut caller = state.auth.authenticate(authorization(request.headers));
+    let now = state.now();
+    let mut caller = state.auth.authenticate(authorization(request.headers), now);
     let is_unknown = caller == Err(AuthError::Invalid);
     if is_unknown {
-        caller = state.auth.authenticate_fresh(authorization(request.headers)).await;
+        caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
     }
     let catalog = state.releases.serving();
     let pipeline = Pipeline::new(state, request, &catalog, None);

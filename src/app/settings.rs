@@ -22,7 +22,9 @@ use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
 use crate::auth::KEY_PREFIX;
-use crate::auth::account::{AccountRef, Email, KeyName, KeyRef, ParseKeyRefError};
+use crate::auth::account::{
+    AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
+};
 use crate::auth::audit::Event;
 use crate::data::Date;
 use crate::http::origin::Origin;
@@ -55,7 +57,7 @@ pub enum Command {
         #[command(subcommand)]
         command: AccountCommand,
     },
-    /// Create, list and revoke API keys. Works while the server runs.
+    /// Create, list, rotate and revoke API keys. Works while the server runs.
     Key {
         /// Print JSON, including errors.
         #[arg(long, global = true)]
@@ -150,6 +152,22 @@ pub enum KeyCommand {
         /// A name for the key.
         #[arg(long)]
         name: KeyName,
+        /// Days until the key expires [default: it does not].
+        #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, KEY_DAYS))]
+        expires_in: Option<u32>,
+    },
+    /// Replace a key: create a successor, print it to stdout (shown once), and let the key expire. Both count as one key.
+    Rotate {
+        /// The key's number, its short form (vdx_aB3d…9xYz), the full key, or `-` to read one of these from stdin.
+        #[arg(value_name = "KEY")]
+        key: KeyArgument,
+        /// Hours for which the rotated key is still accepted.
+        #[arg(long, value_name = "HOURS", default_value_t = DEFAULT_OVERLAP_HOURS, allow_negative_numbers = true,
+              value_parser = |text: &str| parse_uint(text, OVERLAP_HOURS))]
+        overlap: u32,
+        /// Days until the successor expires [default: as long as the key was valid].
+        #[arg(long, value_name = "DAYS", allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, KEY_DAYS))]
+        expires_in: Option<u32>,
     },
     /// List keys in their short form.
     List {
@@ -166,7 +184,7 @@ pub enum KeyCommand {
     },
 }
 
-/// A key to be revoked.
+/// A key to be rotated or revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyArgument {
     Key(KeyRef),

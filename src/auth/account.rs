@@ -1,5 +1,6 @@
 //! Accounts and their keys.
 
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 pub use crate::auth::email::{Email, ParseEmailError};
@@ -68,7 +69,7 @@ pub struct Account {
     pub tier: Tier,
     /// Unix seconds.
     pub created_at: i64,
-    /// Keys that are not revoked.
+    /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
     /// Unix seconds at which an operator vouched for its owner; `None` if anybody could have signed up with the address.
     pub verified_at: Option<i64>,
@@ -87,12 +88,55 @@ pub struct KeyRecord {
     pub masked: MaskedKey,
     /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds; `None` if the key is active.
+    /// Unix seconds; `None` if the key was not revoked.
     pub revoked_at: Option<i64>,
+    /// Unix seconds; the first second at which the key is no longer accepted.
+    pub expires_at: Option<i64>,
     /// Unix seconds of the last write of its usage; `None` if never used.
     pub last_used_at: Option<i64>,
     /// Requests of the day on the key's counter, including those of a revoked key whose counter it took over.
     pub used_today: u32,
+}
+
+impl KeyRecord {
+    /// Whether the key is accepted at `now` (Unix seconds).
+    pub fn is_active(&self, now: i64) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
+    }
+
+    /// How long the key is valid in days; `None` if it does not expire.
+    pub fn lifetime(&self) -> Option<u32> {
+        let seconds = self.expires_at?.saturating_sub(self.created_at);
+        u32::try_from(seconds.saturating_add(86_399) / 86_400).ok()
+    }
+}
+
+/// The days for which a new key can be valid.
+pub const KEY_DAYS: RangeInclusive<u32> = 1..=3_650;
+
+/// The hours for which a rotated key can remain valid, by default a day.
+pub const OVERLAP_HOURS: RangeInclusive<u32> = 0..=720;
+pub const DEFAULT_OVERLAP_HOURS: u32 = 24;
+
+/// What replaces a key that is rotated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// Unix seconds until which the rotated key is accepted, unless it expires earlier.
+    pub overlap_ends_at: i64,
+    /// Unix seconds; `None` if the successor does not expire.
+    pub expires_at: Option<i64>,
+}
+
+impl Rotation {
+    pub fn new(overlap_hours: u32, days: Option<u32>, now: i64) -> Self {
+        let overlap_ends_at = now.saturating_add(i64::from(overlap_hours) * 3_600);
+        Self { overlap_ends_at, expires_at: expiry(days, now) }
+    }
+}
+
+/// When a key that is created at `now` (Unix seconds) for so many days expires.
+pub fn expiry(days: Option<u32>, now: i64) -> Option<i64> {
+    days.map(|days| now.saturating_add(i64::from(days) * 86_400))
 }
 
 /// How an operator or a page identifies a key.

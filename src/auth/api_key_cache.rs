@@ -3,7 +3,7 @@ use foldhash::fast::RandomState;
 
 use crate::auth::{ApiKey, AuthError, KeyState};
 
-/// All keys in memory, revoked ones included.
+/// All keys in memory, revoked and expired ones included.
 #[derive(Debug, Default)]
 pub(crate) struct ApiKeyCache {
     /// By the first half of the digest. Half of a SHA-256 reveals nothing about an unknown key; the full digest is compared
@@ -17,11 +17,13 @@ impl ApiKeyCache {
         self.keys.insert(state.digest.first_half(), state)
     }
 
-    pub(crate) fn find(&self, key: &ApiKey) -> Result<KeyState, AuthError> {
+    /// `now` is Unix seconds: a key expires without a change in the store.
+    pub(crate) fn find(&self, key: &ApiKey, now: i64) -> Result<KeyState, AuthError> {
         let digest = key.digest();
         match self.keys.get(&digest.first_half()) {
             Some(state) if state.digest != digest => Err(AuthError::Invalid),
             Some(state) if state.revoked => Err(AuthError::Revoked),
+            Some(state) if state.expires_at.is_some_and(|end| end <= now) => Err(AuthError::Expired),
             Some(state) => Ok(*state),
             None => Err(AuthError::Invalid),
         }

@@ -49,6 +49,8 @@ pub enum Event {
     PasswordChange,
     AccountDeletion,
     KeyCreation,
+    /// The key is the rotated one.
+    KeyRotation,
     KeyRevocation,
     TierChange,
     QuotaReached,
@@ -57,12 +59,13 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::SignIn,
         Self::SignUp,
         Self::PasswordChange,
         Self::AccountDeletion,
         Self::KeyCreation,
+        Self::KeyRotation,
         Self::KeyRevocation,
         Self::TierChange,
         Self::QuotaReached,
@@ -76,6 +79,7 @@ impl Event {
             Self::PasswordChange => "password_change",
             Self::AccountDeletion => "account_deletion",
             Self::KeyCreation => "key_creation",
+            Self::KeyRotation => "key_rotation",
             Self::KeyRevocation => "key_revocation",
             Self::TierChange => "tier_change",
             Self::QuotaReached => "quota_reached",

@@ -47,6 +47,10 @@ pub enum StoreError {
     TooManyKeys { email: Email, tier: Tier, allowed: u32, active: u32 },
     #[error("no such key; list keys with `venturedex key list`")]
     NoSuchKey,
+    #[error("the key was revoked or has expired; create another with `venturedex key create`")]
+    KeyEnded,
+    #[error("the key was rotated, and both keys are still accepted; revoke one of them first")]
+    KeyOverlaps,
     #[error("several keys have this short form; use the number of one:{}", numbers(.0))]
     AmbiguousKey(Vec<KeyId>),
     #[error("{}: {source}", path.display())]
@@ -110,6 +114,8 @@ impl StoreError {
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
+            Self::KeyEnded => "key_ended",
+            Self::KeyOverlaps => "key_overlaps",
             Self::InUse { .. } => "data_in_use",
             Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } => "data_unusable",
             Self::Busy => "busy",
@@ -143,6 +149,8 @@ pub enum AccountError {
     NewKeysUsedUp(u32),
     #[error("you have no such key; your account page lists your keys")]
     NoSuchKey,
+    #[error("this key was rotated, and both keys are still accepted; revoke one of them before you rotate again")]
+    KeyOverlaps,
     /// Too many attempts from the client address, or for the account.
     #[error("too many attempts: {0}")]
     Throttled(RetryAfter),
@@ -170,6 +178,7 @@ impl AccountError {
             Self::KeyLimitReached { .. } => "key_limit_reached",
             Self::NewKeysUsedUp(_) => "new_keys_used_up",
             Self::NoSuchKey => "no_such_key",
+            Self::KeyOverlaps => "key_overlaps",
             Self::Throttled(_) => "throttled",
             Self::Busy(_) => "busy",
             Self::Unavailable(_) => "unavailable",
@@ -192,7 +201,8 @@ impl From<StoreError> for AccountError {
             StoreError::AccountGone | StoreError::PasswordChanged => Self::SignedOut,
             StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
             StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),
-            StoreError::NoSuchKey => Self::NoSuchKey,
+            StoreError::NoSuchKey | StoreError::KeyEnded => Self::NoSuchKey,
+            StoreError::KeyOverlaps => Self::KeyOverlaps,
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
             StoreError::Replaced(_) | StoreError::Full(_) | StoreError::File { .. } | StoreError::Database { .. } => {
                 Self::Unavailable(error)
@@ -216,6 +226,8 @@ pub enum AuthError {
     Invalid,
     #[error("this API key was revoked; use another one")]
     Revoked,
+    #[error("this API key has expired; create another one on the account page")]
+    Expired,
 }
 
 impl AuthError {
@@ -226,6 +238,7 @@ impl AuthError {
             Self::Malformed => "malformed_api_key",
             Self::Invalid => "invalid_api_key",
             Self::Revoked => "revoked_api_key",
+            Self::Expired => "expired_api_key",
         }
     }
 }

@@ -23,7 +23,7 @@ pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::DataLock;
 pub use error::{AccountError, AuthError, StoreError};
 pub use service::accounts::{StartedSession, Visitor};
-pub(crate) use service::api_keys::{AccountUsage, KeyUsage};
+pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
 pub use store::{

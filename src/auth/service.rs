@@ -142,22 +142,26 @@ impl AuthService {
         self.store.as_ref()
     }
 
-    /// Authenticates by the value of the `Authorization` header.
+    /// Authenticates by the value of the `Authorization` header at `now` (Unix seconds).
     ///
     /// A key created by another process since the last refresh is [`AuthError::Invalid`];
     /// [`AuthService::authenticate_fresh`] checks the store again.
-    pub fn authenticate(&self, authorization: Option<&str>) -> Result<Caller, AuthError> {
+    pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
-        self.keys.find(&key).map(Caller::from)
+        self.keys.find(&key, now).map(Caller::from)
     }
 
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
     ///
     /// The look-up runs on a blocking thread and is shared by all requests that wait for one, so that a flood of invented
     /// keys occupies at most one thread.
-    pub async fn authenticate_fresh(self: &Arc<Self>, authorization: Option<&str>) -> Result<Caller, AuthError> {
-        match self.authenticate(authorization) {
+    pub async fn authenticate_fresh(
+        self: &Arc<Self>,
+        authorization: Option<&str>,
+        now: i64,
+    ) -> Result<Caller, AuthError> {
+        match self.authenticate(authorization, now) {
             Err(AuthError::Invalid) => {}
             decided => return decided,
         }
@@ -172,7 +176,7 @@ impl AuthService {
             let _ = tokio::task::spawn_blocking(move || drop(service.last_change.lock())).await;
         }
         drop(lookup);
-        self.authenticate(authorization)
+        self.authenticate(authorization, now)
     }
 
     /// Authenticates if a key is sent: a bearer token that does not begin with `vdx_` is ignored, like a missing header. A
@@ -180,8 +184,9 @@ impl AuthService {
     pub async fn authenticate_optional(
         self: &Arc<Self>,
         authorization: Option<&str>,
+        now: i64,
     ) -> Result<Option<Caller>, AuthError> {
-        if sends_key(authorization) { self.authenticate_fresh(authorization).await.map(Some) } else { Ok(None) }
+        if sends_key(authorization) { self.authenticate_fresh(authorization, now).await.map(Some) } else { Ok(None) }
     }
 
     /// Takes one request from the quota of `today`; an error if none is left.
@@ -230,6 +235,7 @@ impl AuthService {
             account: None,
             tier,
             revoked: false,
+            expires_at: None,
             digest: key.digest(),
             masked: key.masked(),
         });
@@ -269,7 +275,8 @@ impl AuthService {
 
     /// Writes the usage counted since the last call to the store, in one transaction, and returns the number of counts.
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of past
-    /// days, loads the stored usage of the day, ends expired sessions, and purges what is stored for a limited time. If the store fails, the next call writes again.
+    /// days, loads the stored usage of the day, ends expired sessions and keys, and purges what is stored
+    /// for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
         noted(&self.flush_failure, self.write_usage(now))
     }
@@ -299,6 +306,7 @@ impl AuthService {
             self.key_counter.drop_old(today);
             self.key_counter.load(today, self.store.usage(today)?);
             self.store.end_expired_sessions(now)?;
+            self.store.end_expired_keys(now)?;
             self.store.purge(today)?;
             *loaded_day = Some(today);
         }

@@ -1,6 +1,6 @@
 //! Persistent accounts, keys, sessions and usage.
 
-use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
@@ -99,9 +99,31 @@ pub trait Store: Send + Sync {
     /// Deletes sessions that are no longer valid and returns their number.
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
 
-    /// If a key of the account was revoked on the same day (UTC), the new one takes over its counter.
+    /// If a key of the account was revoked or expired on the same day (UTC), the new one takes over its counter.
     /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`], [`StoreError::NewKeysUsedUp`].
-    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError>;
+    fn create_key(
+        &self,
+        account: AccountId,
+        name: &KeyName,
+        key: &ApiKey,
+        expires_at: Option<i64>,
+        now: i64,
+    ) -> Result<KeyRecord, StoreError>;
+
+    /// Creates a successor of an active key, with its name and on its counter, so that both together have the quota of one.
+    /// The rotated key expires when the overlap ends. Returns the rotated key and its successor. [`StoreError::NoSuchKey`],
+    /// [`StoreError::AmbiguousKey`], [`StoreError::KeyEnded`], [`StoreError::KeyOverlaps`], [`StoreError::NewKeysUsedUp`].
+    fn rotate_key(
+        &self,
+        key: KeyRef,
+        successor: &ApiKey,
+        rotation: Rotation,
+        now: i64,
+    ) -> Result<(KeyRecord, KeyRecord), StoreError>;
+
+    /// Ends keys that have expired, so that they no longer count as active, and returns their number. They are rejected from
+    /// their expiry on regardless.
+    fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError>;
 
     /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
     /// key ever created.
@@ -168,6 +190,8 @@ pub struct KeyState {
     pub account: Option<AccountId>,
     pub tier: Tier,
     pub revoked: bool,
+    /// Unix seconds; the first second at which the key is no longer accepted.
+    pub expires_at: Option<i64>,
     pub digest: KeyDigest,
     pub masked: MaskedKey,
 }

@@ -22,6 +22,7 @@ pub enum Code {
     MalformedApiKey,
     InvalidApiKey,
     RevokedApiKey,
+    ExpiredApiKey,
     NotFound,
     UnknownRoute,
     MethodNotAllowed,
@@ -40,7 +41,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 28] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -54,6 +55,7 @@ impl Code {
         Self::MalformedApiKey,
         Self::InvalidApiKey,
         Self::RevokedApiKey,
+        Self::ExpiredApiKey,
         Self::NotFound,
         Self::UnknownRoute,
         Self::MethodNotAllowed,
@@ -144,6 +146,12 @@ impl Code {
                 ("invalid_api_key", 401, "API key invalid", "The key is well-formed, but unknown to this service.")
             }
             Self::RevokedApiKey => ("revoked_api_key", 401, "API key revoked", "The key was revoked. Create another."),
+            Self::ExpiredApiKey => (
+                "expired_api_key",
+                401,
+                "API key expired",
+                "The key was created with an expiry, or was rotated and its overlap has ended. Use its successor, or create another.",
+            ),
             Self::NotFound => (
                 "not_found",
                 404,

@@ -70,7 +70,7 @@ impl McpQuota {
             return Err(rejected(StatusCode::BAD_REQUEST, KEY_IN_URL).with_code("key_in_url"));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        match self.state.auth.authenticate_optional(authorization).await {
+        match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
             Ok(Some(caller)) => return Ok(Subject::Key(caller)),
             Ok(None) => {}
             Err(error) => return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code())),

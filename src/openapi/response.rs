@@ -82,7 +82,7 @@ pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 /// Shared error responses: name, status, additional headers, description.
 const ERRORS: [(&str, u16, &[&str], &str); 10] = [
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
-    ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown or revoked."),
+    ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
     ("NotFound", 404, &[], "No record has this slug; `did_you_mean` has the nearest."),
     ("NotAcceptable", 406, &[], "The request does not accept JSON."),
     ("CursorExpired", 410, &[], "The snapshot of the cursor has expired: restart without `cursor`."),

@@ -23,7 +23,7 @@ impl Browser {
         Self { base: format!("http://{}", server.address), agent, cookie: None }
     }
 
-    fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], form: &[(&str, &str)]) -> Reply {
+    pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], form: &[(&str, &str)]) -> Reply {
         let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
         if let Some(cookie) = &self.cookie {
             request = request.header("cookie", format!("other=1; {cookie}"));
@@ -75,7 +75,7 @@ impl Browser {
     pub fn create_key(&mut self, name: &str) -> (String, i64) {
         let reply = self.post("/account/keys", &[("name", name)]);
         assert_eq!(reply.status, 201, "{}", reply.text);
-        let key = reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned();
+        let key = shown_key(&reply);
         let page = self.get("/account").text;
         let id = page.rsplit("/account/keys/").next().unwrap().split('/').next().unwrap().parse().unwrap();
         (key, id)
@@ -85,6 +85,11 @@ impl Browser {
     pub fn client(&self, key: &str) -> Client {
         Client { base: self.base.clone(), key: Some(key.to_owned()), agent: agent() }
     }
+}
+
+/// The key on the page that shows it once.
+pub fn shown_key(reply: &Reply) -> String {
+    reply.text.split("id=\"key\">").nth(1).unwrap().split('<').next().unwrap().to_owned()
 }
 
 #[test]
@@ -318,6 +323,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
         "/account/password",
         "/account/delete",
         &format!("/account/keys/{id}/revoke"),
+        &format!("/account/keys/{id}/rotate"),
         "/account/sessions/999/end",
     ];
     let mut checked = 0;
@@ -335,7 +341,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
                     headers.extend(origin.map(|origin| ("origin", origin)));
                     // An accepted form is rejected for its content, so that nothing changes.
                     let mut visitor = Browser { cookie: None, ..Browser::at(&server) };
-                    if form.starts_with("/account") && !form.ends_with("/revoke") {
+                    if form.starts_with("/account") && !form.ends_with("/revoke") && !form.ends_with("/rotate") {
                         visitor.cookie.clone_from(&browser.cookie);
                     }
                     let reply = visitor.send(method, form, &headers, &[("email", "none"), ("name", ""), ("new", "")]);
@@ -351,7 +357,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
             }
         }
     }
-    assert_eq!(checked, 6 * 8 * 8 * 6);
+    assert_eq!(checked, 6 * 8 * 9 * 6);
     // The origin is compared with the host name of the request.
     let headers =
         [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];

@@ -87,7 +87,7 @@ fn sign_up(auth: &Arc<AuthService>) -> String {
     runtime.block_on(async {
         let session = auth.sign_up(email, password, "192.0.2.1".parse().unwrap(), NOON).await.unwrap();
         let visitor = auth.visitor(&session.token, NOON).await.unwrap().unwrap();
-        let key = auth.create_key(visitor.account.id, "laptop".parse().unwrap(), NOON).await.unwrap().key;
+        let key = auth.create_key(visitor.account.id, "laptop".parse().unwrap(), None, NOON).await.unwrap().key;
         format!("Bearer {}", key.reveal())
     })
 }
@@ -115,13 +115,13 @@ fn a_tier_meant_for_the_owner_of_an_address_does_not_go_to_a_stranger() {
     // The owner shows up: the stranger's key ends with the stranger's password.
     let verified = run(data.path(), &["account", "verify", "--email", "1"], "");
     assert!(verified.err.contains("if somebody else signed up with the address"), "{}", verified.err);
-    assert!(auth.authenticate(Some(&key)).is_ok());
+    assert!(auth.authenticate(Some(&key), NOON).is_ok());
     let kept = account(&["set-password", "--email", "1", "--password-stdin", "--keep-keys"]);
     assert_eq!(serde_json::from_str::<serde_json::Value>(&kept.ok()).unwrap()["active_keys"], 1);
     let set = run(data.path(), &["account", "set-password", "--email", "1", "--password-stdin"], GOOD);
     assert!(set.err.contains("its sessions were ended, 1 active keys were revoked (--keep-keys"), "{}", set.err);
     auth.refresh().unwrap();
-    assert_eq!(auth.authenticate(Some(&key)), Err(AuthError::Revoked));
+    assert_eq!(auth.authenticate(Some(&key), NOON), Err(AuthError::Revoked));
     let quiet = run(data.path(), &[&["account"], &set_tier[..]].concat(), "");
     assert!(quiet.code == Some(0) && !quiet.err.contains("warning"), "{}", quiet.err);
     // The operator vouches for an account that the operator creates.

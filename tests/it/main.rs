@@ -15,6 +15,7 @@ mod faults;
 mod further;
 mod harness;
 mod indexer;
+mod keys;
 mod language;
 mod layers;
 mod lists;

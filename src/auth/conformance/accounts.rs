@@ -121,7 +121,7 @@ pub(crate) fn a_reset_revokes_keys(open: Open<'_>) {
     add(&*store, 2, NOON).unwrap();
     store.revoke_key(KeyRef::Digest(key(1).digest()), NOON + 1).unwrap();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
-    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), None, NOON).unwrap();
     let last = store.changes(0).unwrap().last;
 
     assert_eq!(open().reset_password(before.account, &hash("kept"), true, NOON + 2).unwrap(), 0);
@@ -179,7 +179,7 @@ pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
     let ada = signed_in(&*store);
     let keys: Vec<_> = (1..=2).map(|number| add(&*store, number, NOON).unwrap()).collect();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, Some(&hash("bob")), NOON).unwrap();
-    let of_bob = store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
+    let of_bob = store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), None, NOON).unwrap();
     add_session(&*store, &store.credentials(&bob.email).unwrap(), 5, NOON).unwrap();
     store.revoke_key(KeyRef::Id(keys[0].id), NOON + 1).unwrap();
     let states = [state(&*store, 1), state(&*store, 2), state(&*store, 8)];
@@ -241,7 +241,7 @@ pub(crate) fn usage_is_reported_by_day_and_key(open: Open<'_>) {
     let ada = ada(&*store, Tier::Pro);
     let keys = [add(&*store, 1, NOON).unwrap().id, add(&*store, 2, NOON).unwrap().id];
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
-    store.create_key(bob.id, &"bob".parse().unwrap(), &crate::auth::conformance::key(8), NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &crate::auth::conformance::key(8), None, NOON).unwrap();
     let (one, two, other) = (state(&*store, 1), state(&*store, 2), state(&*store, 8));
     let day = |number: i64| Date::from_unix(NOON + number * 86_400);
     for (state, number, requests) in [(one, 0, 5), (two, 0, 6), (one, 1, 7), (two, 29, 8), (one, 30, 9), (other, 1, 99)]

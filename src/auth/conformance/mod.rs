@@ -1,6 +1,7 @@
 //! Tests that every implementation of [`Store`] must pass.
 
 mod accounts;
+mod expiry;
 
 use crate::auth::account::{Account, Email, KeyRef};
 use crate::auth::*;
@@ -13,7 +14,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 21] = [
+pub(crate) const TESTS: [(&str, Test); 23] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -22,6 +23,8 @@ pub(crate) const TESTS: [(&str, Test); 21] = [
     ("a key is revoked once, by number, short form or full text", keys_are_revoked),
     ("each handle reports changes once", changes_are_reported),
     ("a key created after a revocation on the same day takes over its counter", counters_are_taken_over),
+    ("an expired key gives its place and its counter to the next", expiry::expired_keys_end),
+    ("a rotated key and its successor count as one key", expiry::rotated_keys_count_as_one),
     ("usage of several handles adds up and is never negative", usage_adds_up),
     ("the recent keys of an account are listed with their usage", recent_keys_are_listed),
     ("old usage and the names of keys revoked long ago are purged", old_data_is_purged),
@@ -59,7 +62,7 @@ fn ada(store: &dyn Store, tier: Tier) -> Account {
 
 fn add(store: &dyn Store, number: u8, now: i64) -> Result<account::KeyRecord, StoreError> {
     let account = store.account(&email("ada@example.com"))?.id;
-    store.create_key(account, &"test".parse().unwrap(), &key(number), now)
+    store.create_key(account, &"test".parse().unwrap(), &key(number), None, now)
 }
 
 fn state(store: &dyn Store, number: u8) -> KeyState {
@@ -76,7 +79,7 @@ fn accounts_are_found(open: Open<'_>) {
     assert_eq!(open().accounts().unwrap(), [ada, zoe]);
     assert!(matches!(store.account(&email("bob@example.com")), Err(StoreError::NoSuchAccount { .. })));
     assert!(matches!(
-        store.create_key(account::AccountId(99), &"test".parse().unwrap(), &key(1), NOON),
+        store.create_key(account::AccountId(99), &"test".parse().unwrap(), &key(1), None, NOON),
         Err(StoreError::AccountGone)
     ));
 }
@@ -254,7 +257,7 @@ fn recent_keys_are_listed(open: Open<'_>) {
     let account = ada(&*store, Tier::Pro);
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
     let ids: Vec<_> = (1..=6).map(|number| add(&*store, number, NOON).unwrap().id).collect();
-    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), None, NOON).unwrap();
     store.add_usage(&[added(state(&*store, 1), NOON, 3), added(state(&*store, 8), NOON, 9)], NOON).unwrap();
     for (index, revoked_at) in [(1, 10), (2, 40), (3, 30), (4, 20)] {
         store.revoke_key(KeyRef::Id(ids[index]), NOON + revoked_at).unwrap();

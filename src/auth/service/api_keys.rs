@@ -5,7 +5,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::auth::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::audit::{Entry, Event};
 use crate::auth::{AccountError, ApiKey, AuthService, RevokedKeys};
 use crate::data::Date;
@@ -25,7 +25,7 @@ pub struct NewKey {
 pub(crate) struct AccountUsage {
     /// The oldest first, today last.
     pub(crate) days: Vec<Date>,
-    /// By number: all active keys, and of the [`LISTED_REVOKED`] keys revoked last those that were used on one of the days.
+    /// By number: all active keys, and of the [`LISTED_REVOKED`] keys that ended last those that were used on one of the days.
     pub(crate) keys: Vec<KeyUsage>,
     /// The requests of all other keys on each of the days.
     pub(crate) others: Vec<u64>,
@@ -49,7 +49,7 @@ impl AccountUsage {
 }
 
 impl AuthService {
-    /// Creates a key, which is accepted when this returns.
+    /// Creates a key, which is accepted when this returns, until `expires_at` (Unix seconds).
     ///
     /// # Errors
     /// [`AccountError::KeyLimitReached`], [`AccountError::NewKeysUsedUp`], [`AccountError::SignedOut`].
@@ -57,11 +57,12 @@ impl AuthService {
         self: &Arc<Self>,
         account: AccountId,
         name: KeyName,
+        expires_at: Option<i64>,
         now: i64,
     ) -> Result<NewKey, AccountError> {
         let created = self.blocking(move |service| {
             let key = ApiKey::generate()?;
-            let record = service.store.create_key(account, &name, &key, now)?;
+            let record = service.store.create_key(account, &name, &key, expires_at, now)?;
             // The key cannot be shown again, so it is returned even if the refresh fails; it is looked up when it is used.
             let _ = service.refresh();
             Ok(NewKey { key, record })
@@ -70,6 +71,32 @@ impl AuthService {
         let key = created.as_ref().ok().map(|new| new.record.id);
         self.audit(Entry { key, ..Entry::new(Event::KeyCreation, Some(account)) }, created.as_ref().err());
         created
+    }
+
+    /// Creates a successor of a key, and returns it with the rotated key, which is accepted until the overlap ends.
+    ///
+    /// # Errors
+    /// [`AccountError::NoSuchKey`], also for a key of another account and one that is not active,
+    /// [`AccountError::KeyOverlaps`], [`AccountError::NewKeysUsedUp`].
+    pub async fn rotate_key(
+        self: &Arc<Self>,
+        account: AccountId,
+        key: KeyId,
+        rotation: Rotation,
+        now: i64,
+    ) -> Result<(KeyRecord, NewKey), AccountError> {
+        let rotated = self.blocking(move |service| {
+            let key_ref = KeyRef::Of(account, key);
+            let key = ApiKey::generate()?;
+            let (rotated, record) = service.store.rotate_key(key_ref, &key, rotation, now)?;
+            // As above; a rotated key that was to end at once ends with the next periodic refresh then.
+            let _ = service.refresh();
+            Ok((rotated, NewKey { key, record }))
+        });
+        let rotated = rotated.await;
+        let entry = Entry { key: Some(key), ..Entry::new(Event::KeyRotation, Some(account)) };
+        self.audit(entry, rotated.as_ref().err());
+        rotated
     }
 
     /// Revokes a key, which is rejected when this returns.
@@ -96,7 +123,7 @@ impl AuthService {
     /// An active key of an account.
     ///
     /// # Errors
-    /// [`AccountError::NoSuchKey`], also for a key of another account and for a revoked one.
+    /// [`AccountError::NoSuchKey`], also for a key of another account and for one that was revoked or has expired.
     pub async fn active_key(
         self: &Arc<Self>,
         account: AccountId,
@@ -105,7 +132,7 @@ impl AuthService {
     ) -> Result<KeyRecord, AccountError> {
         let today = Date::from_unix(now);
         let key = self.blocking(move |service| service.store.key(KeyRef::Of(account, key), today)).await?;
-        if key.revoked_at.is_some() { Err(AccountError::NoSuchKey) } else { Ok(self.up_to_date(key, today)) }
+        if key.is_active(now) { Ok(self.up_to_date(key, today)) } else { Err(AccountError::NoSuchKey) }
     }
 
     /// The usage of an account's keys on the last `days` days including today, up to the last request.
@@ -144,7 +171,7 @@ impl AuthService {
             let today = Quota::of(key.tier.daily_limit(), used, today).with_tier(key.tier);
             KeyUsage { key, requests, today }
         };
-        let is_shown = |key: &KeyUsage| key.key.revoked_at.is_none() || key.requests.iter().any(|count| *count > 0);
+        let is_shown = |key: &KeyUsage| key.key.is_active(now) || key.requests.iter().any(|count| *count > 0);
         let keys = keys.into_iter().map(of_key).filter(is_shown).collect();
         Ok(AccountUsage { days, keys, others })
     }

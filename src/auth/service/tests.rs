@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
@@ -31,12 +31,13 @@ fn data(tier: Tier) -> (TempDir, SqliteStore) {
 
 fn add(store: &dyn Store, now: i64) -> (String, KeyRecord) {
     let key = ApiKey::from_seed(&random().unwrap());
-    let record = store.create_key(store.account(&email()).unwrap().id, &"test".parse().unwrap(), &key, now).unwrap();
+    let record =
+        store.create_key(store.account(&email()).unwrap().id, &"test".parse().unwrap(), &key, None, now).unwrap();
     (format!("Bearer {}", key.reveal()), record)
 }
 
 fn caller(service: &AuthService, header: &str) -> Caller {
-    service.authenticate(Some(header)).unwrap()
+    service.authenticate(Some(header), NOON).unwrap()
 }
 
 #[test]
@@ -50,19 +51,19 @@ fn each_invalid_header_is_rejected_with_its_reason() {
 
     let key = header.strip_prefix("Bearer ").unwrap();
     for accepted in [format!("bearer {key}"), format!("BEARER   {key} ")] {
-        assert!(service.authenticate(Some(&accepted)).is_ok(), "{accepted}");
+        assert!(service.authenticate(Some(&accepted), NOON).is_ok(), "{accepted}");
     }
     for missing in [None, Some(""), Some("  "), Some("Bearer"), Some("Bearer ")] {
-        assert_eq!(service.authenticate(missing), Err(AuthError::Missing), "{missing:?}");
+        assert_eq!(service.authenticate(missing, NOON), Err(AuthError::Missing), "{missing:?}");
     }
     let mut mistyped = header.clone();
     mistyped.replace_range(20..21, if &header[20..21] == "x" { "y" } else { "x" });
     let cut = &header[..header.len() - 1];
     for malformed in [mistyped.as_str(), cut, key, "Basic YWRhOmFkYQ==", "Bearer abc", "Bearer vdx_"] {
-        assert_eq!(service.authenticate(Some(malformed)), Err(AuthError::Malformed), "{malformed}");
+        assert_eq!(service.authenticate(Some(malformed), NOON), Err(AuthError::Malformed), "{malformed}");
     }
     let unknown = ApiKey::from_seed(&[3; 32]);
-    assert_eq!(service.authenticate(Some(&format!("Bearer {}", unknown.reveal()))), Err(AuthError::Invalid));
+    assert_eq!(service.authenticate(Some(&format!("Bearer {}", unknown.reveal())), NOON), Err(AuthError::Invalid));
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn changes_by_operators_apply_after_the_next_refresh() {
     let (data, store) = data(Tier::Free);
     let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
-    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Invalid));
+    assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Invalid));
     assert_eq!(service.refresh().unwrap(), 1);
     assert_eq!(service.take(&caller(&service, &header), today()).unwrap().limit, Some(100));
     assert_eq!(service.refresh().unwrap(), 0);
@@ -82,10 +83,10 @@ fn changes_by_operators_apply_after_the_next_refresh() {
 
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
     service.refresh().unwrap();
-    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked));
+    assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Revoked));
     drop(service);
     let service = AuthService::open(data.path(), NOON).unwrap();
-    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked), "after a restart too");
+    assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Revoked), "after a restart too");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -98,14 +99,14 @@ async fn a_key_just_created_by_another_process_is_accepted_at_once() {
         let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
         let (service, header) = (service.clone(), header.clone());
         tasks.push(tokio::spawn(async move {
-            assert!(service.authenticate_fresh(Some(&header)).await.is_ok());
-            assert_eq!(service.authenticate_fresh(Some(&invented)).await, Err(AuthError::Invalid));
+            assert!(service.authenticate_fresh(Some(&header), NOON).await.is_ok());
+            assert_eq!(service.authenticate_fresh(Some(&invented), NOON).await, Err(AuthError::Invalid));
         }));
     }
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(service.authenticate_fresh(None).await, Err(AuthError::Missing));
+    assert_eq!(service.authenticate_fresh(None, NOON).await, Err(AuthError::Missing));
 }
 
 #[tokio::test]
@@ -114,14 +115,14 @@ async fn optional_authentication_only_checks_keys_of_this_service() {
     let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
     for nobody in [None, Some(""), Some("Bearer"), Some("Bearer eyJhbGciOi"), Some("Basic YWRhOmFkYQ==")] {
-        assert_eq!(service.authenticate_optional(nobody).await, Ok(None), "{nobody:?}");
+        assert_eq!(service.authenticate_optional(nobody, NOON).await, Ok(None), "{nobody:?}");
     }
-    let found = service.authenticate_optional(Some(&header)).await.unwrap();
+    let found = service.authenticate_optional(Some(&header), NOON).await.unwrap();
     assert_eq!(found.map(|caller| caller.key), Some(record.id));
-    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong")).await, Err(AuthError::Malformed));
+    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong"), NOON).await, Err(AuthError::Malformed));
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
     service.refresh().unwrap();
-    assert_eq!(service.authenticate_optional(Some(&header)).await, Err(AuthError::Revoked));
+    assert_eq!(service.authenticate_optional(Some(&header), NOON).await, Err(AuthError::Revoked));
 }
 
 #[test]
@@ -354,8 +355,27 @@ impl Store for FailingStore {
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
         self.store.end_expired_sessions(now)
     }
-    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError> {
-        self.store.create_key(account, name, key, now)
+    fn create_key(
+        &self,
+        account: AccountId,
+        name: &KeyName,
+        key: &ApiKey,
+        expires_at: Option<i64>,
+        now: i64,
+    ) -> Result<KeyRecord, StoreError> {
+        self.store.create_key(account, name, key, expires_at, now)
+    }
+    fn rotate_key(
+        &self,
+        key: KeyRef,
+        successor: &ApiKey,
+        rotation: Rotation,
+        now: i64,
+    ) -> Result<(KeyRecord, KeyRecord), StoreError> {
+        self.store.rotate_key(key, successor, rotation, now)
+    }
+    fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError> {
+        self.store.end_expired_keys(now)
     }
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
         self.store.keys(account, today)

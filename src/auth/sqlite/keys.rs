@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::account::{Account, AccountId, CounterId, KeyId, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::sqlite::rows::{KEYS, RECENT_KEYS, read_key, read_state};
 use crate::auth::sqlite::{SqliteError, accounts, next_change, usage};
 use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
 use crate::data::Date;
+use crate::quota::Tier;
 
 /// The short form of a key whose account was deleted.
 const ORPHAN: &str = "vdx_0000…0000";
@@ -18,33 +19,61 @@ pub(crate) fn create(
     account: AccountId,
     name: &KeyName,
     key: &ApiKey,
+    expires_at: Option<i64>,
     now: i64,
 ) -> Result<KeyRecord, SqliteError> {
+    end_expired(transaction, now)?;
     let Account { email, tier, active_keys, .. } = accounts::by_id(transaction, account)?;
     if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
         return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
     }
-    if let Some(allowed) = tier.new_keys_per_day()
-        && created_on(transaction, account, Date::from_unix(now))? >= allowed
-    {
-        return Err(StoreError::NewKeysUsedUp { email, tier, allowed }.into());
-    }
+    check_new_keys(transaction, account, email, tier, now)?;
     let counter = free_counter(transaction, account, Date::from_unix(now))?;
+    let key = insert(transaction, account, name.as_str(), key, counter, expires_at, now)?;
+    record(transaction, key, Date::from_unix(now))
+}
+
+fn check_new_keys(
+    connection: &Connection,
+    account: AccountId,
+    email: Email,
+    tier: Tier,
+    now: i64,
+) -> Result<(), SqliteError> {
+    match tier.new_keys_per_day() {
+        Some(allowed) if created_on(connection, account, Date::from_unix(now))? >= allowed => {
+            Err(StoreError::NewKeysUsedUp { email, tier, allowed }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds a key on a counter, on its own by default, and returns its number.
+fn insert(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    name: &str,
+    key: &ApiKey,
+    counter: Option<i64>,
+    expires_at: Option<i64>,
+    now: i64,
+) -> Result<i64, SqliteError> {
     let change = next_change(transaction)?;
     let key: i64 = transaction
         .prepare_cached(
-            "INSERT INTO keys (account, name, digest, shown, counter, created_at, changed)
-             VALUES (:account, :name, :digest, :shown, :counter, :now, :changed) RETURNING id",
+            "INSERT INTO keys (account, name, digest, shown, counter, created_at, expires_at, changed)
+             VALUES (:account, :name, :digest, :shown, :counter, :now, :expires_at, :changed) RETURNING id",
         )?
         .query_row(
             named_params! {
                 ":account": account.0,
-                ":name": name.as_str(),
+                ":name": name,
                 ":digest": key.digest().bytes(),
                 ":shown": key.masked().to_string(),
                 // A new counter has the number of the key, which is set below.
                 ":counter": counter.unwrap_or(0),
                 ":now": now,
+                ":expires_at": expires_at,
                 ":changed": change,
             },
             |row| row.get(0),
@@ -52,7 +81,49 @@ pub(crate) fn create(
     if counter.is_none() {
         transaction.execute("UPDATE keys SET counter = id WHERE id = ?", [key])?;
     }
-    record(transaction, key, Date::from_unix(now))
+    Ok(key)
+}
+
+/// Creates a successor on the counter of the key. As a counter is never shared by more than two active keys, rotating again
+/// and again does not collect valid keys.
+pub(crate) fn rotate(
+    transaction: &Transaction<'_>,
+    key: KeyRef,
+    successor: &ApiKey,
+    rotation: Rotation,
+    now: i64,
+) -> Result<(KeyRecord, KeyRecord), SqliteError> {
+    end_expired(transaction, now)?;
+    let today = Date::from_unix(now);
+    let id = find(transaction, key)?;
+    let rotated = record(transaction, id, today)?;
+    if !rotated.is_active(now) {
+        return Err(StoreError::KeyEnded.into());
+    }
+    let overlaps: bool = transaction.query_row(
+        "SELECT EXISTS (SELECT 1 FROM keys WHERE account = ? AND revoked_at IS NULL AND counter = ? AND id <> ?)",
+        (rotated.account.0, rotated.counter.0, id),
+        |row| row.get(0),
+    )?;
+    if overlaps {
+        return Err(StoreError::KeyOverlaps.into());
+    }
+    check_new_keys(transaction, rotated.account, rotated.email, rotated.tier, now)?;
+    let Rotation { overlap_ends_at, expires_at } = rotation;
+    let (account, counter) = (rotated.account, Some(rotated.counter.0));
+    let new = insert(transaction, account, &rotated.name, successor, counter, expires_at, now)?;
+    let change = next_change(transaction)?;
+    transaction.execute(
+        "UPDATE keys SET expires_at = min(coalesce(expires_at, ?1), ?1), changed = ?2 WHERE id = ?3",
+        (overlap_ends_at, change, id),
+    )?;
+    end_expired(transaction, now)?;
+    Ok((record(transaction, id, today)?, record(transaction, new, today)?))
+}
+
+/// Needs no new change: a key in memory is rejected from its expiry on.
+pub(crate) fn end_expired(transaction: &Transaction<'_>, now: i64) -> Result<usize, rusqlite::Error> {
+    transaction.execute("UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?", [now])
 }
 
 pub(crate) fn all(
@@ -147,8 +218,9 @@ pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, ru
     // The database was restored from an older copy: all keys are read again.
     let since = if last < since { 0 } else { since };
     let mut statement = connection.prepare_cached(
-        "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), keys.revoked_at IS NOT NULL, \
-         keys.digest, keys.shown FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
+        "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
+         keys.revoked_at IS NOT NULL AND (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
+         keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
     )?;
     let keys = statement.query_map([since], read_state)?.collect::<Result<_, _>>()?;
     Ok(Changes { last, keys })

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::sqlite::files::FileId;
@@ -327,8 +327,29 @@ impl Store for SqliteStore {
         self.change("end expired sessions", |transaction| sessions::end_expired(transaction, now))
     }
 
-    fn create_key(&self, account: AccountId, name: &KeyName, key: &ApiKey, now: i64) -> Result<KeyRecord, StoreError> {
-        self.change("create the key", |transaction| keys::create(transaction, account, name, key, now))
+    fn create_key(
+        &self,
+        account: AccountId,
+        name: &KeyName,
+        key: &ApiKey,
+        expires_at: Option<i64>,
+        now: i64,
+    ) -> Result<KeyRecord, StoreError> {
+        self.change("create the key", |transaction| keys::create(transaction, account, name, key, expires_at, now))
+    }
+
+    fn rotate_key(
+        &self,
+        key: KeyRef,
+        successor: &ApiKey,
+        rotation: Rotation,
+        now: i64,
+    ) -> Result<(KeyRecord, KeyRecord), StoreError> {
+        self.change("rotate the key", |transaction| keys::rotate(transaction, key, successor, rotation, now))
+    }
+
+    fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError> {
+        self.change("end expired keys", |transaction| Ok(keys::end_expired(transaction, now)?))
     }
 
     fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {

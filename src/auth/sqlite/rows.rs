@@ -9,11 +9,13 @@ use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecor
 use crate::auth::{KeyDigest, KeyState};
 
 pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
-     (SELECT count(*) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, accounts.verified_at FROM accounts";
+     (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
+     accounts.verified_at FROM accounts";
 
 /// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
 pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
-     keys.created_at, keys.revoked_at, keys.last_used_at, keys.counter \
+     keys.created_at, CASE WHEN keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1) THEN keys.revoked_at END, \
+     keys.last_used_at, keys.counter, keys.expires_at \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
 /// The ids of an account's active keys and of those revoked at `:since` or later: two ranges of one index, so that keys
@@ -44,6 +46,7 @@ pub(crate) fn read_key(row: &Row<'_>) -> Result<KeyRecord, rusqlite::Error> {
         revoked_at: row.get(7)?,
         last_used_at: row.get(8)?,
         counter: CounterId(row.get(9)?),
+        expires_at: row.get(10)?,
         used_today: 0,
     })
 }
@@ -57,6 +60,7 @@ pub(crate) fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
         revoked: row.get(4)?,
         digest: KeyDigest::from_bytes(row.get(5)?),
         masked: parsed(row, 6)?,
+        expires_at: row.get(7)?,
     })
 }
 

@@ -31,7 +31,7 @@ fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
     let today = Date::from_unix(NOON);
     let email: Email = "ada@example.com".parse().unwrap();
     let ada = store.create_account(&email, Tier::Free, None, NOON).unwrap().id;
-    let key = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[1; 32]), NOON).unwrap();
+    let key = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[1; 32]), None, NOON).unwrap();
     let used = AddedUsage { key: key.id, counter: key.counter, day: today, requests: 1 };
     store.add_usage(&[used], NOON).unwrap();
     let other = store.create_account(&"bob@example.com".parse().unwrap(), Tier::Enterprise, None, NOON).unwrap().id;
@@ -64,7 +64,7 @@ fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
     assert_eq!(listed.iter().map(|listed| (listed.id, listed.used_today)).collect::<Vec<_>>(), [(key.id, 1)]);
     assert_eq!(store.usage_of(ada, first, today).unwrap().len(), 1);
     store.key(KeyRef::Of(ada, key.id), today).unwrap();
-    let new = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[2; 32]), NOON).unwrap();
+    let new = store.create_key(ada, &"test".parse().unwrap(), &ApiKey::from_seed(&[2; 32]), None, NOON).unwrap();
     store.revoke_key(KeyRef::Of(ada, new.id), NOON).unwrap();
     steps.iter().map(|steps| steps.load(Ordering::Relaxed)).sum()
 }
@@ -224,7 +224,8 @@ fn no_data_of_a_deleted_account_remains_in_the_files() {
     let password = PasswordHash::from_stored("the hash of a password".to_owned());
     let account = store.create_account(&email, Tier::Free, Some(&password), NOON).unwrap().id;
     let key = ApiKey::from_seed(&[77; 32]);
-    let masked = store.create_key(account, &"name of a key".parse().unwrap(), &key, NOON).unwrap().masked.to_string();
+    let masked =
+        store.create_key(account, &"name of a key".parse().unwrap(), &key, None, NOON).unwrap().masked.to_string();
     let version = store.credentials(&email).unwrap().version;
     let session = SessionToken::from_seed([78; 32]).digest();
     store
@@ -251,7 +252,7 @@ fn no_key_is_stored_in_the_files() {
     let email: Email = "ada@example.com".parse().unwrap();
     store.create_account(&email, Tier::Free, None, NOON).unwrap();
     let key = ApiKey::from_seed(&[77; 32]);
-    store.create_key(store.account(&email).unwrap().id, &"test".parse().unwrap(), &key, NOON).unwrap();
+    store.create_key(store.account(&email).unwrap().id, &"test".parse().unwrap(), &key, None, NOON).unwrap();
     store.revoke_key(KeyRef::Digest(key.digest()), NOON).unwrap();
     // Only the first 8 and last 4 characters are stored: no part of the rest may be there.
     let secret = &key.reveal().as_bytes()[8..36];

@@ -43,7 +43,7 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
                 false => format!("{revoked} active keys were revoked (--keep-keys keeps them)"),
             };
             let message = format!("set the password of account {} {email}; all its sessions were ended, {keys}", id.0);
-            (Account { active_keys: active_keys - revoked, ..account }, message)
+            (Account { active_keys: if keep_keys { *active_keys } else { 0 }, ..account }, message)
         }
         AccountCommand::Delete { email } => {
             let account = find(store, &email)?;

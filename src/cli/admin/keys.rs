@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::print::{note, print, print_json, print_table};
 use super::{CommandError, find, line_from_stdin, now};
 use crate::app::settings::{KeyArgument, KeyCommand};
-use crate::auth::account::{Account, AccountRef, KeyName, KeyRecord, KeyRef};
+use crate::auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
 use crate::auth::{ApiKey, Store};
 use crate::data::Date;
 use crate::data::import::clean::is_hidden;
@@ -13,14 +13,9 @@ use crate::http::headers::rfc3339;
 
 pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
     match command {
-        KeyCommand::Create { email, name } => create_key(store, &email, &name, json),
-        KeyCommand::Revoke { key } => {
-            let key = match key {
-                KeyArgument::Key(key) => key,
-                KeyArgument::Stdin => line_from_stdin("key")?.parse()?,
-            };
-            revoke_key(store, key, json)
-        }
+        KeyCommand::Create { email, name, expires_in } => create_key(store, &email, &name, expires_in, json),
+        KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(store, key_ref(key)?, overlap, expires_in, json),
+        KeyCommand::Revoke { key } => revoke_key(store, key_ref(key)?, json),
         KeyCommand::List { email } => {
             let account = match email {
                 Some(email) => Some(find(store, &email)?.id),
@@ -41,23 +36,67 @@ pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<
                     key.used_today.to_string(),
                     rfc3339(key.created_at),
                     time(key.last_used_at),
+                    time(key.expires_at),
                     time(key.revoked_at),
                 ]
             });
-            print_table(["ID", "KEY", "E-MAIL", "NAME", "TODAY", "CREATED", "LAST USED", "REVOKED"], rows.collect())
+            print_table(
+                ["ID", "KEY", "E-MAIL", "NAME", "TODAY", "CREATED", "LAST USED", "EXPIRES", "REVOKED"],
+                rows.collect(),
+            )
         }
     }
 }
 
-fn create_key(store: &dyn Store, email: &AccountRef, name: &KeyName, json: bool) -> Result<(), CommandError> {
+fn key_ref(key: KeyArgument) -> Result<KeyRef, CommandError> {
+    match key {
+        KeyArgument::Key(key) => Ok(key),
+        KeyArgument::Stdin => Ok(line_from_stdin("key")?.parse()?),
+    }
+}
+
+fn create_key(
+    store: &dyn Store,
+    email: &AccountRef,
+    name: &KeyName,
+    days: Option<u32>,
+    json: bool,
+) -> Result<(), CommandError> {
     let key = ApiKey::generate()?;
-    let Account { id, email, .. } = find(store, email)?;
-    let record = store.create_key(id, name, &key, now())?;
+    let id = find(store, email)?.id;
+    let now = now();
+    let record = store.create_key(id, name, &key, expiry(days, now), now)?;
+    print_key(store, &key, &record, None, json)
+}
+
+fn rotate_key(store: &dyn Store, key: KeyRef, overlap: u32, days: Option<u32>, json: bool) -> Result<(), CommandError> {
+    let successor = ApiKey::generate()?;
+    let now = now();
+    let days = days.or(store.key(key, Date::from_unix(now))?.lifetime());
+    let (rotated, record) = store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
+    print_key(store, &successor, &record, Some(&rotated), json)
+}
+
+/// Prints a new key, once.
+fn print_key(
+    store: &dyn Store,
+    key: &ApiKey,
+    record: &KeyRecord,
+    rotated: Option<&KeyRecord>,
+    json: bool,
+) -> Result<(), CommandError> {
     let printed = if json {
-        print_json(&NewKey { key: key.reveal(), record: KeyRow::of(&record) })
+        print_json(&NewKey { key: key.reveal(), record: KeyRow::of(record), rotated: rotated.map(KeyRow::of) })
     } else {
-        let (id, tier) = (record.id.0, record.tier);
-        note(&format!("created key {id} `{}` of {email} ({tier}); store it now, it is shown only once", record.name));
+        let KeyRecord { id, name, email, tier, expires_at, .. } = record;
+        let expiry = expires_at.map_or_else(String::new, |at| format!(", expires at {}", rfc3339(at)));
+        note(&format!(
+            "created key {} `{name}` of {email} ({tier}{expiry}); store it now, it is shown only once",
+            id.0
+        ));
+        if let Some(KeyRecord { id, expires_at: Some(end), .. }) = rotated {
+            note(&format!("it replaces key {}, which is accepted until {}", id.0, rfc3339(*end)));
+        }
         print(key.reveal())
     };
     if printed.is_err() {
@@ -74,9 +113,10 @@ fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandE
     if json {
         return print_json(&KeyRow::of(&record));
     }
-    let KeyRecord { id, masked, email, revoked_at, .. } = &record;
-    let result = match revoked_at {
-        Some(before) if *before < now => format!("was already revoked at {}", rfc3339(*before)),
+    let KeyRecord { id, masked, email, revoked_at, expires_at, .. } = &record;
+    let result = match (revoked_at, expires_at) {
+        (Some(before), _) if *before < now => format!("was already revoked at {}", rfc3339(*before)),
+        (None, Some(end)) => format!("has already expired at {}", rfc3339(*end)),
         _ => "was revoked".to_owned(),
     };
     let name = name(&record).map_or_else(String::new, |name| format!(" `{name}`"));
@@ -96,6 +136,8 @@ struct NewKey<'a> {
     key: &'a str,
     #[serde(flatten)]
     record: KeyRow<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rotated: Option<KeyRow<'a>>,
 }
 
 #[derive(Serialize)]
@@ -110,6 +152,7 @@ struct KeyRow<'a> {
     used_today: u32,
     created_at: String,
     last_used_at: Option<String>,
+    expires_at: Option<String>,
     revoked_at: Option<String>,
 }
 
@@ -126,6 +169,7 @@ impl<'a> KeyRow<'a> {
             used_today: key.used_today,
             created_at: rfc3339(key.created_at),
             last_used_at: key.last_used_at.map(rfc3339),
+            expires_at: key.expires_at.map(rfc3339),
             revoked_at: key.revoked_at.map(rfc3339),
         }
     }

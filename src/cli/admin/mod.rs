@@ -40,7 +40,12 @@ pub fn audit(filter: &AuditFilter) -> ExitCode {
 }
 
 fn run(data: &Path, json: bool, command: impl FnOnce(&dyn Store) -> Result<(), CommandError>) -> ExitCode {
-    match SqliteStore::open(data).map_err(CommandError::from).and_then(|store| command(&store)) {
+    let run = || {
+        let store = SqliteStore::open(data)?;
+        store.end_expired_keys(now())?;
+        command(&store)
+    };
+    match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             print::print_error(&error, json);

@@ -1,13 +1,17 @@
-//! Creating and revoking keys.
+//! Creating, rotating and revoking keys.
 
 use askama::Template;
 use http::StatusCode;
 
-use crate::auth::account::{KeyId, KeyName};
+use crate::auth::account::{
+    DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry,
+};
+use crate::auth::{NewKey, Visitor};
 use crate::site::account::form::FormData;
 use crate::site::account::overview::{AccountMessages, show};
-use crate::site::account::sign::form_error;
+use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::sentence;
 use crate::site::format;
 use crate::site::layout::PageLayout;
 
@@ -17,7 +21,70 @@ struct NewKeyPage {
     layout: PageLayout,
     name: String,
     key: String,
+    /// When the key expires; empty if it does not.
+    expires: String,
+    /// Until when the rotated key is accepted; empty if none was rotated.
+    overlap_ends: String,
     base: String,
+}
+
+#[derive(Template)]
+#[template(path = "rotate_key.html")]
+struct RotatePage {
+    layout: PageLayout,
+    id: i64,
+    name: String,
+    masked: String,
+    last_used: String,
+    overlaps: Vec<Choice>,
+    lifetimes: Vec<Choice>,
+    error: String,
+}
+
+/// An option of a selection.
+pub(crate) struct Choice {
+    pub(crate) value: String,
+    pub(crate) text: String,
+    pub(crate) is_selected: bool,
+}
+
+/// The days for which a new key can be valid; `selected` is one of them.
+pub(crate) fn lifetimes(selected: Option<u32>) -> Vec<Choice> {
+    let mut days: Vec<u32> = [7, 30, 90, 365].into_iter().chain(selected).collect();
+    days.sort_unstable();
+    days.dedup();
+    let days = days.into_iter().map(|days| Choice {
+        value: days.to_string(),
+        text: format!("in {}", format::counted(days, "day", "days")),
+        is_selected: selected == Some(days),
+    });
+    let never = Choice { value: String::new(), text: "never".to_owned(), is_selected: selected.is_none() };
+    [never].into_iter().chain(days).collect()
+}
+
+fn overlaps() -> Vec<Choice> {
+    let choice = |(hours, text): (u32, &str)| Choice {
+        value: hours.to_string(),
+        text: text.to_owned(),
+        is_selected: hours == DEFAULT_OVERLAP_HOURS,
+    };
+    [(0, "ends now"), (1, "works for 1 more hour"), (24, "works for 24 more hours"), (168, "works for 7 more days")]
+        .map(choice)
+        .into()
+}
+
+/// The days after which a new key expires; an empty field if it does not.
+fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
+    let text = form.text("expires");
+    let days = text.parse().ok().filter(|days| KEY_DAYS.contains(days));
+    match text.is_empty() || days.is_some() {
+        true => Ok(days),
+        false => Err(format!("invalid number of days; use {} to {}", KEY_DAYS.start(), KEY_DAYS.end())),
+    }
+}
+
+fn last_used(key: &KeyRecord) -> String {
+    key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", format::instant(at)))
 }
 
 #[derive(Template)]
@@ -40,19 +107,65 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
             return show(request, &visitor, AccountMessages::key_error(&error.to_string())).await;
         }
     };
+    let days = match lifetime(form) {
+        Ok(days) => days,
+        Err(error) => return show(request, &visitor, AccountMessages::key_error(&error)).await,
+    };
     let auth = &request.page.state.auth;
-    match auth.create_key(visitor.account.id, name, request.now).await {
-        Ok(created) => {
-            let catalog = request.page.state.releases.current();
-            let page = NewKeyPage {
-                layout: request.layout(catalog.snapshot(), "Your new key", "A key that was just created."),
-                name: created.record.name,
-                key: created.key.reveal().to_owned(),
-                base: request.page.state.public_url.clone(),
-            };
-            Ok(Reply::Page(StatusCode::CREATED, page.render()?))
-        }
+    match auth.create_key(visitor.account.id, name, expiry(days, request.now), request.now).await {
+        Ok(created) => new_key_page(request, created, None),
         Err(error) => show(request, &visitor, AccountMessages::key_error(&form_error(error)?)).await,
+    }
+}
+
+fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&KeyRecord>) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let instant = |at: Option<i64>| at.map_or_else(String::new, format::instant);
+    let page = NewKeyPage {
+        layout: request.layout(catalog.snapshot(), "Your new key", "A key that was just created."),
+        name: created.record.name,
+        key: created.key.reveal().to_owned(),
+        expires: instant(created.record.expires_at),
+        overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
+        base: request.page.state.public_url.clone(),
+    };
+    Ok(Reply::Page(StatusCode::CREATED, page.render()?))
+}
+
+/// `GET /account/keys/{id}/rotate`.
+pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    show_rotation(request, &visitor, id, "").await
+}
+
+async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId, error: &str) -> Result<Reply, Reply> {
+    let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
+    let catalog = request.page.state.releases.current();
+    let page = RotatePage {
+        layout: request.layout(catalog.snapshot(), "Rotate a key", "Replace an API key by another."),
+        id: id.0,
+        last_used: last_used(&key),
+        masked: key.masked.to_string(),
+        overlaps: overlaps(),
+        lifetimes: lifetimes(key.lifetime()),
+        name: key.name,
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /account/keys/{id}/rotate`: creates a successor and shows it once; the key ends after an overlap.
+pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let hours = form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
+    let days = match lifetime(form) {
+        Ok(days) => days,
+        Err(error) => return show_rotation(request, &visitor, id, &error).await,
+    };
+    let rotation = Rotation::new(hours.unwrap_or(DEFAULT_OVERLAP_HOURS), days, request.now);
+    match request.page.state.auth.rotate_key(visitor.account.id, id, rotation, request.now).await {
+        Ok((rotated, created)) => new_key_page(request, created, Some(&rotated)),
+        Err(error) => show_rotation(request, &visitor, id, &form_error(error)?).await,
     }
 }
 
@@ -64,11 +177,9 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Resul
     let page = RevokePage {
         layout: request.layout(catalog.snapshot(), "Revoke a key", "Revoke an API key."),
         id: id.0,
+        last_used: last_used(&key),
         name: key.name,
         masked: key.masked.to_string(),
-        last_used: key
-            .last_used_at
-            .map_or_else(|| "never used".to_owned(), |at| format!("last used {}", format::instant(at))),
     };
     Ok(Reply::Page(StatusCode::OK, page.render()?))
 }

@@ -32,6 +32,7 @@ pub enum AccountRoute {
     Account,
     Keys,
     Revoke(KeyId),
+    Rotate(KeyId),
     EndSession(SessionId),
     Password,
     Delete,
@@ -54,6 +55,7 @@ impl AccountRoute {
                 };
                 number("/account/keys/", "/revoke")
                     .map(|id| Self::Revoke(KeyId(id)))
+                    .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
                     .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))?
             }
         })
@@ -166,6 +168,7 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::SignIn => sign::sign_in_page(request).await,
         AccountRoute::Account => overview::page(request).await,
         AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
+        AccountRoute::Rotate(key) => keys::rotate_page(request, key).await,
         AccountRoute::Delete => overview::delete_page(request).await,
         AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password | AccountRoute::EndSession(_) => {
             Err(PageError::UnknownPage.into())
@@ -180,6 +183,7 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::SignOut => sign::sign_out(request).await,
         AccountRoute::Keys => keys::create(request, form).await,
         AccountRoute::Revoke(key) => keys::revoke(request, key).await,
+        AccountRoute::Rotate(key) => keys::rotate(request, key, form).await,
         AccountRoute::EndSession(session) => overview::end_session(request, session).await,
         AccountRoute::Password => overview::change_password(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,

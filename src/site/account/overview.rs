@@ -2,12 +2,14 @@
 
 use askama::Template;
 
+use crate::auth::account::KeyRecord;
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::session::{ListedSession, SessionId};
 use crate::auth::{AccountUsage, KeyUsage, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
 use crate::site::account::form::FormData;
+use crate::site::account::keys::{Choice, lifetimes};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::charts::{BarChart, Sparkline};
@@ -48,7 +50,8 @@ struct AccountPage {
     key_count: String,
     may_add: bool,
     keys: Vec<KeyRow>,
-    revoked: Vec<KeyRow>,
+    /// Revoked or expired.
+    ended: Vec<KeyRow>,
     resets_at: String,
     resets_in: String,
     chart: BarChart,
@@ -57,6 +60,7 @@ struct AccountPage {
     has_others: bool,
     /// The newest first.
     sessions: Vec<SessionRow>,
+    lifetimes: Vec<Choice>,
     messages: AccountMessages,
     min_length: usize,
     max_length: usize,
@@ -68,6 +72,10 @@ struct KeyRow {
     masked: String,
     created: String,
     last_used: String,
+    /// When it expires; empty if it does not.
+    expires: String,
+    /// Whether a successor was created that is accepted too.
+    is_rotated: bool,
     used: String,
     /// The requests that are left today, in words; empty if unlimited.
     left: String,
@@ -91,7 +99,7 @@ struct DeletePage {
 }
 
 impl KeyRow {
-    fn new(usage: &KeyUsage) -> Self {
+    fn new(usage: &KeyUsage, is_rotated: bool) -> Self {
         let key = &usage.key;
         let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
         Self {
@@ -100,6 +108,8 @@ impl KeyRow {
             masked: key.masked.to_string(),
             created: format::day_of(key.created_at),
             last_used: key.last_used_at.map_or_else(|| "never".to_owned(), format::instant),
+            expires: key.expires_at.map_or_else(String::new, format::instant),
+            is_rotated,
             used: format::number(usage.today.used),
             left: usage.today.remaining.map_or_else(String::new, |left| format!("{} left", format::number(left))),
             total: counts.iter().sum(),
@@ -131,9 +141,15 @@ pub(crate) async fn show(
     };
     let catalog = state.releases.current();
     let tier = visitor.account.tier;
-    let is_active = |usage: &&KeyUsage| usage.key.revoked_at.is_none();
-    let keys: Vec<KeyRow> = usage.keys.iter().filter(is_active).map(KeyRow::new).collect();
-    let active = u32::try_from(keys.len()).expect("an account has fewer than 2^32 keys");
+    let (active, ended): (Vec<&KeyUsage>, Vec<&KeyUsage>) =
+        usage.keys.iter().partition(|usage| usage.key.is_active(request.now));
+    let successor = |rotated: &KeyRecord| {
+        active.iter().any(|usage| usage.key.counter == rotated.counter && usage.key.id > rotated.id)
+    };
+    let keys: Vec<KeyRow> = active.iter().map(|usage| KeyRow::new(usage, successor(&usage.key))).collect();
+    // A rotated key and its successor count as one.
+    let counted = keys.iter().filter(|key| !key.is_rotated).count();
+    let counted = u32::try_from(counted).expect("an account has fewer than 2^32 keys");
     let unlimited = |limit: Option<u32>| limit.map_or_else(|| "unlimited".to_owned(), format::number);
     let today = Quota::zero(Date::from_unix(request.now));
     let left = today.seconds_left(request.now);
@@ -146,16 +162,17 @@ pub(crate) async fn show(
         tier: tier.name(),
         limit: unlimited(tier.daily_limit()),
         max_keys: unlimited(tier.keys()),
-        key_count: tier.keys().map_or_else(|| active.to_string(), |max| format!("{active} of {max}")),
-        may_add: tier.keys().is_none_or(|max| active < max),
+        key_count: tier.keys().map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
+        may_add: tier.keys().is_none_or(|max| counted < max),
         keys,
-        revoked: usage.keys.iter().filter(|usage| !is_active(usage)).map(KeyRow::new).collect(),
+        ended: ended.iter().map(|usage| KeyRow::new(usage, false)).collect(),
         resets_at: format::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
-        days: days(&usage),
+        days: days(&usage, request.now),
         has_others: has_others(&usage),
         sessions: sessions.iter().map(session_row).collect(),
+        lifetimes: lifetimes(None),
         messages,
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
@@ -175,11 +192,11 @@ fn has_others(usage: &AccountUsage) -> bool {
     usage.others.iter().any(|requests| *requests > 0)
 }
 
-fn days(usage: &AccountUsage) -> Vec<(String, Vec<u64>)> {
+fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
     let of_day = |(index, day): (usize, &Date)| {
-        let active = usage.keys.iter().filter(|key| key.key.revoked_at.is_none());
-        let revoked = usage.keys.iter().filter(|key| key.key.revoked_at.is_some());
-        let counts = active.chain(revoked).map(|key| u64::from(key.requests[index]));
+        let active = usage.keys.iter().filter(|key| key.key.is_active(now));
+        let ended = usage.keys.iter().filter(|key| !key.key.is_active(now));
+        let counts = active.chain(ended).map(|key| u64::from(key.requests[index]));
         let others = has_others(usage).then(|| usage.others[index]);
         (format::day(day), counts.chain(others).collect())
     };

@@ -72,6 +72,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
         | AccountError::SamePassword
+        | AccountError::KeyOverlaps
         | AccountError::KeyLimitReached { .. }
         | AccountError::NewKeysUsedUp(_) => Ok(error.to_string()),
         error => Err(error.into()),

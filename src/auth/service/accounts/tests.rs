@@ -296,16 +296,16 @@ async fn guesses_of_the_current_password_are_limited_like_sign_ins() {
 async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     let (_data, store, service) = service();
     let (token, visitor) = signed_up(&service).await;
-    let key = service.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.unwrap().key;
+    let key = service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.unwrap().key;
     let header = format!("Bearer {}", key.reveal());
-    let caller = service.authenticate(Some(&header)).unwrap();
+    let caller = service.authenticate(Some(&header), NOON).unwrap();
     service.take(&caller, crate::data::Date::from_unix(NOON)).unwrap();
     assert!(matches!(
         service.delete_account(&visitor, secret(OTHER), home(), NOON).await,
         Err(AccountError::WrongPassword)
     ));
     service.delete_account(&visitor, secret(GOOD), home(), NOON).await.unwrap();
-    assert_eq!(service.authenticate(Some(&header)), Err(AuthError::Revoked));
+    assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Revoked));
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(store.accounts().unwrap().is_empty());
     service.flush(NOON).unwrap();
@@ -316,7 +316,7 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     for rejected in [
         service.delete_account(&visitor, secret(GOOD), home(), NOON).await,
         service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.map(drop),
-        service.create_key(visitor.account.id, "test".parse().unwrap(), NOON).await.map(|_| ()),
+        service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.map(|_| ()),
     ] {
         assert!(matches!(rejected, Err(AccountError::SignedOut)), "{rejected:?}");
     }

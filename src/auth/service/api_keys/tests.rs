@@ -23,7 +23,7 @@ fn service(tier: Tier) -> (TempDir, SqliteStore, Arc<AuthService>, [AccountId; 2
 }
 
 async fn create(service: &Arc<AuthService>, account: AccountId, now: i64) -> Result<NewKey, AccountError> {
-    service.create_key(account, "test".parse().unwrap(), now).await
+    service.create_key(account, "test".parse().unwrap(), None, now).await
 }
 
 fn header(key: &NewKey) -> String {
@@ -31,7 +31,7 @@ fn header(key: &NewKey) -> String {
 }
 
 fn take(service: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
-    let caller = service.authenticate(Some(&header(key))).unwrap();
+    let caller = service.authenticate(Some(&header(key)), NOON).unwrap();
     (0..times).filter(|_| service.take(&caller, Date::from_unix(now)).is_ok()).count()
 }
 
@@ -39,7 +39,7 @@ fn take(service: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
 async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
     let (_data, _, service, [ada, bob]) = service(Tier::Free);
     let key = create(&service, ada, NOON).await.unwrap();
-    let caller = service.authenticate(Some(&header(&key))).unwrap();
+    let caller = service.authenticate(Some(&header(&key)), NOON).unwrap();
     assert_eq!((caller.key, caller.account, caller.tier), (key.record.id, Some(ada), Tier::Free));
 
     let id = key.record.id;
@@ -47,9 +47,9 @@ async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
         let rejected = service.revoke_key(account, id, NOON).await;
         assert!(matches!(rejected, Err(AccountError::NoSuchKey)), "{account:?} {id:?}");
     }
-    assert!(service.authenticate(Some(&header(&key))).is_ok());
+    assert!(service.authenticate(Some(&header(&key)), NOON).is_ok());
     assert_eq!(service.revoke_key(ada, id, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
-    assert_eq!(service.authenticate(Some(&header(&key))), Err(AuthError::Revoked));
+    assert_eq!(service.authenticate(Some(&header(&key)), NOON), Err(AuthError::Revoked));
     assert_eq!(service.revoke_key(ada, id, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
     assert!(matches!(service.active_key(ada, id, NOON).await, Err(AccountError::NoSuchKey)));
 }
@@ -198,4 +198,41 @@ async fn at_midnight_usage_starts_at_zero_and_the_day_before_is_unchanged() {
         assert_eq!((after.keys[0].requests.clone(), after.keys[0].today.remaining), (vec![100, 3], Some(97)));
         assert_eq!(after.keys[0].today.resets_at, midnight + DAY);
     }
+}
+
+#[tokio::test]
+async fn an_expired_key_is_rejected_without_a_look_at_the_store() {
+    let (data, store, service, [ada, bob]) = service(Tier::Free);
+    let key = service.create_key(ada, "test".parse().unwrap(), Some(NOON + 60), NOON).await.unwrap();
+    let authenticate = |now| service.authenticate(Some(&header(&key)), now).map(|caller| caller.key);
+    assert_eq!(authenticate(NOON + 59), Ok(key.record.id));
+    let refreshes = service.refreshes.load(std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(authenticate(NOON + 60), Err(AuthError::Expired));
+    assert_eq!(service.authenticate_fresh(Some(&header(&key)), NOON + 60).await, Err(AuthError::Expired));
+    assert_eq!(service.refreshes.load(std::sync::atomic::Ordering::SeqCst), refreshes);
+    assert!(matches!(service.active_key(ada, key.record.id, NOON + 60).await, Err(AccountError::NoSuchKey)));
+    // Each day the server ends them, and another server that starts then rejects them in the same way.
+    service.flush(NOON + 86_400).unwrap();
+    assert_eq!(store.account_by_id(ada).unwrap().active_keys, 0);
+    let service = AuthService::open(data.path(), NOON + 86_400).unwrap();
+    assert_eq!(service.authenticate(Some(&header(&key)), NOON + 86_400), Err(AuthError::Expired));
+    let foreign = service.rotate_key(bob, key.record.id, Rotation::new(24, None, NOON), NOON).await;
+    assert!(matches!(foreign, Err(AccountError::NoSuchKey)));
+}
+
+#[tokio::test]
+async fn a_rotated_key_and_its_successor_share_one_quota() {
+    let (_data, _, service, [ada, _]) = service(Tier::Free);
+    let old = create(&service, ada, NOON).await.unwrap();
+    assert_eq!(take(&service, &old, NOON, 60), 60);
+    let (rotated, new) = service.rotate_key(ada, old.record.id, Rotation::new(24, None, NOON), NOON).await.unwrap();
+    assert_eq!((rotated.id, rotated.expires_at), (old.record.id, Some(NOON + DAY)));
+    assert_eq!((take(&service, &new, NOON, 30), take(&service, &old, NOON, 60)), (30, 10));
+    assert_eq!(take(&service, &new, NOON, 9), 0);
+    assert_eq!(service.authenticate(Some(&header(&old)), NOON + DAY), Err(AuthError::Expired));
+    assert!(service.authenticate(Some(&header(&new)), NOON + DAY).is_ok());
+    assert!(matches!(
+        service.rotate_key(ada, new.record.id, Rotation::new(24, None, NOON), NOON).await,
+        Err(AccountError::KeyOverlaps)
+    ));
 }
