@@ -15,6 +15,7 @@ use once_cell::sync::OnceCell;
 use crate::auth::account::AccountId;
 use crate::auth::api_key_cache::ApiKeyCache;
 use crate::auth::audit::{AuditLog, Entry, Event, Origin};
+use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
 use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
 use crate::data::Date;
@@ -69,6 +70,7 @@ pub struct AuthService {
     rate_limits: RateLimits,
     hasher: Hasher,
     cursor_secret: [u8; 32],
+    browser_secret: BrowserSecret,
     /// The last of the store's changes that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
     /// Refreshes that were started.
@@ -104,6 +106,7 @@ impl AuthService {
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&random()?, rate_limits),
             hasher: Hasher::default(),
+            browser_secret: BrowserSecret::derived(&cursor_secret),
             cursor_secret,
             last_change: Mutex::new(0),
             refreshes: AtomicU64::new(0),

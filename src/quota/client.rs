@@ -13,8 +13,13 @@ pub enum Client {
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
-    /// The account of this e-mail address, whether it exists or not.
-    Account(Arc<str>),
+    /// Somebody who signs in to the account of this e-mail address, whether it exists or not, from this client address. Counted
+    /// by the account, and by the account and the network of the address.
+    SignIn(Arc<str>, IpAddr),
+    /// The known browsers of the account of this number.
+    KnownBrowsers(i64),
+    /// The session of this digest.
+    Session([u8; 32]),
 }
 
 /// Address ranges whose clients share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all

@@ -8,12 +8,13 @@ use sha2::Sha256;
 
 use crate::quota::Client;
 
-/// Prefix lengths of the IPv6 networks in which an address is counted, the largest first, with the multiple of the limit that
-/// each has. One machine has a /64, and customers get a /56 or a /48: one of them is no unlimited number of clients.
+/// Prefix lengths of the IPv6 networks in which an address is counted, with the multiple of the limit that each has. One machine
+/// has a /64, and customers get a /56 or a /48: one of them is no unlimited number of clients. An IPv4 /24 is not counted: it has
+/// 256 addresses, which carriers share among many clients.
 const IPV6_RANGES: [(u8, u32); 3] = [(48, 16), (56, 4), (64, 1)];
 
-/// Everything else is counted on its own. A /24 is no range: it has 256 addresses, which carriers share among many clients.
-const ONE_RANGE: [(u8, u32); 1] = [(32, 1)];
+/// The networks from which an account may get the full number of wrong passwords, before all strangers have to wait.
+const NETWORKS_OF_ACCOUNT: u32 = 5;
 
 /// A client, or a network of several.
 #[derive(Clone, Copy, Debug)]
@@ -52,37 +53,48 @@ impl ClientHasher {
     }
 
     /// What a client is counted in, the largest range first, the client itself last.
-    pub(crate) fn ranges(&self, client: &Client) -> impl Iterator<Item = ClientRange> {
-        let is_ipv6 = matches!(client, Client::Address(address) if address.to_canonical().is_ipv6());
-        let ranges = if is_ipv6 { &IPV6_RANGES[..] } else { &ONE_RANGE };
-        ranges.iter().map(|(prefix, multiple)| ClientRange { hash: self.range(client, *prefix), multiple: *multiple })
+    pub(crate) fn ranges(&self, client: &Client) -> [Option<ClientRange>; 3] {
+        let range = |multiple: u32, hash: u64| Some(ClientRange { hash, multiple });
+        let one = |purpose: u8, bytes: &[u8]| [None, None, range(1, self.hash(purpose, bytes))];
+        match client {
+            Client::Address(address) => match address.to_canonical() {
+                IpAddr::V4(address) => one(b'a', &address.octets()),
+                IpAddr::V6(address) => IPV6_RANGES
+                    .map(|(prefix, multiple)| range(multiple, self.hash(b'a', &network(address.into(), prefix)))),
+            },
+            Client::SignIn(email, address) => {
+                // Whoever guesses from one network does not keep the owner from signing in from another.
+                let network = network(*address, if address.to_canonical().is_ipv4() { 24 } else { 48 });
+                let from_network = self.hash(b'n', &[&network[..], email.as_bytes()].concat());
+                [None, range(NETWORKS_OF_ACCOUNT, self.hash(b't', email.as_bytes())), range(1, from_network)]
+            }
+            Client::Pool(name) => one(b'p', name.as_bytes()),
+            Client::KnownBrowsers(account) => one(b'b', &account.to_be_bytes()),
+            Client::Session(digest) => one(b's', digest),
+        }
     }
 
     /// The client itself: of an IPv6 address its /64.
     pub(crate) fn client(&self, client: &Client) -> u64 {
-        self.ranges(client).last().expect("the last range is the client").hash
-    }
-
-    fn range(&self, client: &Client, prefix: u8) -> u64 {
-        match client {
-            Client::Address(address) => self.network(b'a', *address, prefix),
-            Client::Pool(name) => self.hash(b'p', name.as_bytes()),
-            Client::Account(email) => self.hash(b't', email.as_bytes()),
-        }
-    }
-
-    fn network(&self, purpose: u8, address: IpAddr, prefix: u8) -> u64 {
-        let network = IpNet::new(address.to_canonical(), prefix).expect("the prefix fits the address family").network();
-        match network {
-            IpAddr::V4(network) => self.hash(purpose, &network.octets()),
-            IpAddr::V6(network) => self.hash(purpose, &[&network.octets()[..], &[prefix]].concat()),
-        }
+        self.ranges(client)[2].expect("the last range is the client").hash
     }
 
     fn hash(&self, purpose: u8, bytes: &[u8]) -> u64 {
         let hash = self.0.clone().chain_update([purpose]).chain_update(bytes).finalize().into_bytes();
         u64::from_be_bytes(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))
     }
+}
+
+/// The address of a network, as IPv6, and the length of its prefix.
+fn network(address: IpAddr, prefix: u8) -> [u8; 17] {
+    let network = IpNet::new(address.to_canonical(), prefix).expect("the prefix fits the address family").network();
+    let network = match network {
+        IpAddr::V4(network) => network.to_ipv6_mapped(),
+        IpAddr::V6(network) => network,
+    };
+    let mut bytes = [prefix; 17];
+    bytes[..16].copy_from_slice(&network.octets());
+    bytes
 }
 
 #[cfg(test)]
@@ -109,7 +121,7 @@ mod tests {
         let plain = client(&one, "192.0.2.1");
         assert_eq!(client(&one, "::ffff:192.0.2.1"), plain);
         assert_ne!(client(&one, "192.0.2.2"), plain);
-        assert_ne!(one.network(b'n', "192.0.2.1".parse().unwrap(), 32), plain);
+        assert_ne!(one.hash(b'n', &[192, 0, 2, 1]), plain);
         assert_ne!(client(&two, "192.0.2.1"), plain);
         assert_ne!(client(&one.derived(b"x"), "192.0.2.1"), plain);
         assert_eq!(client(&one, "2001:db8:0:1::1"), client(&one, "2001:db8:0:1:ffff::9"));
@@ -119,7 +131,10 @@ mod tests {
     #[test]
     fn an_ipv6_address_is_counted_in_its_48_56_and_64() {
         let hasher = ClientHasher::new(&[1; 32]);
-        let ranges = |text: &str| hasher.ranges(&address(text)).map(|range| range.hash).collect::<Vec<_>>();
+        let ranges = |text: &str| {
+            let ranges = hasher.ranges(&address(text));
+            ranges.iter().flatten().map(|range| range.hash).collect::<Vec<_>>()
+        };
         let first = ranges("2001:db8:1::1");
         assert_eq!(first.len(), 3);
         assert!(first[0] != first[1] && first[1] != first[2]);

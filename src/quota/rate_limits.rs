@@ -7,8 +7,16 @@ use crate::quota::Client;
 use crate::quota::client_hasher::ClientHasher;
 use crate::quota::window_counter::WindowCounter;
 
-/// Failed sign-ins of one account per [`SIGN_IN_WINDOW`], whether the account exists or not.
+/// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account exists or
+/// not. From all networks together it is five times as many.
+///
+/// So strangers can guess a password 50 times per window, 4,800 times a day. Only if they also keep the table of attempts full,
+/// there is about one more guess for 100,000 attempts.
 pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
+
+/// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong. Strangers
+/// cannot use them up. Whoever has stolen a session or the cookie of a known browser can guess so many times more.
+pub(crate) const PASSWORDS_OF_OWNER: u32 = 10;
 
 /// Failed sign-ins from one client address per [`SIGN_IN_WINDOW`], whatever the accounts.
 pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
@@ -87,13 +95,14 @@ pub(crate) struct RateLimits {
     sign_ups: RateLimit,
     sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
+    passwords_of_owner: RateLimit,
 }
 
-/// A sign-up or sign-in that was counted; [`RateLimits::give_back`] uncounts it.
+/// A sign-in that was counted as failed.
 #[derive(Debug)]
-pub(crate) enum Attempt {
-    SignUp(Counted),
-    SignIn { of_account: Counted, of_address: Counted },
+pub(crate) struct Attempt {
+    of_account: Counted,
+    of_address: Counted,
 }
 
 impl RateLimits {
@@ -106,6 +115,7 @@ impl RateLimits {
             sign_ups: limit(config.sign_ups_per_hour, 3_600),
             sign_ins_of_account: limit(FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
             sign_ins_of_address: limit(FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
+            passwords_of_owner: limit(PASSWORDS_OF_OWNER, SIGN_IN_WINDOW),
         }
     }
 
@@ -114,30 +124,42 @@ impl RateLimits {
     }
 
     /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn sign_up(&self, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
-        self.sign_ups.take(Client::Address(address), now).map(Attempt::SignUp)
+    pub(crate) fn sign_up(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+        self.sign_ups.take(Client::Address(address), now).map(|_| ())
     }
 
     /// Counts a sign-in as failed before its password is verified, so that concurrent attempts cannot exceed the limit.
     pub(crate) fn sign_in(&self, email: &str, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
         let of_address = self.sign_ins_of_address.take(Client::Address(address), now)?;
-        let of_account = self.sign_ins_of_account.take(Client::Account(email.into()), now)?;
-        Ok(Attempt::SignIn { of_account, of_address })
+        let of_account = self.sign_ins_of_account.take(Client::SignIn(email.into(), address), now)?;
+        Ok(Attempt { of_account, of_address })
     }
 
-    /// Uncounts an attempt: a sign-in that succeeded, or one whose password was never verified.
-    pub(crate) fn give_back(&self, attempt: &Attempt) {
-        match attempt {
-            Attempt::SignUp(counted) => self.sign_ups.give_back(counted),
-            Attempt::SignIn { of_account, of_address } => {
-                self.sign_ins_of_account.give_back(of_account);
-                self.sign_ins_of_address.give_back(of_address);
-            }
-        }
+    /// Uncounts a sign-in that succeeded.
+    pub(crate) fn succeeded(&self, attempt: &Attempt) {
+        self.sign_ins_of_account.give_back(&attempt.of_account);
+        self.sign_ins_of_address.give_back(&attempt.of_address);
+    }
+
+    /// Uncounts a sign-in whose password was never verified for its account, as it guessed nothing. It remains counted for its
+    /// address, as a client that overloads the server must wait like one that guesses.
+    pub(crate) fn not_verified(&self, attempt: &Attempt) {
+        self.sign_ins_of_account.give_back(&attempt.of_account);
+    }
+
+    /// Counts a sign-in in a known browser of the account of this number.
+    pub(crate) fn known_browser(&self, account: i64, now: i64) -> Result<(), RetryAfter> {
+        self.passwords_of_owner.take(Client::KnownBrowsers(account), now).map(|_| ())
+    }
+
+    /// Counts a password entered in the session of this digest.
+    pub(crate) fn session(&self, digest: [u8; 32], now: i64) -> Result<(), RetryAfter> {
+        self.passwords_of_owner.take(Client::Session(digest), now).map(|_| ())
     }
 
     pub(crate) fn remove_expired(&self, now: i64) {
-        for limit in [&self.pages, &self.sign_ups, &self.sign_ins_of_account, &self.sign_ins_of_address] {
+        let sign_ins = [&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner];
+        for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins) {
             limit.counter.remove_expired(now);
         }
     }
@@ -181,14 +203,18 @@ mod tests {
     #[test]
     fn failed_sign_ins_are_counted_by_account_from_all_addresses_and_by_address_for_all_accounts() {
         let limits = rate_limits();
-        for host in 0..10 {
-            assert!(limits.sign_in("ada@example.com", IpAddr::from([192, 0, 2, host]), NOON).is_ok());
-        }
+        let guesses = |network: u8| {
+            let address = |host| IpAddr::from([192, 0, network, host]);
+            (0..12).filter(|host| limits.sign_in("ada@example.com", address(*host), NOON).is_ok()).count()
+        };
+        assert_eq!((0..7).map(guesses).collect::<Vec<_>>(), [10, 10, 10, 10, 10, 0, 0], "50 from all networks");
         assert!(limits.sign_in("ada@example.com", ip("198.51.100.1"), NOON).is_err());
         let others = (1..=30)
             .filter(|number| limits.sign_in(&format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok());
         assert_eq!(others.count(), 29, "the attempt rejected for its account counts too");
         assert!(limits.sign_in("ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
+        let of_48 = |number: u32| limits.sign_in("zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+        assert_eq!((0..99).filter(|number| of_48(*number).is_ok()).count(), 10, "a /48 is one network");
     }
 
     #[test]
@@ -196,8 +222,21 @@ mod tests {
         let limits = rate_limits();
         for _ in 0..100 {
             let attempt = limits.sign_in("ada@example.com", ip("192.0.2.1"), NOON).unwrap();
-            limits.give_back(&attempt);
+            limits.succeeded(&attempt);
         }
+    }
+
+    #[test]
+    fn a_sign_in_that_was_not_verified_counts_for_its_address_and_not_for_the_account() {
+        let limits = rate_limits();
+        let refused = (0..100).map_while(|_| limits.sign_in("ada@example.com", ip("192.0.2.1"), NOON).ok());
+        assert_eq!(refused.map(|attempt| limits.not_verified(&attempt)).count(), 30);
+        assert!(limits.sign_in("ada@example.com", ip("192.0.2.2"), NOON).is_ok());
+        let refused_of_48 = (0..2_000).filter(|number| {
+            let attempt = limits.sign_in("ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+            attempt.map(|attempt| limits.not_verified(&attempt)).is_ok()
+        });
+        assert_eq!(refused_of_48.count(), 480);
     }
 
     #[test]

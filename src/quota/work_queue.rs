@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::task::block_in_place;
 
 /// Work that may wait for each that runs: some tens of milliseconds.
@@ -19,6 +19,8 @@ pub struct WorkQueue {
     running: Arc<Semaphore>,
     /// One permit for each that runs or waits.
     places: Arc<Semaphore>,
+    /// More places, for those that [`WorkQueue::reserved_turn`] admits.
+    reserved: Arc<Semaphore>,
 }
 
 /// The right to work, until it is dropped.
@@ -29,12 +31,29 @@ pub(crate) struct Turn {
 
 impl WorkQueue {
     pub(crate) fn new(running: usize, waiting: usize) -> Self {
-        Self { running: Arc::new(Semaphore::new(running)), places: Arc::new(Semaphore::new(running + waiting)) }
+        Self::with_reserve(running, waiting, 0)
+    }
+
+    pub(crate) fn with_reserve(running: usize, waiting: usize, reserved: usize) -> Self {
+        let [running, places, reserved] =
+            [running, running + waiting, reserved].map(|permits| Arc::new(Semaphore::new(permits)));
+        Self { running, places, reserved }
     }
 
     /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
     pub(crate) async fn turn(&self) -> Result<Turn, Overloaded> {
-        let _place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| Overloaded)?;
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        self.wait(place).await
+    }
+
+    /// As [`WorkQueue::turn`]; if the queue is full, in one of the reserved places.
+    pub(crate) async fn reserved_turn(&self) -> Result<Turn, Overloaded> {
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        self.wait(place.or_else(|_| Arc::clone(&self.reserved).try_acquire_owned())).await
+    }
+
+    async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<Turn, Overloaded> {
+        let _place = place.map_err(|_| Overloaded)?;
         let _running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Overloaded)?;
         Ok(Turn { _running, _place })
     }
@@ -43,6 +62,14 @@ impl WorkQueue {
     #[cfg(test)]
     pub(crate) fn free_places(&self) -> usize {
         self.places.available_permits()
+    }
+
+    /// Fills the queue, except for the reserved places, until the result is dropped.
+    #[cfg(test)]
+    pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
+        let places = Arc::clone(&self.places);
+        let free = u32::try_from(places.available_permits()).unwrap();
+        places.try_acquire_many_owned(free).unwrap()
     }
 
     /// Runs `work` when it is its turn.
@@ -68,6 +95,9 @@ impl Default for WorkQueue {
 mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -102,11 +132,28 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn reserved_places_are_for_some_callers_only() {
+        let queue = WorkQueue::with_reserve(1, 1, 1);
+        let running = queue.running.clone().acquire_owned().await.unwrap();
+        let mut first = Box::pin(queue.turn());
+        let mut second = Box::pin(queue.turn());
+        let mut reserved = Box::pin(queue.reserved_turn());
+        assert!(
+            timeout(Duration::ZERO, &mut first).await.is_err() && timeout(Duration::ZERO, &mut second).await.is_err()
+        );
+        assert!(queue.turn().await.is_err(), "the queue is full");
+        assert!(timeout(Duration::ZERO, &mut reserved).await.is_err(), "it waits");
+        assert!(queue.reserved_turn().await.is_err());
+        drop((first, second, running));
+        assert!(reserved.await.is_ok());
+    }
+
+    #[tokio::test]
     async fn a_caller_that_leaves_gives_its_place_back() {
         let queue = WorkQueue::new(1, 1);
         let running = queue.running.acquire().await.unwrap();
         for _ in 0..10 {
-            assert!(tokio::time::timeout(std::time::Duration::ZERO, queue.run(|| ())).await.is_err());
+            assert!(timeout(Duration::ZERO, queue.run(|| ())).await.is_err());
         }
         drop(running);
         assert_eq!(queue.run(|| 7).await, Ok(7));

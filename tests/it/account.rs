@@ -1,5 +1,6 @@
 //! Account pages: sign-up to the first request, cross-site forms, keys of other accounts, secrets in the data folder.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use venturedex::auth::account::{AccountId, KeyId};
@@ -10,33 +11,34 @@ use crate::harness::{Client, NOON, Reply, Server, agent};
 
 pub const PASSWORD: &str = "seven quiet herons";
 
-/// Stores its cookie and sends the origin of its forms.
+/// Stores its cookies and sends the origin of its forms.
 pub struct Browser {
     base: String,
     agent: ureq::Agent,
-    cookie: Option<String>,
+    pub cookies: BTreeMap<String, String>,
 }
 
 impl Browser {
     pub fn at(server: &Server) -> Self {
         let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
-        Self { base: format!("http://{}", server.address), agent, cookie: None }
+        Self { base: format!("http://{}", server.address), agent, cookies: BTreeMap::new() }
     }
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], form: &[(&str, &str)]) -> Reply {
         let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
-        if let Some(cookie) = &self.cookie {
-            request = request.header("cookie", format!("other=1; {cookie}"));
+        if !self.cookies.is_empty() {
+            let pairs = self.cookies.iter().map(|(name, value)| format!("; {name}={value}")).collect::<String>();
+            request = request.header("cookie", format!("other=1{pairs}"));
         }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let mut response = self.agent.run(request.body(body).unwrap()).unwrap();
-        if let Some(cookie) = response.headers().get("set-cookie") {
-            let cookie = cookie.to_str().unwrap();
-            let pair = cookie.split(';').next().unwrap().to_owned();
-            self.cookie = Some(pair).filter(|pair| !pair.ends_with('='));
+        for cookie in response.headers().get_all("set-cookie") {
+            let (name, value) = cookie.to_str().unwrap().split(';').next().unwrap().split_once('=').unwrap();
+            self.cookies.insert(name.to_owned(), value.to_owned());
+            self.cookies.retain(|_, value| !value.is_empty());
         }
         let text = response.body_mut().read_to_string().unwrap();
         Reply { status: response.status().as_u16(), headers: response.headers().clone(), text }
@@ -171,12 +173,12 @@ fn a_new_password_ends_the_other_sessions() {
 fn a_copied_session_ends_with_the_next_sign_in_or_password() {
     let server = Server::bundled();
     let mut here = Browser::signed_up(&server, "ada@example.com");
-    let copy_of = |browser: &Browser| Browser { cookie: browser.cookie.clone(), ..Browser::at(&server) };
+    let copy_of = |browser: &Browser| Browser { cookies: browser.cookies.clone(), ..Browser::at(&server) };
     let mut copy = copy_of(&here);
     assert_eq!(copy.get("/account").status, 200);
     let reply = here.post("/account/password", &[("current", PASSWORD), ("new", "nine loud herons")]);
     assert!(reply.status == 200 && reply.header("set-cookie").contains("; HttpOnly"), "{}", reply.text);
-    assert_ne!(here.cookie, copy.cookie);
+    assert_ne!(here.cookies["session"], copy.cookies["session"]);
     assert_eq!((here.get("/account").status, copy.get("/account").status), (200, 303));
 
     let mut copy = copy_of(&here);
@@ -340,9 +342,9 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
                     headers.extend(site.map(|site| ("sec-fetch-site", site)));
                     headers.extend(origin.map(|origin| ("origin", origin)));
                     // An accepted form is rejected for its content, so that nothing changes.
-                    let mut visitor = Browser { cookie: None, ..Browser::at(&server) };
+                    let mut visitor = Browser::at(&server);
                     if form.starts_with("/account") && !form.ends_with("/revoke") && !form.ends_with("/rotate") {
-                        visitor.cookie.clone_from(&browser.cookie);
+                        visitor.cookies.clone_from(&browser.cookies);
                     }
                     let reply = visitor.send(method, form, &headers, &[("email", "none"), ("name", ""), ("new", "")]);
                     let expected: &[u16] = match method {
@@ -444,7 +446,7 @@ fn no_secret_is_stored_in_clear() {
     let server = Server::bundled();
     let mut browser = Browser::signed_up(&server, "ada@example.com");
     let (key, _) = browser.create_key("laptop");
-    let token = browser.cookie.clone().unwrap().split_once('=').unwrap().1.to_owned();
+    let token = browser.cookies["session"].clone();
     let bytes: SessionToken = token.parse().unwrap();
     browser.client(&key).get("/api/v3/usage");
     let mut bytes_checked = 0;
@@ -462,19 +464,20 @@ fn no_secret_is_stored_in_clear() {
 }
 
 #[test]
-fn over_https_the_cookie_belongs_to_the_host_only() {
+fn over_https_the_cookies_belong_to_the_host_only() {
     let server = Server::named("https://venturedex.example");
     let mut browser = Browser::at(&server);
     let headers = [("content-type", "application/x-www-form-urlencoded"), ("origin", "https://venturedex.example")];
     let form = [("email", "ada@example.com"), ("password", PASSWORD)];
     let reply = browser.send("POST", "/signup", &headers, &form);
-    let cookie = reply.header("set-cookie");
-    assert!(
-        cookie.starts_with("__Host-session=") && cookie.contains("; Secure") && !cookie.contains("Domain"),
-        "{cookie}"
-    );
+    let cookies: Vec<&str> = reply.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
+    assert!(cookies[0].starts_with("__Host-session=") && cookies[1].starts_with("__Host-browser="), "{cookies:?}");
+    for cookie in &cookies {
+        assert!(cookie.contains("; HttpOnly; SameSite=Lax; Secure") && !cookie.contains("Domain"), "{cookie}");
+    }
     assert_eq!(browser.get("/account").status, 200);
-    browser.cookie = browser.cookie.map(|cookie| cookie.replace("__Host-", ""));
+    let session = browser.cookies.remove("__Host-session").unwrap();
+    browser.cookies.insert("session".to_owned(), session);
     assert_eq!(browser.get("/account").status, 303, "a cookie that another host could set is ignored");
 }
 

@@ -22,7 +22,7 @@ fn can_sign_in(data: &TempDir, password: &str) -> bool {
     let auth = AuthService::open(data.path(), NOON).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
-    let address = "192.0.2.1".parse().unwrap();
+    let address: std::net::IpAddr = "192.0.2.1".parse().unwrap();
     match runtime.block_on(auth.sign_in(email, Secret::new(password), address, NOON)) {
         Ok(_) => true,
         Err(AccountError::WrongCredentials) => false,

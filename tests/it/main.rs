@@ -16,6 +16,7 @@ mod further;
 mod harness;
 mod indexer;
 mod keys;
+mod known_browser;
 mod language;
 mod layers;
 mod lists;

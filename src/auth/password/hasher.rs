@@ -12,6 +12,16 @@ use crate::quota::{RetryAfter, WorkQueue};
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
 pub(crate) const QUEUE: usize = 32;
+/// More that may wait if they come from an account's owner: strangers who fill the queue do not keep owners out.
+const RESERVED: usize = 8;
+
+/// Who entered a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EnteredBy {
+    Anybody,
+    /// A live session, or a known browser of the account.
+    Owner,
+}
 
 pub(crate) struct Hasher {
     queue: WorkQueue,
@@ -27,18 +37,27 @@ fn busy<E>(_: E) -> AccountError {
 
 impl Default for Hasher {
     fn default() -> Self {
-        Self { queue: WorkQueue::new(CONCURRENT, QUEUE), memories: Arc::default(), verified: AtomicU64::new(0) }
+        Self {
+            queue: WorkQueue::with_reserve(CONCURRENT, QUEUE, RESERVED),
+            memories: Arc::default(),
+            verified: AtomicU64::new(0),
+        }
     }
 }
 
 impl Hasher {
-    pub(crate) async fn hash(&self, secret: Secret) -> Result<PasswordHash, AccountError> {
-        self.run(move |memory| PasswordHash::of(&secret, memory)).await?.map_err(AccountError::from)
+    pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> Result<PasswordHash, AccountError> {
+        self.run(by, move |memory| PasswordHash::of(&secret, memory)).await?.map_err(AccountError::from)
     }
 
     /// Without a hash it takes as long and returns false.
-    pub(crate) async fn verify(&self, secret: Secret, hash: Option<PasswordHash>) -> Result<bool, AccountError> {
-        let matches = self.run(move |memory| match hash {
+    pub(crate) async fn verify(
+        &self,
+        secret: Secret,
+        hash: Option<PasswordHash>,
+        by: EnteredBy,
+    ) -> Result<bool, AccountError> {
+        let matches = self.run(by, move |memory| match hash {
             Some(hash) => hash.matches(&secret, memory),
             None => {
                 PasswordHash::dummy().matches(&secret, memory);
@@ -56,11 +75,22 @@ impl Hasher {
         self.verified.load(Ordering::Relaxed)
     }
 
+    /// As [`WorkQueue::fill`].
+    #[cfg(test)]
+    pub(crate) fn fill(&self) -> impl Sized + use<> {
+        self.queue.fill()
+    }
+
     async fn run<T: Send + 'static>(
         &self,
+        by: EnteredBy,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
     ) -> Result<T, AccountError> {
-        let turn = self.queue.turn().await.map_err(busy)?;
+        let turn = match by {
+            EnteredBy::Anybody => self.queue.turn().await,
+            EnteredBy::Owner => self.queue.reserved_turn().await,
+        };
+        let turn = turn.map_err(busy)?;
         let memories = Arc::clone(&self.memories);
         // The work continues if the caller is gone, and keeps its turn until it is done.
         let work_in_turn = move || {
@@ -77,6 +107,7 @@ impl Hasher {
 
 #[cfg(test)]
 mod tests {
+    use super::EnteredBy::*;
     use super::*;
 
     fn secret() -> Secret {
@@ -86,17 +117,17 @@ mod tests {
     #[tokio::test]
     async fn a_password_is_hashed_with_a_fresh_salt_and_verified() {
         let hasher = Hasher::default();
-        let hash = hasher.hash(secret()).await.unwrap();
-        assert_ne!(hasher.hash(secret()).await.unwrap(), hash);
-        assert!(hasher.verify(secret(), Some(hash.clone())).await.unwrap());
-        assert!(!hasher.verify(Secret::new("glacier violin lamp"), Some(hash)).await.unwrap());
+        let hash = hasher.hash(secret(), Anybody).await.unwrap();
+        assert_ne!(hasher.hash(secret(), Anybody).await.unwrap(), hash);
+        assert!(hasher.verify(secret(), Some(hash.clone()), Anybody).await.unwrap());
+        assert!(!hasher.verify(Secret::new("glacier violin lamp"), Some(hash), Anybody).await.unwrap());
         assert_eq!(hasher.verified(), 2);
     }
 
     #[tokio::test]
     async fn without_a_hash_as_much_is_computed() {
         let hasher = Hasher::default();
-        assert!(!hasher.verify(secret(), None).await.unwrap());
+        assert!(!hasher.verify(secret(), None, Anybody).await.unwrap());
         assert_eq!(hasher.verified(), 1);
     }
 
@@ -117,37 +148,40 @@ mod tests {
                         released.lock().unwrap().recv().unwrap();
                         running.fetch_sub(1, Ordering::SeqCst);
                     };
-                    hasher.run(work).await.unwrap();
+                    hasher.run(Anybody, work).await.unwrap();
                 })
             })
             .collect();
         while hasher.queue.free_places() > 0 || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(hasher.hash(secret()).await, Err(AccountError::Busy(_))));
-        assert!(matches!(hasher.verify(secret(), None).await, Err(AccountError::Busy(_))));
+        assert!(matches!(hasher.hash(secret(), Anybody).await, Err(AccountError::Busy(_))));
+        assert!(matches!(hasher.verify(secret(), None, Anybody).await, Err(AccountError::Busy(_))));
         assert_eq!(hasher.verified(), 0);
+        let mut owner = Box::pin(hasher.verify(secret(), None, Owner));
+        assert!(tokio::time::timeout(std::time::Duration::ZERO, &mut owner).await.is_err(), "it waits");
         for _ in &tasks {
             release.send(()).unwrap();
         }
         for task in tasks {
             task.await.unwrap();
         }
+        assert!(owner.await.is_ok());
         assert_eq!(max_running.load(Ordering::SeqCst), CONCURRENT as u64);
-        assert!(hasher.verify(secret(), None).await.is_ok());
+        assert!(hasher.verify(secret(), None, Anybody).await.is_ok());
     }
 
     #[tokio::test]
     async fn a_caller_that_leaves_the_queue_returns_its_permit() {
         let hasher = Hasher::default();
         for _ in 0..3 * QUEUE {
-            let verify = hasher.verify(secret(), None);
+            let verify = hasher.verify(secret(), None, Anybody);
             drop(tokio::time::timeout(std::time::Duration::ZERO, verify).await);
         }
         // Those that had started finish by themselves.
         while hasher.queue.free_places() < CONCURRENT + QUEUE {
             tokio::task::yield_now().await;
         }
-        assert!(hasher.verify(secret(), None).await.is_ok());
+        assert!(hasher.verify(secret(), None, Anybody).await.is_ok());
     }
 }

@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::audit::{Entry, Event};
+use crate::auth::password::hasher::EnteredBy;
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
 use crate::auth::session::{
     ListedSession, NewSession, SESSION_SECONDS, Session, SessionDigest, SessionId, SessionToken,
 };
-use crate::auth::{AccountError, AuthService, Credentials, StoreError};
+use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, StoreError};
 use crate::quota::{RetryAfter, Tier};
 
 /// Seconds after which the use of a session is written again.
@@ -29,6 +30,22 @@ pub struct StartedSession {
     pub token: SessionToken,
     /// Unix seconds.
     pub expires_at: i64,
+    /// Makes the browser known to the account from now on.
+    pub browser: BrowserToken,
+}
+
+/// Where somebody signs in.
+#[derive(Clone, Copy, Debug)]
+pub struct SignInOrigin {
+    pub address: IpAddr,
+    /// What the browser presents, for this account or for another, valid or not.
+    pub browser: Option<BrowserToken>,
+}
+
+impl From<IpAddr> for SignInOrigin {
+    fn from(address: IpAddr) -> Self {
+        Self { address, browser: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,21 +83,20 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<(AccountId, StartedSession), AccountError> {
-        let attempt = self.rate_limits.sign_up(address, now).map_err(AccountError::Throttled)?;
-        let hash = self.hasher.hash(password.secret().clone()).await;
-        let hash = hash.inspect_err(|_| self.rate_limits.give_back(&attempt))?;
-        let (started, session) = new_session(now)?;
+        self.rate_limits.sign_up(address, now).map_err(AccountError::Throttled)?;
+        let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
+        let (token, session) = new_session(now)?;
         let created = self.blocking(move |service| {
-            let account = service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-            let Credentials { version, .. } = service.store.credentials(&email)?;
-            service.store.add_session(account.id, version, &session)?;
-            Ok(account.id)
+            service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
+            let credentials = service.store.credentials(&email)?;
+            service.store.add_session(credentials.account, credentials.version, &session)?;
+            Ok(credentials)
         });
-        let account = created.await.map_err(|error| match error {
+        let Credentials { account, version, .. } = created.await.map_err(|error| match error {
             AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
             error => error,
         })?;
-        Ok((account, started))
+        Ok((account, self.started(token, &session, account, version)))
     }
 
     /// # Errors
@@ -89,11 +105,11 @@ impl AuthService {
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
-        address: IpAddr,
+        origin: impl Into<SignInOrigin>,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
         let mut account = None;
-        let started = self.start_session(email, secret, address, now, &mut account).await;
+        let started = self.start_session(email, secret, origin.into(), now, &mut account).await;
         self.audit(Entry::new(Event::SignIn, account), started.as_ref().err());
         started
     }
@@ -103,21 +119,21 @@ impl AuthService {
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
-        address: IpAddr,
+        origin: SignInOrigin,
         now: i64,
         account: &mut Option<AccountId>,
     ) -> Result<StartedSession, AccountError> {
-        let found = self.verify(email, secret, address, now, account).await?;
-        let credentials = found.ok_or(AccountError::WrongCredentials)?;
-        let (started, session) = new_session(now)?;
-        self.blocking(move |service| service.store.add_session(credentials.account, credentials.version, &session))
-            .await
-            .map_err(|error| match error {
+        let found = self.verify(email, secret, origin, now, account).await?;
+        let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
+        let (token, session) = new_session(now)?;
+        self.blocking(move |service| service.store.add_session(account, version, &session)).await.map_err(|error| {
+            match error {
                 // The password changed after it was verified.
                 AccountError::SignedOut => AccountError::WrongCredentials,
                 error => error,
-            })?;
-        Ok(started)
+            }
+        })?;
+        Ok(self.started(token, &session, account, version))
     }
 
     /// No effect if the session has already ended.
@@ -152,7 +168,7 @@ impl AuthService {
     }
 
     /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
-    /// is worthless afterwards.
+    /// is worthless afterwards, and only the visitor's browser remains known.
     ///
     /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
@@ -162,10 +178,9 @@ impl AuthService {
         visitor: &Visitor,
         current: Secret,
         new: Password,
-        address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
-        let changed = self.replace_password(visitor, current, new, address, now).await;
+        let changed = self.replace_password(visitor, current, new, now).await;
         self.audit(Entry::new(Event::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
         changed
     }
@@ -175,21 +190,18 @@ impl AuthService {
         visitor: &Visitor,
         current: Secret,
         new: Password,
-        address: IpAddr,
         now: i64,
     ) -> Result<StartedSession, AccountError> {
         let same = current == *new.secret();
-        let credentials = self.verify_visitor(visitor, current, address, now).await?;
+        let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
         if same {
             return Err(AccountError::SamePassword);
         }
-        let hash = self.hasher.hash(new.secret().clone()).await?;
-        let (started, session) = new_session(now)?;
-        self.blocking(move |service| {
-            service.store.set_password(credentials.account, Some(credentials.version), &hash, Some(&session))
-        })
-        .await?;
-        Ok(started)
+        let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
+        let (token, session) = new_session(now)?;
+        let changed = move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
+        self.blocking(changed).await?;
+        Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
@@ -200,10 +212,9 @@ impl AuthService {
         self: &Arc<Self>,
         visitor: &Visitor,
         password: Secret,
-        address: IpAddr,
         now: i64,
     ) -> Result<(), AccountError> {
-        let verified = self.verify_visitor(visitor, password, address, now).await;
+        let verified = self.verify_visitor(visitor, password, now).await;
         let deleted = match verified {
             Ok(Credentials { account, version, .. }) => {
                 self.blocking(move |service| {
@@ -218,17 +229,23 @@ impl AuthService {
         deleted
     }
 
+    /// Verifies the password of a visitor. Counted by session: strangers who guess passwords do not keep an owner out who is
+    /// signed in.
     async fn verify_visitor(
         self: &Arc<Self>,
         visitor: &Visitor,
         secret: Secret,
-        address: IpAddr,
         now: i64,
     ) -> Result<Credentials, AccountError> {
-        let found = self.verify(visitor.account.email.clone(), secret, address, now, &mut None).await?;
-        let credentials = found.ok_or(AccountError::WrongPassword)?;
+        self.rate_limits.session(*visitor.session.bytes(), now).map_err(AccountError::Throttled)?;
+        let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
-        if credentials.account == visitor.account.id { Ok(credentials) } else { Err(AccountError::SignedOut) }
+        let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
+        if self.matches(Some(&own), secret, EnteredBy::Owner).await? {
+            Ok(own)
+        } else {
+            Err(AccountError::WrongPassword)
+        }
     }
 
     /// `None` if the address is unknown or the password is wrong. `account` becomes that of the e-mail address.
@@ -236,38 +253,73 @@ impl AuthService {
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
-        address: IpAddr,
+        origin: SignInOrigin,
         now: i64,
         account: &mut Option<AccountId>,
     ) -> Result<Option<Credentials>, AccountError> {
-        let attempt = self.rate_limits.sign_in(email.as_str(), address, now).map_err(AccountError::Throttled)?;
+        let found = self.credentials(email.clone()).await?;
+        *account = found.as_ref().map(|found| found.account);
+        // A known browser that has used up its own limit is counted like any other.
+        let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+            self.browser_secret.is_known(&browser, found, now)
+                && self.rate_limits.known_browser(found.account.0, now).is_ok()
+        });
+        if is_known {
+            let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
+            return Ok(found.filter(|_| matches));
+        }
+        let attempt = self.rate_limits.sign_in(email.as_str(), origin.address, now).map_err(AccountError::Throttled)?;
+        let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
+        if matches.inspect_err(|_| self.rate_limits.not_verified(&attempt))? {
+            self.rate_limits.succeeded(&attempt);
+            return Ok(found);
+        }
+        Ok(None)
+    }
+
+    /// `None` if the address is unknown.
+    async fn credentials(self: &Arc<Self>, email: Email) -> Result<Option<Credentials>, AccountError> {
         let found = self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
         });
-        // An attempt whose password was not verified does not count as failed.
-        let give_back = |_: &AccountError| self.rate_limits.give_back(&attempt);
-        let found = found.await.inspect_err(give_back)?;
-        *account = found.as_ref().map(|credentials| credentials.account);
-        let hash = found.as_ref().and_then(|credentials| credentials.password.clone());
+        found.await
+    }
+
+    /// Whether the password is that of the account. Without an account it takes as long.
+    async fn matches(
+        self: &Arc<Self>,
+        found: Option<&Credentials>,
+        secret: Secret,
+        by: EnteredBy,
+    ) -> Result<bool, AccountError> {
+        let hash = found.and_then(|found| found.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
-        let verified = self.hasher.verify(secret.clone(), hash).await;
-        if !verified.inspect_err(give_back)? {
-            return Ok(None);
+        let matches = self.hasher.verify(secret.clone(), hash, by).await?;
+        if let (true, true, Some(found)) = (matches, outdated, found) {
+            self.rehash(found, secret).await;
         }
-        self.rate_limits.give_back(&attempt);
-        if let (Some(credentials), true) = (&found, outdated) {
-            self.rehash(credentials, secret).await;
-        }
-        Ok(found)
+        Ok(matches)
     }
 
     /// Replaces a hash with outdated parameters. If this fails, the next sign-in tries again.
     async fn rehash(self: &Arc<Self>, credentials: &Credentials, secret: Secret) {
         let (account, version) = (credentials.account, credentials.version);
-        if let Ok(hash) = self.hasher.hash(secret).await {
+        if let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await {
             let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
         }
+    }
+
+    /// The session of the account's owner, whose password of this version was entered.
+    fn started(
+        &self,
+        token: SessionToken,
+        session: &NewSession,
+        account: AccountId,
+        version: PasswordVersion,
+    ) -> StartedSession {
+        let browser = self.browser_secret.issue(account, version, session.created_at);
+        StartedSession { token, expires_at: session.expires_at, browser }
     }
 
     pub(crate) async fn blocking<T: Send + 'static>(
@@ -281,8 +333,8 @@ impl AuthService {
     }
 }
 
-fn new_session(now: i64) -> Result<(StartedSession, NewSession), AccountError> {
+fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
     let token = SessionToken::from_seed(random()?);
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
-    Ok((StartedSession { token, expires_at }, NewSession { digest, created_at: now, expires_at }))
+    Ok((token, NewSession { digest, created_at: now, expires_at }))
 }

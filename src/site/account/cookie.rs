@@ -1,36 +1,63 @@
-//! The session cookie. Over https it is `Secure` and has the prefix `__Host-`, so that neither another host nor an http
-//! connection can set it.
+//! The cookies of a session and of a known browser. Over https they are `Secure` and have the prefix `__Host-`, so that neither
+//! another host nor an http connection can set them.
+
+use std::str::FromStr;
 
 use http::header::COOKIE;
 
-use crate::auth::StartedSession;
+use crate::auth::known_browser::KNOWN_BROWSER_SECONDS;
 use crate::auth::session::{SESSION_SECONDS, SessionToken};
+use crate::auth::{BrowserToken, StartedSession};
 use crate::http::State;
 use crate::site::PageRequest;
 
-fn name_and_attributes(state: &State) -> (&'static str, &'static str) {
+const SESSION: &str = "session";
+const BROWSER: &str = "browser";
+
+/// Before and after the name and value of a cookie.
+fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
     if state.public_url.starts_with("https://") {
-        ("__Host-session", "; Path=/; HttpOnly; SameSite=Lax; Secure")
+        ("__Host-", "; Path=/; HttpOnly; SameSite=Lax; Secure")
     } else {
-        ("session", "; Path=/; HttpOnly; SameSite=Lax")
+        ("", "; Path=/; HttpOnly; SameSite=Lax")
     }
 }
 
-pub(crate) fn token(request: PageRequest<'_>) -> Option<SessionToken> {
-    let (name, _) = name_and_attributes(request.state);
+fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
+    let (prefix, _) = prefix_and_attributes(request.state);
     let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(known, _)| *known == name).and_then(|(_, token)| token.parse().ok())
+    pairs.find(|(known, _)| known.strip_prefix(prefix) == Some(name)).and_then(|(_, token)| token.parse().ok())
 }
 
-/// The `Set-Cookie` of a new session.
-pub(crate) fn set(state: &State, session: &StartedSession) -> String {
-    let (name, attributes) = name_and_attributes(state);
-    format!("{name}={}{attributes}; Max-Age={SESSION_SECONDS}", session.token.reveal())
+pub(crate) fn session(request: PageRequest<'_>) -> Option<SessionToken> {
+    find(request, SESSION)
 }
 
-/// The `Set-Cookie` that removes the session cookie.
-pub(crate) fn remove(state: &State) -> String {
-    let (name, attributes) = name_and_attributes(state);
-    format!("{name}={attributes}; Max-Age=0")
+pub(crate) fn browser(request: PageRequest<'_>) -> Option<BrowserToken> {
+    find(request, BROWSER)
+}
+
+/// The value of `Set-Cookie`; an empty `value` with an age of 0 removes the cookie.
+fn cookie(state: &State, name: &str, value: &str, seconds: i64) -> String {
+    let (prefix, attributes) = prefix_and_attributes(state);
+    format!("{prefix}{name}={value}{attributes}; Max-Age={seconds}")
+}
+
+/// The cookies of a new session.
+pub(crate) fn set(state: &State, session: &StartedSession) -> Vec<String> {
+    vec![
+        cookie(state, SESSION, &session.token.reveal(), SESSION_SECONDS),
+        cookie(state, BROWSER, &session.browser.reveal(), KNOWN_BROWSER_SECONDS),
+    ]
+}
+
+/// Removes the cookie of a session that its owner ends. The browser remains known: its owner will sign in again.
+pub(crate) fn remove_session(state: &State) -> Vec<String> {
+    vec![cookie(state, SESSION, "", 0)]
+}
+
+/// Removes both cookies.
+pub(crate) fn remove_all(state: &State) -> Vec<String> {
+    [SESSION, BROWSER].map(|name| cookie(state, name, "", 0)).into()
 }

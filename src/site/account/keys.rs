@@ -188,5 +188,5 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Resul
 pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     request.page.state.auth.revoke_key(visitor.account.id, id, request.now).await?;
-    Ok(Reply::Redirect("/account", None))
+    Ok(Reply::Redirect("/account", Vec::new()))
 }

@@ -12,13 +12,14 @@ mod sign;
 
 use std::net::IpAddr;
 
-use http::{Response, StatusCode};
+use http::header::SET_COOKIE;
+use http::{HeaderValue, Response, StatusCode};
 
 use crate::auth::account::KeyId;
 use crate::auth::session::SessionId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
-use crate::http::headers::{Caching, CommonHeaders, set};
+use crate::http::headers::{Caching, CommonHeaders};
 use crate::site::account::form::FormData;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -83,10 +84,10 @@ impl AccountRoute {
 
 pub(crate) enum Reply {
     Page(StatusCode, String),
-    /// A page with the cookie of another session.
-    NewSession(String, String),
-    /// To another page, with the value of `Set-Cookie` if a cookie is set or removed.
-    Redirect(&'static str, Option<String>),
+    /// A page with the cookies of another session.
+    NewSession(String, Vec<String>),
+    /// To another page, with the cookies that are set or removed.
+    Redirect(&'static str, Vec<String>),
     Failed(PageError),
 }
 
@@ -105,7 +106,7 @@ impl From<askama::Error> for Reply {
 impl From<AccountError> for Reply {
     fn from(error: AccountError) -> Self {
         match error {
-            AccountError::SignedOut => Self::Redirect("/signin", None),
+            AccountError::SignedOut => Self::Redirect("/signin", Vec::new()),
             AccountError::NoSuchKey => Self::Failed(PageError::UnknownPage),
             error => Self::Failed(PageError::Account(error)),
         }
@@ -126,7 +127,7 @@ impl AccountRequest<'_> {
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, Reply> {
-        match cookie::token(self.page) {
+        match cookie::session(self.page) {
             None => Ok(None),
             Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
         }
@@ -135,14 +136,14 @@ impl AccountRequest<'_> {
     /// A redirect to the account page if an account is signed in.
     async fn not_signed_in(&self) -> Result<(), Reply> {
         match self.visitor().await? {
-            Some(_) => Err(Reply::Redirect("/account", None)),
+            Some(_) => Err(Reply::Redirect("/account", Vec::new())),
             None => Ok(()),
         }
     }
 
     /// The account that is signed in, else a redirect to the sign-in page.
     async fn signed_in(&self) -> Result<Visitor, Reply> {
-        self.visitor().await?.ok_or(Reply::Redirect("/signin", None))
+        self.visitor().await?.ok_or(Reply::Redirect("/signin", Vec::new()))
     }
 }
 
@@ -191,21 +192,19 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
     }
 }
 
+fn with_cookies(mut response: Response<Vec<u8>>, cookies: &[String]) -> Response<Vec<u8>> {
+    for cookie in cookies {
+        let value = HeaderValue::from_str(cookie).expect("names, attributes and base64 are visible ASCII");
+        response.headers_mut().append(SET_COOKIE, value);
+    }
+    response
+}
+
 fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
     let mut response = match reply {
         Reply::Page(status, html) => respond(request, status, html),
-        Reply::NewSession(html, cookie) => {
-            let mut response = respond(request, StatusCode::OK, html);
-            set(response.headers_mut(), "set-cookie", &cookie);
-            response
-        }
-        Reply::Redirect(path, cookie) => {
-            let mut response = redirect(path);
-            if let Some(cookie) = cookie {
-                set(response.headers_mut(), "set-cookie", &cookie);
-            }
-            response
-        }
+        Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
+        Reply::Redirect(path, cookies) => with_cookies(redirect(path), &cookies),
         Reply::Failed(error) => crate::site::fail(&error, &request.state.releases.current(), request),
     };
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());

@@ -212,7 +212,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
     };
     let current = Secret::new(&form.text("current"));
     let auth = &request.page.state.auth;
-    match auth.change_password(&visitor, current, new, request.address, request.now).await {
+    match auth.change_password(&visitor, current, new, request.now).await {
         Ok(started) => {
             let success = "Your password is changed, and all other sessions are ended.";
             let session = started.token.digest();
@@ -231,7 +231,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
 pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     request.page.state.auth.end_session(visitor.account.id, session).await?;
-    Ok(Reply::Redirect("/account", None))
+    Ok(Reply::Redirect("/account", Vec::new()))
 }
 
 /// `GET /account/delete`: asks for confirmation.
@@ -254,8 +254,8 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
 pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.text("password"));
-    match request.page.state.auth.delete_account(&visitor, password, request.address, request.now).await {
-        Ok(()) => Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state)))),
+    match request.page.state.auth.delete_account(&visitor, password, request.now).await {
+        Ok(()) => Ok(Reply::Redirect("/", cookie::remove_all(request.page.state))),
         Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
     }
 }

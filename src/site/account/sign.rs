@@ -5,7 +5,7 @@ use http::StatusCode;
 
 use crate::auth::account::Email;
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use crate::auth::{AccountError, StartedSession};
+use crate::auth::{AccountError, SignInOrigin, StartedSession};
 use crate::site::account::form::FormData;
 use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::error_page::sentence;
@@ -81,11 +81,11 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
 
 /// Ends the session that the browser presented: its cookie is replaced, so that nobody else should use it.
 async fn signed_in(request: AccountRequest<'_>, session: &StartedSession) -> Reply {
-    if let Some(previous) = cookie::token(request.page) {
+    if let Some(previous) = cookie::session(request.page) {
         // The new session is valid regardless; the previous one ends later by itself.
         let _ = request.page.state.auth.sign_out(&previous).await;
     }
-    Reply::Redirect("/account", Some(cookie::set(request.page.state, session)))
+    Reply::Redirect("/account", cookie::set(request.page.state, session))
 }
 
 /// `POST /signup`.
@@ -113,7 +113,8 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.text("password"));
-    match request.page.state.auth.sign_in(email, password, request.address, request.now).await {
+    let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
+    match request.page.state.auth.sign_in(email, password, origin, request.now).await {
         Ok(session) => Ok(signed_in(request, &session).await),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
     }
@@ -121,8 +122,8 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
 
 /// `POST /signout`.
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply> {
-    if let Some(token) = cookie::token(request.page) {
+    if let Some(token) = cookie::session(request.page) {
         request.page.state.auth.sign_out(&token).await?;
     }
-    Ok(Reply::Redirect("/", Some(cookie::remove(request.page.state))))
+    Ok(Reply::Redirect("/", cookie::remove_session(request.page.state)))
 }

@@ -4,11 +4,12 @@ use tempfile::TempDir;
 
 use crate::auth::account::KeyRef;
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::password::hasher::{CONCURRENT, QUEUE};
 use crate::auth::service::accounts::*;
 use crate::auth::{AuthError, SqliteStore, Store};
 use crate::quota::RateLimitConfig;
-use crate::quota::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW};
+use crate::quota::rate_limits::{
+    FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW,
+};
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";
@@ -42,6 +43,11 @@ async fn signed_up(service: &Arc<AuthService>) -> (SessionToken, Visitor) {
     let session = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
     let visitor = service.visitor(&session.token, NOON).await.unwrap().unwrap();
     (session.token, visitor)
+}
+
+/// An address in another network for each number.
+fn away(network: u8) -> IpAddr {
+    IpAddr::from([198, 51, network, 1])
 }
 
 async fn sign_in(service: &Arc<AuthService>, text: &str) -> Result<StartedSession, AccountError> {
@@ -226,31 +232,91 @@ async fn of_concurrent_sign_ups_of_one_address_one_succeeds() {
     assert_eq!((created, service.store().accounts().unwrap().len()), (1, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn sign_ins_beyond_the_queue_are_rejected_and_not_counted_as_failed() {
+#[tokio::test]
+async fn attempts_refused_for_load_count_for_their_client_and_owners_have_reserved_places() {
     let (_data, _, service) = service();
-    signed_up(&service).await;
-    let tasks: Vec<_> = (0..3 * (CONCURRENT + QUEUE))
-        .map(|number| {
-            let service = service.clone();
-            let address = IpAddr::from([198, 51, 100, number as u8]);
-            let email = format!("nobody{number}@example.com").parse().unwrap();
-            tokio::spawn(async move { service.sign_in(email, secret(OTHER), address, NOON).await.unwrap_err() })
-        })
-        .collect();
-    let mut busy = 0;
-    for task in tasks {
-        match task.await.unwrap() {
-            AccountError::WrongCredentials => {}
-            AccountError::Busy(wait) => busy += usize::from(wait.seconds > 0),
-            error => panic!("{error:?}"),
+    let started = service.sign_up(ada(), password(GOOD), away(99), NOON).await.unwrap();
+    let visitor = service.visitor(&started.token, NOON).await.unwrap().unwrap();
+    let full = service.hasher.fill();
+    for _ in 0..FAILED_SIGN_INS_OF_ADDRESS {
+        assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::Busy(_))));
+    }
+    assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::Throttled(_))));
+    for number in 0..6 {
+        let email: Email = format!("zoe{number}@example.com").parse().unwrap();
+        let refused = service.sign_up(email, password(GOOD), home(), NOON).await.unwrap_err();
+        assert_eq!(matches!(refused, AccountError::Busy(_)), number < 5, "{number}: {refused}");
+    }
+    let known = SignInOrigin { address: home(), browser: Some(started.browser) };
+    assert!(service.sign_in(ada(), secret(GOOD), known, NOON).await.is_ok());
+    assert!(service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.is_ok());
+    drop(full);
+    let neighbor: IpAddr = "192.0.2.2".parse().unwrap();
+    assert!(service.sign_in(ada(), secret(OTHER), neighbor, NOON).await.is_ok(), "nothing was guessed of the account");
+}
+
+/// Wrong passwords from six networks.
+async fn attacked(service: &Arc<AuthService>) {
+    let mut throttled = 0;
+    for network in 0..6 {
+        for _ in 0..FAILED_SIGN_INS_OF_ACCOUNT {
+            let rejected = service.sign_in(ada(), secret("wrong"), away(network), NOON).await.unwrap_err();
+            throttled += usize::from(matches!(rejected, AccountError::Throttled(_)));
         }
     }
-    assert!(busy > 0, "no sign-in was rejected");
-    // The permits are returned shortly after the last result.
-    while let Err(error) = sign_in(&service, GOOD).await {
-        assert!(matches!(error, AccountError::Busy(_)), "{error:?}");
+    assert_eq!(throttled, 10, "50 guesses are verified");
+    assert!(matches!(service.sign_in(ada(), secret(GOOD), home(), NOON).await, Err(AccountError::Throttled(_))));
+}
+
+#[tokio::test]
+async fn strangers_do_not_lock_out_an_owner_with_a_session_or_a_known_browser() {
+    let (_data, _, service) = service();
+    let started = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
+    let visitor = service.visitor(&started.token, NOON).await.unwrap().unwrap();
+    attacked(&service).await;
+    let known = |browser| SignInOrigin { address: home(), browser: Some(browser) };
+    let again = service.sign_in(ada(), secret(GOOD), known(started.browser), NOON).await.unwrap();
+    assert!(service.sign_in(ada(), secret(GOOD), known(again.browser), NOON).await.is_ok());
+
+    let changed = service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.unwrap();
+    let rejected = service.sign_in(ada(), secret(OTHER), known(started.browser), NOON).await;
+    assert!(matches!(rejected, Err(AccountError::Throttled(_))), "another password makes browsers unknown");
+    assert!(service.sign_in(ada(), secret(OTHER), known(changed.browser), NOON).await.is_ok());
+    let visitor = service.visitor(&changed.token, NOON).await.unwrap().unwrap();
+    assert!(service.delete_account(&visitor, secret(OTHER), NOON).await.is_ok());
+}
+
+#[tokio::test]
+async fn guesses_from_one_network_do_not_lock_out_another() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
+    for _ in 0..2 * FAILED_SIGN_INS_OF_ACCOUNT {
+        assert!(service.sign_in(ada(), secret("wrong"), away(1), NOON).await.is_err());
     }
+    assert!(sign_in(&service, GOOD).await.is_ok());
+}
+
+#[tokio::test]
+async fn guesses_in_a_known_browser_are_limited_and_do_not_lock_out_sessions_and_strangers() {
+    let (_data, _, service) = service();
+    let started = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
+    let visitor = service.visitor(&started.token, NOON).await.unwrap().unwrap();
+    let zoe: Email = "zoe@example.com".parse().unwrap();
+    let foreign = service.sign_up(zoe, password(GOOD), home(), NOON).await.unwrap().browser;
+    let guesses = async |browser| {
+        let origin = SignInOrigin { address: away(1), browser: Some(browser) };
+        for guess in 0.. {
+            let rejected = service.sign_in(ada(), secret("wrong"), origin, NOON).await.unwrap_err();
+            if matches!(rejected, AccountError::Throttled(_)) {
+                return guess;
+            }
+        }
+        unreachable!()
+    };
+    assert_eq!(guesses(started.browser).await, PASSWORDS_OF_OWNER + FAILED_SIGN_INS_OF_ACCOUNT);
+    assert_eq!(guesses(foreign).await, 0, "the browser of another account is a stranger's");
+    assert!(sign_in(&service, GOOD).await.is_ok());
+    assert!(service.delete_account(&visitor, secret(GOOD), NOON).await.is_ok());
 }
 
 #[tokio::test]
@@ -260,7 +326,7 @@ async fn changing_the_password_ends_the_other_sessions() {
     let other = sign_in(&service, GOOD).await.unwrap().token;
     let change = |current: &str, new: &str| {
         let (service, visitor, current, new) = (service.clone(), visitor.clone(), secret(current), password(new));
-        async move { service.change_password(&visitor, current, new, home(), NOON).await }
+        async move { service.change_password(&visitor, current, new, NOON).await }
     };
     let before = store.credentials(&ada()).unwrap();
     assert!(matches!(change(OTHER, GOOD).await, Err(AccountError::WrongPassword)));
@@ -278,18 +344,21 @@ async fn changing_the_password_ends_the_other_sessions() {
 }
 
 #[tokio::test]
-async fn guesses_of_the_current_password_are_limited_like_sign_ins() {
+async fn guesses_of_the_current_password_are_limited_by_session() {
     let (_data, _, service) = service();
     let (_, visitor) = signed_up(&service).await;
-    for round in 0..FAILED_SIGN_INS_OF_ACCOUNT {
+    for round in 0..PASSWORDS_OF_OWNER {
         let rejected = match round % 2 {
-            0 => service.change_password(&visitor, secret("wrong"), password(OTHER), home(), NOON).await.map(drop),
-            _ => service.delete_account(&visitor, secret("wrong"), home(), NOON).await,
+            0 => service.change_password(&visitor, secret("wrong"), password(OTHER), NOON).await.map(drop),
+            _ => service.delete_account(&visitor, secret("wrong"), NOON).await,
         };
         assert!(matches!(rejected, Err(AccountError::WrongPassword)));
     }
-    let rejected = service.delete_account(&visitor, secret(GOOD), home(), NOON).await;
+    let rejected = service.delete_account(&visitor, secret(GOOD), NOON).await;
     assert!(matches!(rejected, Err(AccountError::Throttled(_))));
+    let other = sign_in(&service, GOOD).await.unwrap().token;
+    let other = service.visitor(&other, NOON).await.unwrap().unwrap();
+    assert!(service.delete_account(&other, secret(GOOD), NOON).await.is_ok());
 }
 
 #[tokio::test]
@@ -300,11 +369,8 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     let header = format!("Bearer {}", key.reveal());
     let caller = service.authenticate(Some(&header), NOON).unwrap();
     service.take(&caller, crate::data::Date::from_unix(NOON)).unwrap();
-    assert!(matches!(
-        service.delete_account(&visitor, secret(OTHER), home(), NOON).await,
-        Err(AccountError::WrongPassword)
-    ));
-    service.delete_account(&visitor, secret(GOOD), home(), NOON).await.unwrap();
+    assert!(matches!(service.delete_account(&visitor, secret(OTHER), NOON).await, Err(AccountError::WrongPassword)));
+    service.delete_account(&visitor, secret(GOOD), NOON).await.unwrap();
     assert_eq!(service.authenticate(Some(&header), NOON), Err(AuthError::Revoked));
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(store.accounts().unwrap().is_empty());
@@ -314,8 +380,8 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     // Its former visitor can change nothing, not even a new account of the address.
     let new = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
     for rejected in [
-        service.delete_account(&visitor, secret(GOOD), home(), NOON).await,
-        service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.map(drop),
+        service.delete_account(&visitor, secret(GOOD), NOON).await,
+        service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.map(drop),
         service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.map(|_| ()),
     ] {
         assert!(matches!(rejected, Err(AccountError::SignedOut)), "{rejected:?}");
@@ -343,7 +409,7 @@ async fn an_outdated_hash_is_replaced_by_the_next_sign_in() {
 async fn no_password_and_no_session_token_is_stored_in_the_files() {
     let (data, _store, service) = service();
     let (token, visitor) = signed_up(&service).await;
-    service.change_password(&visitor, secret(GOOD), password(OTHER), home(), NOON).await.unwrap();
+    service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.unwrap();
     let secrets = [GOOD.to_owned(), OTHER.to_owned(), token.reveal()];
     let mut bytes_checked = 0;
     for file in std::fs::read_dir(data.path()).unwrap() {

@@ -1,0 +1,125 @@
+//! Browsers in which an account's password was entered: strangers who guess it do not keep its owner from signing in there.
+//!
+//! The token is not stored. It is authenticated by the service's secret, and valid until the password changes or it expires.
+//! It replaces neither password nor session: it only selects the limit that an attempt counts towards.
+
+use std::str::FromStr;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::auth::account::AccountId;
+use crate::auth::{Credentials, PasswordVersion};
+
+/// Seconds for which a browser is known after a sign-in: 180 days.
+pub(crate) const KNOWN_BROWSER_SECONDS: i64 = 180 * 86_400;
+
+/// Account, password version and end, 8 bytes each.
+const CONTENT_LEN: usize = 24;
+/// HMAC-SHA-256 truncated to half, as RFC 2104 allows.
+const TAG_LEN: usize = 16;
+
+/// What the cookie of a known browser holds; nothing in it is secret or verified before [`BrowserSecret::is_known`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
+
+impl BrowserToken {
+    /// The token as 54 characters that are valid in a cookie.
+    pub(crate) fn reveal(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid token of a known browser")]
+pub struct ParseBrowserTokenError;
+
+impl FromStr for BrowserToken {
+    type Err = ParseBrowserTokenError;
+
+    fn from_str(text: &str) -> Result<Self, ParseBrowserTokenError> {
+        let mut bytes = [0; CONTENT_LEN + TAG_LEN];
+        match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
+            Ok(length) if length == bytes.len() => Ok(Self(bytes)),
+            _ => Err(ParseBrowserTokenError),
+        }
+    }
+}
+
+/// Issues and checks tokens.
+pub(crate) struct BrowserSecret(Hmac<Sha256>);
+
+impl BrowserSecret {
+    /// Derived from a secret of the store that has another use.
+    pub(crate) fn derived(secret: &[u8; 32]) -> Self {
+        let derived = mac(secret).chain_update(b"known browsers").finalize().into_bytes();
+        Self(mac(&derived.into()))
+    }
+
+    /// A token for the browser in which the password of this version was entered at `now` (Unix seconds).
+    pub(crate) fn issue(&self, account: AccountId, version: PasswordVersion, now: i64) -> BrowserToken {
+        let mut token = [0; CONTENT_LEN + TAG_LEN];
+        let end = now.saturating_add(KNOWN_BROWSER_SECONDS);
+        for (part, number) in token.chunks_exact_mut(8).zip([account.0, version.0, end]) {
+            part.copy_from_slice(&number.to_le_bytes());
+        }
+        let (content, tag) = token.split_at_mut(CONTENT_LEN);
+        tag.copy_from_slice(&self.0.clone().chain_update(content).finalize().into_bytes()[..TAG_LEN]);
+        BrowserToken(token)
+    }
+
+    /// Whether the token was issued for this account and its current password, and has not expired.
+    pub(crate) fn is_known(&self, token: &BrowserToken, credentials: &Credentials, now: i64) -> bool {
+        let (content, tag) = token.0.split_at(CONTENT_LEN);
+        let number = |index: usize| i64::from_le_bytes(content[index * 8..][..8].try_into().expect("8 bytes"));
+        let is_genuine = self.0.clone().chain_update(content).verify_truncated_left(tag).is_ok();
+        let is_current = number(0) == credentials.account.0 && number(1) == credentials.version.0;
+        is_genuine && is_current && now < number(2)
+    }
+}
+
+fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
+    <Hmac<Sha256> as KeyInit>::new_from_slice(secret).expect("HMAC accepts keys of any length")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: i64 = 1_795_262_400;
+
+    fn credentials(account: i64, version: i64) -> Credentials {
+        Credentials { account: AccountId(account), password: None, version: PasswordVersion(version) }
+    }
+
+    #[test]
+    fn a_token_is_valid_for_its_account_password_secret_and_time() {
+        let secret = BrowserSecret::derived(&[7; 32]);
+        let token = secret.issue(AccountId(3), PasswordVersion(2), NOON);
+        let token: BrowserToken = token.reveal().parse().unwrap();
+        let last = NOON + KNOWN_BROWSER_SECONDS - 1;
+        assert!(secret.is_known(&token, &credentials(3, 2), NOON) && secret.is_known(&token, &credentials(3, 2), last));
+        assert!(!secret.is_known(&token, &credentials(3, 2), last + 1));
+        assert!(!secret.is_known(&token, &credentials(4, 2), NOON));
+        assert!(!secret.is_known(&token, &credentials(3, 3), NOON), "the password changed");
+        assert!(!BrowserSecret::derived(&[8; 32]).is_known(&token, &credentials(3, 2), NOON));
+    }
+
+    #[test]
+    fn every_modification_is_rejected() {
+        let secret = BrowserSecret::derived(&[7; 32]);
+        let token = secret.issue(AccountId(3), PasswordVersion(2), NOON);
+        for index in 0..token.0.len() {
+            let mut changed = token;
+            changed.0[index] ^= 1;
+            let found = i64::from_le_bytes(changed.0[..8].try_into().unwrap());
+            let version = i64::from_le_bytes(changed.0[8..16].try_into().unwrap());
+            assert!(!secret.is_known(&changed, &credentials(found, version), NOON), "byte {index}");
+        }
+        for text in ["", "x", &token.reveal()[1..], &format!("{}A", token.reveal()), &"é".repeat(27)] {
+            assert_eq!(text.parse::<BrowserToken>(), Err(ParseBrowserTokenError), "{text}");
+        }
+    }
+}
