@@ -228,7 +228,7 @@ impl<'a> Pipeline<'a> {
             false => self.state.auth.take(&caller, quota.day).map_err(|denied| {
                 *quota = denied;
                 self.state.auth.audit_quota(&caller, || self.state.origin(request));
-                quota_exceeded(&denied)
+                quota_exceeded(&denied, &self.state.auth.used_by_others(&caller, &denied))
             })?,
         };
         if let Some(cached) = &self.cached {
@@ -426,11 +426,11 @@ fn unauthorized(error: AuthError) -> Problem {
     Problem::new(code, error.to_string())
 }
 
-fn quota_exceeded(quota: &Quota) -> Problem {
+fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Problem {
     let limit = quota.limit.expect("an unlimited quota is never exceeded");
     let resets_at = headers::rfc3339(quota.resets_at);
     let tier = quota.tier.map(|tier| tier.name());
-    let detail = format!("daily quota of {limit} requests exceeded; resets at {resets_at}");
+    let detail = format!("daily quota of {limit} requests exceeded{used_by_others}; resets at {resets_at}");
     let quota = Some(Box::new(UsedUp { limit, resets_at, tier }));
     Problem { quota, ..Problem::new(Code::QuotaExceeded, detail) }
 }

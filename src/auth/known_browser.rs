@@ -5,13 +5,11 @@
 
 use std::str::FromStr;
 
+use crate::auth::account::AccountId;
+use crate::auth::derived_secret::DerivedSecret;
+use crate::auth::{Credentials, PasswordVersion};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
-
-use crate::auth::account::AccountId;
-use crate::auth::{Credentials, PasswordVersion};
 
 /// Seconds for which a browser is known after a sign-in: 180 days.
 pub(crate) const KNOWN_BROWSER_SECONDS: i64 = 180 * 86_400;
@@ -49,13 +47,12 @@ impl FromStr for BrowserToken {
 }
 
 /// Issues and checks tokens.
-pub(crate) struct BrowserSecret(Hmac<Sha256>);
+pub(crate) struct BrowserSecret(DerivedSecret);
 
 impl BrowserSecret {
-    /// Derived from a secret of the store that has another use.
+    /// Derived from the secret of the store.
     pub(crate) fn derived(secret: &[u8; 32]) -> Self {
-        let derived = mac(secret).chain_update(b"known browsers").finalize().into_bytes();
-        Self(mac(&derived.into()))
+        Self(DerivedSecret::new(secret, "known browsers"))
     }
 
     /// A token for the browser in which the password of this version was entered at `now` (Unix seconds).
@@ -66,7 +63,7 @@ impl BrowserSecret {
             part.copy_from_slice(&number.to_le_bytes());
         }
         let (content, tag) = token.split_at_mut(CONTENT_LEN);
-        tag.copy_from_slice(&self.0.clone().chain_update(content).finalize().into_bytes()[..TAG_LEN]);
+        tag.copy_from_slice(&self.0.tag(content)[..TAG_LEN]);
         BrowserToken(token)
     }
 
@@ -74,14 +71,9 @@ impl BrowserSecret {
     pub(crate) fn is_known(&self, token: &BrowserToken, credentials: &Credentials, now: i64) -> bool {
         let (content, tag) = token.0.split_at(CONTENT_LEN);
         let number = |index: usize| i64::from_le_bytes(content[index * 8..][..8].try_into().expect("8 bytes"));
-        let is_genuine = self.0.clone().chain_update(content).verify_truncated_left(tag).is_ok();
         let is_current = number(0) == credentials.account.0 && number(1) == credentials.version.0;
-        is_genuine && is_current && now < number(2)
+        self.0.verify(content, tag) && is_current && now < number(2)
     }
-}
-
-fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
-    <Hmac<Sha256> as KeyInit>::new_from_slice(secret).expect("HMAC accepts keys of any length")
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod audit;
 #[cfg(test)]
 mod conformance;
 mod data_lock;
+mod derived_secret;
 pub(crate) mod email;
 mod error;
 pub(crate) mod known_browser;

@@ -212,6 +212,14 @@ impl AuthService {
         }
     }
 
+    /// What to add to the message about a quota that is used up: whether other keys used it, whose counter the key took over.
+    pub(crate) fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
+        match quota.used.saturating_sub(self.key_counter.used_by(caller.counter, caller.key, quota.day)) {
+            0 => String::new(),
+            others => format!(", {others} of them by other keys that this account replaced or deleted today"),
+        }
+    }
+
     /// Gives back one request that was taken on `day` (the `day` of its quota), and returns the quota after it.
     pub fn give_back(&self, subject: impl Into<Subject>, day: Date) -> Quota {
         match subject.into() {

@@ -72,7 +72,8 @@ pub trait Store: Send + Sync {
     ) -> Result<(), StoreError>;
 
     /// Deletes an account with its e-mail address, password, sessions and usage. Its keys are revoked and remain as digests
-    /// without name or short form. The address may sign up again. [`StoreError::AccountGone`].
+    /// without name or short form; their usage of the day of `now` remains until the day is over. The address may sign up again.
+    /// [`StoreError::AccountGone`].
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
 
     /// If the account has more than [`MAX_SESSIONS`](crate::auth::session::MAX_SESSIONS) then, the oldest end.
@@ -99,7 +100,8 @@ pub trait Store: Send + Sync {
     /// Deletes sessions that are no longer valid and returns their number.
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
 
-    /// If a key of the account was revoked or expired on the same day (UTC), the new one takes over its counter.
+    /// If a key of the account was revoked or expired on the same day (UTC), or an account of the same address was deleted on it, the
+    /// new key takes over a counter: on no day do the accounts of an address use more counters than the tier allows keys.
     /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`], [`StoreError::NewKeysUsedUp`].
     fn create_key(
         &self,
@@ -154,12 +156,12 @@ pub trait Store: Send + Sync {
     /// on the days on which keys of the account existed, not on other accounts.
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError>;
 
-    /// Deletes usage older than [`USAGE_DAYS`] and the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, and returns
-    /// the number of rows that changed.
+    /// Deletes usage older than [`USAGE_DAYS`], the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, and what remains of
+    /// accounts that were deleted before `today`; returns the number of rows that changed.
     fn purge(&self, today: Date) -> Result<usize, StoreError>;
 
     /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same order:
-    /// other processes may have added too. The total is 0 for a key whose account was deleted.
+    /// other processes may have added too. The total is 0 for a key whose account was deleted on another day.
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError>;
 
     /// The secret that signs cursors; set to `fresh` on the first call.

@@ -52,10 +52,12 @@ impl McpQuota {
         match access.take(subject.clone(), today) {
             Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
             Err(quota) => {
+                let mut used_by_others = String::new();
                 if let Subject::Key(caller) = &subject {
                     access.audit_quota(caller, || self.state.origin(request));
+                    used_by_others = access.used_by_others(caller, &quota);
                 }
-                Admission { charge: Err(exceeded(&quota)), quota }
+                Admission { charge: Err(exceeded(&quota, &used_by_others)), quota }
             }
         }
     }
@@ -83,10 +85,10 @@ impl McpQuota {
     }
 }
 
-fn exceeded(quota: &Quota) -> JsonRpcError {
+fn exceeded(quota: &Quota, used_by_others: &str) -> JsonRpcError {
     let resets_at = rfc3339(quota.resets_at);
     let limit = quota.limit.expect("only a limited quota can be exceeded");
-    let message = format!("daily quota of {limit} tool calls exceeded; resets at {resets_at}");
+    let message = format!("daily quota of {limit} tool calls exceeded{used_by_others}; resets at {resets_at}");
     let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at });
     rejected(StatusCode::TOO_MANY_REQUESTS, message).with_data(data)
 }

@@ -20,7 +20,8 @@ pub struct KeyId(pub i64);
 
 /// The number of a daily counter: that of the first key that counted on it.
 ///
-/// A key created on the day that another key of its account was revoked takes over that key's counter.
+/// A key created on the day that another key of its account was revoked takes over that key's counter, also if the account was
+/// deleted and created again on that day. So an account never has more counters than its tier allows keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterId(pub i64);
 

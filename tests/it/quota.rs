@@ -4,6 +4,7 @@ use std::sync::Barrier;
 
 use venturedex::quota::Tier;
 
+use crate::account::{Browser, PASSWORD};
 use crate::harness::Server;
 
 #[test]
@@ -113,4 +114,31 @@ fn tool_calls_without_a_key_are_counted_by_address() {
     let keyed = server.client(Tier::Free);
     assert_eq!(keyed.post("/api/mcp", call).header("x-ratelimit-remaining"), "99");
     assert_eq!(keyed.get("/api/v3/vcs?limit=1").header("x-ratelimit-remaining"), "98");
+}
+
+#[test]
+fn a_key_that_continues_the_quota_of_another_says_so() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let (first, _) = browser.create_key("first");
+    let client = browser.client(&first);
+    for _ in 0..60 {
+        assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
+    }
+    browser.post("/account/delete", &[("password", PASSWORD)]);
+    let mut browser = Browser::signed_up(&server, "Ada@Example.com");
+    let (second, _) = browser.create_key("second");
+    let client = browser.client(&second);
+    assert_eq!(client.get("/api/v3/vcs?limit=1").header("x-ratelimit-remaining"), "39");
+    for _ in 0..39 {
+        assert_eq!(client.get("/api/v3/vcs?limit=1").status, 200);
+    }
+    let refused = client.get("/api/v3/vcs?limit=1");
+    assert_eq!((refused.status, refused.header("x-ratelimit-limit")), (429, "100"));
+    let others =
+        "of 100 requests exceeded, 60 of them by other keys that this account replaced or deleted today; resets";
+    assert!(refused.json()["detail"].as_str().unwrap().contains(others), "{}", refused.text);
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats"}}"#;
+    let refused = client.post("/api/mcp", call);
+    assert!(refused.status == 429 && refused.text.contains("60 of them by other keys"), "{}", refused.text);
 }

@@ -203,12 +203,11 @@ pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
     for key_ref in [KeyRef::Id(keys[1].id), KeyRef::Digest(key(2).digest()), KeyRef::Masked(changed[1].masked)] {
         assert!(matches!(store.revoke_key(key_ref, NOON), Err(StoreError::NoSuchKey)));
     }
-    // Its usage is deleted, and usage still counted on its keys is not stored; that of others is unchanged.
-    assert_eq!(store.add_usage(&[added(states[1], NOON, 4), added(states[2], NOON, 1)], NOON + 10).unwrap(), [0, 8]);
-    for day in [NOON - 86_400, NOON] {
-        let usage = there.usage(Date::from_unix(day)).unwrap();
-        assert!(usage.iter().all(|usage| usage.key == of_bob.id), "{usage:?}");
-    }
+    // Its usage is deleted, and usage still counted on its keys is not stored, except for the day of the deletion.
+    let late = [added(states[1], NOON - 86_400, 4), added(states[1], NOON, 4), added(states[2], NOON, 1)];
+    assert_eq!(store.add_usage(&late, NOON + 10).unwrap(), [0, 11, 8]);
+    assert_eq!(there.usage(Date::from_unix(NOON - 86_400)).unwrap(), []);
+    assert_eq!(there.usage(Date::from_unix(NOON)).unwrap().len(), 3);
     let rejected = [
         store.delete_account(ada.account, None, NOON),
         store.set_password(ada.account, None, &hash("x"), None),
@@ -218,9 +217,30 @@ pub(crate) fn a_deleted_account_leaves_revoked_keys(open: Open<'_>) {
     // The address may sign up again, as another account.
     let new = store.create_account(&email("ada@example.com"), Tier::Free, None, NOON + 20).unwrap();
     assert!(new.id != ada.account && new.active_keys == 0);
-    let fresh = add(&*store, 3, NOON + 21).unwrap();
-    assert_eq!((fresh.used_today, fresh.counter.0), (0, fresh.id.0));
+    // On this day its keys continue the counters, those with more requests first.
+    let counters = |numbers: &[u8], now| {
+        numbers.iter().map(|number| add(&*store, *number, now).unwrap().counter).collect::<Vec<_>>()
+    };
+    assert_eq!(counters(&[3, 4], NOON + 21), [states[1].counter, states[0].counter]);
+    let third = add(&*store, 5, NOON + 21).unwrap();
+    assert_eq!((third.used_today, third.counter.0), (0, third.id.0));
     assert_eq!(valid_sessions(&*store, NOON), [5]);
+    store.delete_account(new.id, None, NOON + 22).unwrap();
+    store.create_account(&email("ada@example.com"), Tier::Pro, None, NOON + 23).unwrap();
+    let mut all = counters(&[10, 11, 12], NOON + 24);
+    all.sort_unstable();
+    assert_eq!(all, [states[0].counter, states[1].counter, third.counter], "after another deletion");
+    assert!(counters(&[13], NOON + 24)[0] > third.counter);
+
+    // The next day nothing is left of it.
+    let bob_only = |day| there.usage(Date::from_unix(day)).unwrap().iter().all(|usage| usage.key == of_bob.id);
+    assert!(!bob_only(NOON));
+    store.delete_account(store.account(&email("ada@example.com")).unwrap().id, None, NOON + 25).unwrap();
+    store.purge(Date::from_unix(NOON + 86_400)).unwrap();
+    assert!(bob_only(NOON));
+    store.create_account(&email("ada@example.com"), Tier::Free, None, NOON + 86_400).unwrap();
+    let next_day = add(&*store, 14, NOON + 86_400).unwrap();
+    assert_eq!(next_day.counter.0, next_day.id.0);
 }
 
 pub(crate) fn keys_are_revoked_by_their_account_only(open: Open<'_>) {

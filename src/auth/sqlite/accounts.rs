@@ -6,8 +6,9 @@ use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::NewSession;
 use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
-use crate::auth::sqlite::{SqliteError, keys, next_change, sessions, usage};
+use crate::auth::sqlite::{SqliteError, deleted_keys, keys, next_change, sessions, usage};
 use crate::auth::{Credentials, PasswordVersion, StoreError};
+use crate::data::Date;
 use crate::quota::Tier;
 
 pub(crate) fn create(
@@ -133,7 +134,9 @@ pub(crate) fn delete(
     now: i64,
 ) -> Result<(), SqliteError> {
     check_version(transaction, account, version)?;
-    usage::delete(transaction, account)?;
+    let today = Date::from_unix(now);
+    deleted_keys::add(transaction, account, &by_id(transaction, account)?.email, today)?;
+    usage::delete(transaction, account, today)?;
     keys::orphan(transaction, account, now)?;
     // By the foreign keys, its sessions are deleted and its keys remain without account.
     transaction.execute("DELETE FROM accounts WHERE id = ?", [account.0])?;

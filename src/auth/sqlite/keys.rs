@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
 use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::sqlite::rows::{KEYS, RECENT_KEYS, read_key, read_state};
-use crate::auth::sqlite::{SqliteError, accounts, next_change, usage};
+use crate::auth::sqlite::{SqliteError, accounts, deleted_keys, next_change, usage};
 use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
 use crate::data::Date;
 use crate::quota::Tier;
@@ -27,10 +27,14 @@ pub(crate) fn create(
     if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
         return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
     }
-    check_new_keys(transaction, account, email, tier, now)?;
-    let counter = free_counter(transaction, account, Date::from_unix(now))?;
+    let today = Date::from_unix(now);
+    check_new_keys(transaction, account, email.clone(), tier, now)?;
+    let counter = match free_counter(transaction, account, today)? {
+        None => deleted_keys::free_counter(transaction, account, &email, today)?,
+        own => own,
+    };
     let key = insert(transaction, account, name.as_str(), key, counter, expires_at, now)?;
-    record(transaction, key, Date::from_unix(now))
+    record(transaction, key, today)
 }
 
 fn check_new_keys(

@@ -4,6 +4,7 @@
 //! when it commits, whatever other processes do.
 
 mod accounts;
+mod deleted_keys;
 pub(crate) mod files;
 mod keys;
 mod rows;
@@ -407,7 +408,7 @@ impl Store for SqliteStore {
     fn purge(&self, today: Date) -> Result<usize, StoreError> {
         let day = |age: i32| Date::from_days(today.days() - age);
         self.write(Durability::Normal, "delete old usage", |transaction| {
-            let usage = usage::delete_before(transaction, day(USAGE_DAYS))?;
+            let usage = usage::delete_before(transaction, day(USAGE_DAYS))? + deleted_keys::purge(transaction, today)?;
             Ok(usage + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
         })
     }
@@ -417,11 +418,13 @@ impl Store for SqliteStore {
     }
 
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError> {
-        self.change("store the cursor secret", |transaction| {
-            let sql = "UPDATE service SET cursor_secret = coalesce(cursor_secret, ?) RETURNING cursor_secret";
-            Ok(transaction.query_row(sql, [fresh], |row| row.get(0))?)
-        })
+        self.change("store the cursor secret", |transaction| Ok(service_secret(transaction, fresh)?))
     }
+}
+
+fn service_secret(transaction: &Transaction<'_>, fresh: [u8; 32]) -> Result<[u8; 32], rusqlite::Error> {
+    let sql = "UPDATE service SET cursor_secret = coalesce(cursor_secret, ?) RETURNING cursor_secret";
+    transaction.query_row(sql, [fresh], |row| row.get(0))
 }
 
 fn next_change(connection: &Connection) -> Result<i64, rusqlite::Error> {

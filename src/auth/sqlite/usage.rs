@@ -81,10 +81,11 @@ pub(crate) fn of_account(
 }
 
 pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqliteError> {
-    // The usage of a key whose account was deleted is not stored.
+    // The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
     let mut add = transaction.prepare_cached(
         "INSERT INTO usage (day, key, requests) SELECT :day, :key, max(0, :requests) \
          WHERE NOT EXISTS (SELECT 1 FROM keys WHERE id = :key AND account IS NULL) \
+         OR EXISTS (SELECT 1 FROM deleted_keys WHERE day = :day AND key = :key) \
          ON CONFLICT DO UPDATE SET requests = max(0, requests + :requests) RETURNING requests",
     )?;
     let mut used =
@@ -103,13 +104,14 @@ pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64)
     Ok(totals)
 }
 
-pub(crate) fn delete(transaction: &Transaction<'_>, account: AccountId) -> Result<(), SqliteError> {
+/// Deletes the usage of an account, except for that of `today`.
+pub(crate) fn delete(transaction: &Transaction<'_>, account: AccountId, today: Date) -> Result<(), SqliteError> {
     transaction.execute(
         &format!(
-            "DELETE FROM usage WHERE (day, key) IN ({} SELECT day, key FROM key_days)",
+            "DELETE FROM usage WHERE (day, key) IN ({} SELECT day, key FROM key_days WHERE day <> :today)",
             days_of_keys("SELECT id FROM keys WHERE account = :account")
         ),
-        named_params! { ":first": i32::MIN, ":last": i32::MAX, ":account": account.0 },
+        named_params! { ":first": i32::MIN, ":last": i32::MAX, ":account": account.0, ":today": today.days() },
     )?;
     Ok(())
 }

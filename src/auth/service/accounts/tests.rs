@@ -375,6 +375,12 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(store.accounts().unwrap().is_empty());
     service.flush(NOON).unwrap();
+    assert_eq!(
+        store.usage(crate::data::Date::from_unix(NOON)).unwrap().len(),
+        1,
+        "without a name, until the day is over"
+    );
+    service.flush(NOON + 86_400).unwrap();
     assert!(store.usage(crate::data::Date::from_unix(NOON)).unwrap().is_empty());
     assert!(matches!(store.revoke_key(KeyRef::Digest(key.digest()), NOON), Err(StoreError::NoSuchKey)));
     // Its former visitor can change nothing, not even a new account of the address.

@@ -36,6 +36,43 @@ fn take(service: &AuthService, key: &NewKey, now: i64, times: usize) -> usize {
 }
 
 #[tokio::test]
+async fn deleting_an_account_and_signing_up_again_gives_no_new_quota() {
+    let (data, store, service, [ada, bob]) = service(Tier::Free);
+    let email: Email = "ada@example.com".parse().unwrap();
+    let three = async |service: &Arc<AuthService>, account| {
+        let mut keys = Vec::new();
+        for _ in 0..3 {
+            keys.push(create(service, account, NOON).await.unwrap());
+        }
+        keys
+    };
+    let keys = three(&service, ada).await;
+    for (key, times) in keys.iter().zip([100, 70, 20]) {
+        assert_eq!(take(&service, key, NOON, times), times);
+    }
+    service.flush(NOON).unwrap();
+    // Some requests are not yet written, and the command deletes from another process.
+    assert_eq!(take(&service, &keys[2], NOON, 10), 10);
+    store.delete_account(ada, None, NOON).unwrap();
+    service.refresh().unwrap();
+    let again = store.create_account(&email, Tier::Free, None, NOON).unwrap().id;
+    let keys = three(&service, again).await;
+    assert_eq!(keys.iter().map(|key| take(&service, key, NOON, 40)).sum::<usize>(), 70, "70 and 30 were used of 200");
+    let caller = service.authenticate(Some(&header(&keys[0])), NOON).unwrap();
+    let rejected = service.take(&caller, Date::from_unix(NOON)).unwrap_err();
+    let text = service.used_by_others(&caller, &rejected);
+    assert_eq!(text, ", 100 of them by other keys that this account replaced or deleted today");
+
+    // A restart forgets none of it.
+    service.flush(NOON).unwrap();
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    assert_eq!(keys.iter().map(|key| take(&service, key, NOON, 100)).sum::<usize>(), 30);
+    let other = three(&service, bob).await;
+    assert_eq!(other.iter().map(|key| take(&service, key, NOON, 200)).sum::<usize>(), 300, "another address");
+    assert_eq!(keys.iter().map(|key| take(&service, key, NOON + DAY, 200)).sum::<usize>(), 300, "the next day");
+}
+
+#[tokio::test]
 async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
     let (_data, _, service, [ada, bob]) = service(Tier::Free);
     let key = create(&service, ada, NOON).await.unwrap();
