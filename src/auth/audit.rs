@@ -47,6 +47,8 @@ pub enum Event {
     SignIn,
     SignUp,
     PasswordChange,
+    /// The password was asked again before a sensitive change.
+    PasswordConfirmation,
     AccountDeletion,
     KeyCreation,
     /// The key is the rotated one.
@@ -59,10 +61,11 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::SignIn,
         Self::SignUp,
         Self::PasswordChange,
+        Self::PasswordConfirmation,
         Self::AccountDeletion,
         Self::KeyCreation,
         Self::KeyRotation,
@@ -77,6 +80,7 @@ impl Event {
             Self::SignIn => "sign_in",
             Self::SignUp => "sign_up",
             Self::PasswordChange => "password_change",
+            Self::PasswordConfirmation => "password_confirmation",
             Self::AccountDeletion => "account_deletion",
             Self::KeyCreation => "key_creation",
             Self::KeyRotation => "key_rotation",

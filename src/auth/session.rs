@@ -15,6 +15,9 @@ pub(crate) const SESSION_SECONDS: i64 = 30 * 86_400;
 /// Seconds without use after which a session ends: 7 days.
 pub(crate) const IDLE_SECONDS: i64 = 7 * 86_400;
 
+/// Seconds after which the password is asked again before a sensitive change: 4 hours.
+pub(crate) const CONFIRMED_SECONDS: i64 = 4 * 3_600;
+
 /// Sessions of an account; a further one ends the oldest.
 pub(crate) const MAX_SESSIONS: u32 = 20;
 
@@ -90,6 +93,8 @@ pub struct Session {
     pub created_at: i64,
     /// Unix seconds; written at most once an hour.
     pub last_used_at: i64,
+    /// Unix seconds at which the password was last entered.
+    pub authenticated_at: i64,
     /// Unix seconds; the first second at which the session is no longer valid, used or not.
     pub expires_at: i64,
 }

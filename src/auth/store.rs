@@ -91,6 +91,10 @@ pub trait Store: Send + Sync {
     /// Sets `now` as the last use of a session.
     fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError>;
 
+    /// Sets `now` as the time at which the password was last entered in a session. False if there was no such session: a new
+    /// password ended it.
+    fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError>;
+
     /// False if there was no such session.
     fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError>;
 

@@ -6,6 +6,7 @@ mod audit;
 mod broken;
 mod bundled;
 mod commands;
+mod confirmation;
 mod contact;
 mod cost;
 mod crash;

@@ -16,7 +16,7 @@ use crate::auth::password::hasher::EnteredBy;
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
 use crate::auth::session::{
-    ListedSession, NewSession, SESSION_SECONDS, Session, SessionDigest, SessionId, SessionToken,
+    CONFIRMED_SECONDS, ListedSession, NewSession, SESSION_SECONDS, Session, SessionDigest, SessionId, SessionToken,
 };
 use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, StoreError};
 use crate::quota::{RetryAfter, Tier};
@@ -53,8 +53,17 @@ pub struct Visitor {
     /// As it is now.
     pub account: Account,
     pub session: SessionDigest,
+    /// Unix seconds at which the password was last entered in the session.
+    pub authenticated_at: i64,
     /// Unix seconds of the session's end.
     pub expires_at: i64,
+}
+
+impl Visitor {
+    /// Whether the password was entered recently enough for a sensitive change at `now` (Unix seconds).
+    pub(crate) fn is_confirmed(&self, now: i64) -> bool {
+        self.authenticated_at > now - CONFIRMED_SECONDS
+    }
 }
 
 impl AuthService {
@@ -154,7 +163,12 @@ impl AuthService {
             Ok(found)
         });
         let found = found.await?;
-        Ok(found.map(|Session { account, expires_at, .. }| Visitor { account, session, expires_at }))
+        Ok(found.map(|Session { account, authenticated_at, expires_at, .. }| Visitor {
+            account,
+            session,
+            authenticated_at,
+            expires_at,
+        }))
     }
 
     /// The valid sessions of an account, the newest first.
@@ -165,6 +179,21 @@ impl AuthService {
     /// No effect if the account has no such session.
     pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
         self.blocking(move |service| service.store.end_session_of(account, session)).await.map(|_| ())
+    }
+
+    /// Verifies the visitor's password before a sensitive change; the session is confirmed for some hours then.
+    ///
+    /// # Errors
+    /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
+    pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> Result<(), AccountError> {
+        let session = visitor.session;
+        let confirmed = match self.verify_visitor(visitor, password, now).await {
+            Ok(_) => self.blocking(move |service| service.store.session_authenticated(&session, now)).await,
+            Err(error) => Err(error),
+        };
+        let confirmed = confirmed.and_then(|exists| if exists { Ok(()) } else { Err(AccountError::SignedOut) });
+        self.audit(Entry::new(Event::PasswordConfirmation, Some(visitor.account.id)), confirmed.as_ref().err());
+        confirmed
     }
 
     /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token

@@ -343,6 +343,9 @@ impl Store for FailingStore {
     fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
         self.store.session_used(session, now)
     }
+    fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
+        self.store.session_authenticated(session, now)
+    }
     fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
         self.store.end_session_of(account, session)
     }

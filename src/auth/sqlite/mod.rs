@@ -316,6 +316,10 @@ impl Store for SqliteStore {
         })
     }
 
+    fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
+        self.change("confirm the session", |transaction| sessions::authenticated(transaction, session, now))
+    }
+
     fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
         self.change("end the session", |transaction| sessions::end_of_account(transaction, account, session))
     }

@@ -18,7 +18,8 @@ pub(crate) fn add(
 ) -> Result<(), rusqlite::Error> {
     let NewSession { digest, created_at, expires_at } = session;
     transaction.execute(
-        "INSERT INTO sessions (digest, account, created_at, last_used_at, expires_at) VALUES (?1, ?2, ?3, ?3, ?4)",
+        "INSERT INTO sessions (digest, account, created_at, last_used_at, authenticated_at, expires_at) \
+         VALUES (?1, ?2, ?3, ?3, ?3, ?4)",
         (digest.bytes(), account.0, created_at, expires_at),
     )?;
     transaction.execute(
@@ -31,7 +32,8 @@ pub(crate) fn add(
 
 pub(crate) fn one(connection: &Connection, session: &SessionDigest, now: i64) -> Result<Option<Session>, SqliteError> {
     let sql = format!(
-        "SELECT account.*, sessions.created_at, sessions.last_used_at, sessions.expires_at \
+        "SELECT account.*, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, \
+         sessions.expires_at \
          FROM sessions JOIN ({ACCOUNTS}) AS account ON account.id = sessions.account \
          WHERE sessions.digest = :digest AND {VALID}"
     );
@@ -42,7 +44,8 @@ pub(crate) fn one(connection: &Connection, session: &SessionDigest, now: i64) ->
             account: read_account(row)?,
             created_at: row.get(6)?,
             last_used_at: row.get(7)?,
-            expires_at: row.get(8)?,
+            authenticated_at: row.get(8)?,
+            expires_at: row.get(9)?,
         })
     });
     Ok(found.optional()?)
@@ -72,6 +75,15 @@ pub(crate) fn used(transaction: &Transaction<'_>, session: &SessionDigest, now: 
     let sql = "UPDATE sessions SET last_used_at = max(last_used_at, ?) WHERE digest = ?";
     transaction.execute(sql, (now, session.bytes()))?;
     Ok(())
+}
+
+pub(crate) fn authenticated(
+    transaction: &Transaction<'_>,
+    session: &SessionDigest,
+    now: i64,
+) -> Result<bool, SqliteError> {
+    let sql = "UPDATE sessions SET authenticated_at = max(authenticated_at, ?) WHERE digest = ?";
+    Ok(transaction.execute(sql, (now, session.bytes()))? > 0)
 }
 
 pub(crate) fn end(transaction: &Transaction<'_>, session: &SessionDigest) -> Result<bool, SqliteError> {

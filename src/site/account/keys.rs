@@ -7,6 +7,7 @@ use crate::auth::account::{
     DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry,
 };
 use crate::auth::{NewKey, Visitor};
+use crate::site::account::confirm::confirm;
 use crate::site::account::form::FormData;
 use crate::site::account::overview::{AccountMessages, show};
 use crate::site::account::sign::{form_error, form_status};
@@ -111,6 +112,7 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
         Ok(days) => days,
         Err(error) => return show(request, &visitor, AccountMessages::key_error(&error)).await,
     };
+    confirm(request, &visitor, form, "create a key", &["name", "expires"]).await?;
     let auth = &request.page.state.auth;
     match auth.create_key(visitor.account.id, name, expiry(days, request.now), request.now).await {
         Ok(created) => new_key_page(request, created, None),
@@ -162,6 +164,7 @@ pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormDa
         Ok(days) => days,
         Err(error) => return show_rotation(request, &visitor, id, &error).await,
     };
+    confirm(request, &visitor, form, "rotate a key", &["overlap", "expires"]).await?;
     let rotation = Rotation::new(hours.unwrap_or(DEFAULT_OVERLAP_HOURS), days, request.now);
     match request.page.state.auth.rotate_key(visitor.account.id, id, rotation, request.now).await {
         Ok((rotated, created)) => new_key_page(request, created, Some(&rotated)),

@@ -3,6 +3,7 @@
 //! A change is a POST from a page of this site ([`origin`]) with the cookie of a session. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
+mod confirm;
 mod cookie;
 pub(crate) mod form;
 mod keys;

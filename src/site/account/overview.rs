@@ -216,7 +216,8 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
         Ok(started) => {
             let success = "Your password is changed, and all other sessions are ended.";
             let session = started.token.digest();
-            let visitor = Visitor { session, expires_at: started.expires_at, ..visitor };
+            let expires_at = started.expires_at;
+            let visitor = Visitor { session, authenticated_at: request.now, expires_at, ..visitor };
             let messages = AccountMessages { success, ..AccountMessages::default() };
             Ok(match show(request, &visitor, messages).await? {
                 Reply::Page(_, html) => Reply::NewSession(html, cookie::set(request.page.state, &started)),

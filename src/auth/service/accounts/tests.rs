@@ -93,6 +93,28 @@ async fn a_session_that_is_not_used_for_a_week_ends() {
 }
 
 #[tokio::test]
+async fn a_password_confirms_its_session_for_four_hours() {
+    let (_data, _store, service) = service();
+    let (token, _) = signed_up(&service).await;
+    let other = sign_in(&service, GOOD).await.unwrap().token;
+    let visitor = async |token: &SessionToken, now: i64| service.visitor(token, now).await.unwrap().unwrap();
+    let hours = |hours: i64| NOON + hours * 3_600;
+    assert!(visitor(&token, hours(4) - 1).await.is_confirmed(hours(4) - 1));
+    let stale = visitor(&token, hours(4)).await;
+    assert!(!stale.is_confirmed(hours(4)), "use of the session does not confirm it");
+    let wrong = service.confirm(&stale, secret(OTHER), hours(4)).await;
+    assert!(matches!(wrong, Err(AccountError::WrongPassword)), "{wrong:?}");
+    assert!(!visitor(&token, hours(4)).await.is_confirmed(hours(4)));
+    service.confirm(&stale, secret(GOOD), hours(4)).await.unwrap();
+    assert!(visitor(&token, hours(8) - 1).await.is_confirmed(hours(8) - 1));
+    assert!(!visitor(&other, hours(4)).await.is_confirmed(hours(4)), "only this session");
+    let started = service.change_password(&stale, secret(GOOD), password(OTHER), hours(9)).await.unwrap();
+    assert!(visitor(&started.token, hours(9)).await.is_confirmed(hours(9)));
+    let ended = service.confirm(&stale, secret(OTHER), hours(9)).await;
+    assert!(matches!(ended, Err(AccountError::SignedOut)), "{ended:?}");
+}
+
+#[tokio::test]
 async fn sessions_are_listed_ended_and_limited() {
     let (_data, _store, service) = service();
     let (token, visitor) = signed_up(&service).await;

@@ -1,0 +1,67 @@
+//! The password is asked again before a sensitive change, if it was entered hours ago: whoever finds a browser that is signed
+//! in, or copies its cookie, cannot create keys with it.
+//!
+//! The page has the fields of the form that it interrupts, and sends them again together with the password.
+
+use askama::Template;
+
+use crate::auth::Visitor;
+use crate::auth::password::Secret;
+use crate::site::account::form::FormData;
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::sentence;
+use crate::site::layout::PageLayout;
+
+/// The field of the password. Forms that are interrupted have none of this name.
+const PASSWORD: &str = "confirmation";
+
+#[derive(Template)]
+#[template(path = "confirm.html")]
+struct ConfirmPage {
+    layout: PageLayout,
+    email: String,
+    /// Where the form is sent.
+    action: String,
+    /// What the password is needed to do, such as `create a key`.
+    purpose: &'static str,
+    /// Names and values of the form that is interrupted.
+    fields: Vec<(&'static str, String)>,
+    error: String,
+}
+
+/// Lets a form pass whose sender has entered the password in the last hours or does now; otherwise the page that asks it and
+/// repeats `fields`.
+pub(crate) async fn confirm(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    form: &FormData,
+    purpose: &'static str,
+    fields: &[&'static str],
+) -> Result<(), Reply> {
+    if visitor.is_confirmed(request.now) {
+        return Ok(());
+    }
+    let password = form.text(PASSWORD);
+    let error = match password.is_empty() {
+        true => String::new(),
+        false => {
+            let auth = &request.page.state.auth;
+            match auth.confirm(visitor, Secret::new(&password), request.now).await {
+                Ok(()) => return Ok(()),
+                Err(error) => sentence(&form_error(error)?),
+            }
+        }
+    };
+    let catalog = request.page.state.releases.current();
+    let status = form_status(&error);
+    let page = ConfirmPage {
+        layout: request.layout(catalog.snapshot(), "Confirm your password", "Your password is asked again."),
+        email: visitor.account.email.to_string(),
+        action: request.page.path.to_owned(),
+        purpose,
+        fields: fields.iter().map(|name| (*name, form.text(name).into_owned())).collect(),
+        error,
+    };
+    Err(Reply::Page(status, page.render()?))
+}
