@@ -63,6 +63,7 @@ fn main() {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
         auth: AuthService::open(&folder, 0).expect("a data folder"),
         public_url: "http://127.0.0.1:8080".to_owned(),
+        has_public_url: false,
         contact: None,
         response_cache: Default::default(),
         trusted_proxies: Vec::new(),

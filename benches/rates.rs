@@ -83,6 +83,7 @@ fn main() {
         releases,
         auth,
         public_url: base.clone(),
+        has_public_url: false,
         contact: None,
         response_cache: ResponseCache::default(),
         trusted_proxies: Vec::new(),

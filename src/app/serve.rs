@@ -93,6 +93,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         releases: Arc::clone(&releases),
         auth: Arc::clone(&auth),
         public_url: public_url.clone(),
+        has_public_url: settings.public_url.is_some(),
         contact: settings.contact.clone(),
         response_cache: ResponseCache::default(),
         trusted_proxies: settings.trusted_proxies.clone(),

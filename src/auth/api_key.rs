@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::auth::StoreError;
 use crate::auth::service::random;
@@ -21,7 +22,7 @@ const LENGTH: usize = KEY_PREFIX.len() + RANDOM + CHECKSUM;
 const HEAD: usize = 8;
 const TAIL: usize = 4;
 
-/// A full API key. `Debug` masks it; only [`ApiKey::reveal`] returns it.
+/// A full API key. `Debug` masks it; only [`ApiKey::reveal`] returns it. Its memory is cleared.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey([u8; LENGTH]);
 
@@ -31,16 +32,16 @@ pub struct MalformedKey;
 
 impl ApiKey {
     pub(crate) fn generate() -> Result<Self, StoreError> {
-        Ok(Self::from_seed(&random()?))
+        Ok(Self::from_seed(&Zeroizing::new(random()?)))
     }
 
     /// `seed` is random.
     pub fn from_seed(seed: &[u8; 32]) -> Self {
-        let mut random = [b'0'; RANDOM];
+        let mut random = Zeroizing::new([b'0'; RANDOM]);
         // The seed is a number of 256 bits, written in base 62. 30 digits use 179 bits of it, so that even the last digit is
         // uniform to within one part in 2^76.
-        let mut number = *seed;
-        for character in &mut random {
+        let mut number = Zeroizing::new(*seed);
+        for character in random.iter_mut() {
             *character = digit(divide(&mut number));
         }
         Self::new(&random, &checksum(&random))
@@ -70,6 +71,14 @@ impl ApiKey {
         MaskedKey(masked)
     }
 }
+
+impl Drop for ApiKey {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for ApiKey {}
 
 impl FromStr for ApiKey {
     type Err = MalformedKey;
@@ -227,6 +236,14 @@ mod tests {
         assert_eq!(masked.replace('…', "...").parse(), Ok(key.masked()));
         assert_eq!(key.reveal().parse::<MaskedKey>(), Err(MalformedKey));
         assert_eq!(format!("{:?}", key.digest()), "KeyDigest(…)");
+    }
+
+    #[test]
+    fn the_memory_of_a_key_is_cleared() {
+        fn is_cleared<T: ZeroizeOnDrop>() -> bool {
+            std::mem::needs_drop::<T>()
+        }
+        assert!(is_cleared::<ApiKey>());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use once_cell::sync::OnceCell;
+use zeroize::Zeroizing;
 
 use crate::auth::account::AccountId;
 use crate::auth::api_key_cache::ApiKeyCache;
@@ -69,7 +70,7 @@ pub struct AuthService {
     client_counter: ClientCounter,
     rate_limits: RateLimits,
     hasher: Hasher,
-    cursor_secret: [u8; 32],
+    cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: BrowserSecret,
     /// The last of the store's changes that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
@@ -98,7 +99,7 @@ impl AuthService {
     }
 
     fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
-        let cursor_secret = store.cursor_secret(random()?)?;
+        let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let service = Self {
             store,
             keys: ApiKeyCache::default(),

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::auth::account::Account;
 
@@ -21,23 +22,23 @@ pub(crate) const CONFIRMED_SECONDS: i64 = 4 * 3_600;
 /// Sessions of an account; a further one ends the oldest.
 pub(crate) const MAX_SESSIONS: u32 = 20;
 
-/// A secret of 32 random bytes. `Debug` hides it; only [`SessionToken::reveal`] returns it, for the cookie.
+/// A secret of 32 random bytes. `Debug` hides it and its memory is cleared; only [`SessionToken::reveal`] returns it, for the cookie.
 #[derive(Clone)]
-pub struct SessionToken([u8; 32]);
+pub struct SessionToken(Zeroizing<[u8; 32]>);
 
 impl SessionToken {
     /// `seed` is random.
     pub fn from_seed(seed: [u8; 32]) -> Self {
-        Self(seed)
+        Self(Zeroizing::new(seed))
     }
 
     /// The token as 43 characters that are valid in a cookie.
     pub fn reveal(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.0)
+        URL_SAFE_NO_PAD.encode(*self.0)
     }
 
     pub fn digest(&self) -> SessionDigest {
-        SessionDigest(Sha256::digest(self.0).into())
+        SessionDigest(Sha256::digest(*self.0).into())
     }
 }
 
@@ -55,9 +56,9 @@ impl FromStr for SessionToken {
     type Err = ParseTokenError;
 
     fn from_str(text: &str) -> Result<Self, ParseTokenError> {
-        let mut token = [0; 32];
+        let mut token = Zeroizing::new([0; 32]);
         // The length check rejects other spellings of the same token.
-        match URL_SAFE_NO_PAD.decode_slice(text, &mut token) {
+        match URL_SAFE_NO_PAD.decode_slice(text, token.as_mut_slice()) {
             Ok(32) if text.len() == 43 => Ok(Self(token)),
             _ => Err(ParseTokenError),
         }

@@ -63,6 +63,13 @@ impl Origin {
         Some(Self::Page { scheme, host: normal_host(authority.host()), port })
     }
 
+    /// The origin of the pages under a URL.
+    pub(crate) fn of_url(url: &str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split('/').next()?;
+        Self::of_header(&format!("{scheme}://{authority}"))
+    }
+
     /// True if a page of origin `other` is covered by this pattern.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
@@ -93,5 +100,12 @@ mod tests {
         assert_eq!(" * ".parse(), Ok(Origin::Any));
         let origin: Origin = "HTTP://[::1]:*".parse().unwrap();
         assert_eq!(origin, Origin::Page { scheme: "http".into(), host: "::1".into(), port: None });
+        let page = Origin::of_header("https://a.example");
+        for url in ["https://a.example", "https://A.example:443/venture/dex", "https://a.example/"] {
+            assert_eq!(Origin::of_url(url), page, "{url}");
+        }
+        for url in ["http://a.example", "https://a.example.evil.example", "https://a.example:8443", "a.example"] {
+            assert_ne!(Origin::of_url(url), page, "{url}");
+        }
     }
 }

@@ -26,6 +26,8 @@ pub struct State {
     pub hosts: Hosts,
     /// The address of the service in links, without a slash at the end.
     pub public_url: String,
+    /// Whether the operator chose `public_url`; otherwise it is the address on which the server listens.
+    pub has_public_url: bool,
     /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
     pub contact: Option<String>,
     /// Cached REST responses.

@@ -130,6 +130,8 @@ fn a_visitor_signs_up_creates_and_revokes_a_key_and_signs_out() {
     let reply = browser.post("/signout", &[]);
     assert_eq!((reply.status, reply.header("location")), (303, "/"));
     assert!(reply.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(reply.header("clear-site-data"), "\"cache\", \"storage\"");
+    assert_eq!(browser.get("/account").header("clear-site-data"), "");
     assert_eq!(browser.get("/account").status, 303);
     let reply = browser.post("/signin", &[("email", "ada@example.com"), ("password", "not that one")]);
     assert_eq!(reply.status, 422);
@@ -227,6 +229,7 @@ fn a_deleted_account_is_removed_and_its_keys_are_rejected() {
     assert_eq!(browser.client(&key).get("/api/v3/usage").status, 200);
     let reply = browser.post("/account/delete", &[("password", PASSWORD)]);
     assert_eq!((reply.status, reply.header("location")), (303, "/"));
+    assert_eq!(reply.header("clear-site-data"), "\"cache\", \"storage\"");
     let refused = browser.client(&key).get("/api/v3/usage");
     assert_eq!((refused.status, refused.json()["code"].as_str()), (401, Some("revoked_api_key")));
     assert_eq!((browser.get("/account").status, there.get("/account").status), (303, 303));
@@ -366,6 +369,31 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
     assert_eq!(Browser::at(&server).send("POST", "/signin", &headers, &[]).status, 422);
     assert_eq!(browser.get("/account").status, 200, "nothing was changed");
     assert!(browser.get("/account").text.contains("1 of 3"));
+}
+
+#[test]
+fn with_a_public_url_forms_come_from_its_pages_only() {
+    let server = Server::named("https://venturedex.example");
+    let own = "https://venturedex.example";
+    let local = server.address.to_string();
+    for (host, origin, status) in [
+        ("venturedex.example", own, 422),
+        (&local, own, 422),
+        ("venturedex.example", "https://venturedex.example:443", 422),
+        ("venturedex.example", "http://venturedex.example", 403),
+        ("venturedex.example", "https://venturedex.example.evil.example", 403),
+        ("localhost:8080", "http://localhost:8080", 403),
+        (&local, &format!("http://{local}"), 403),
+        ("venturedex.example:8080", "https://venturedex.example:8080", 403),
+    ] {
+        for site in [None, Some("same-origin")] {
+            let mut headers = vec![("content-type", "application/x-www-form-urlencoded")];
+            headers.extend([("host", host), ("origin", origin)]);
+            headers.extend(site.map(|site| ("sec-fetch-site", site)));
+            let reply = Browser::at(&server).send("POST", "/signin", &headers, &[("email", "none")]);
+            assert_eq!(reply.status, status, "{host} {origin} {site:?}: {}", reply.text);
+        }
+    }
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl Server {
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.unwrap_or(&own_url), contact, rate_limits);
+        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), contact, rate_limits);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
@@ -158,20 +158,24 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog, data, public_url, None, PLENTY)
+    state_with(catalog, data, Ok(public_url), None, PLENTY)
 }
 
+/// `public_url` is `Err` if the operator chose none: the address on which the server listens.
 fn state_with(
     catalog: Catalog,
     data: &Path,
-    public_url: &str,
+    public_url: Result<&str, &String>,
     contact: Option<&str>,
     limits: RateLimitConfig,
 ) -> Arc<State> {
+    let has_public_url = public_url.is_ok();
+    let public_url = public_url.unwrap_or_else(|own| own);
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
         auth: AuthService::open_with(data, limits, NOON).unwrap(),
         public_url: public_url.to_owned(),
+        has_public_url,
         contact: contact.map(str::to_owned),
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],

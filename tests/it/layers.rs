@@ -30,6 +30,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ipnet", &["quota"]),
     ("argon2", &["auth/password"]),
     ("idna", &["auth"]),
+    ("zeroize", &["auth", "site/account", "cli/admin"]),
     ("foldhash", &["auth", "quota", "http"]),
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),

@@ -10,6 +10,7 @@ pub(crate) mod hasher;
 use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
+use zeroize::Zeroizing;
 
 use crate::auth::StoreError;
 use crate::auth::account::Email;
@@ -26,14 +27,18 @@ const MAX_BYTES: usize = 1024;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Secret);
 
-/// A text that somebody enters as their password, right or wrong. `Debug` hides it.
+/// A text that somebody enters as their password, right or wrong. `Debug` hides it; its memory is cleared.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     /// A text that is too long for any password becomes the empty one, which is no password either.
     pub fn new(text: &str) -> Self {
-        if text.len() > MAX_BYTES { Self(String::new()) } else { Self(text.nfkc().collect()) }
+        let text = if text.len() > MAX_BYTES { "" } else { text };
+        // A text that grows would leave copies behind.
+        let mut normalized = Zeroizing::new(String::with_capacity(text.nfkc().map(char::len_utf8).sum()));
+        normalized.extend(text.nfkc());
+        Self(normalized)
     }
 
     fn bytes(&self) -> &[u8] {
@@ -111,11 +116,11 @@ impl Password {
         if secret.0.chars().any(char::is_control) {
             return Err(WeakPassword::Control);
         }
-        let folded = secret.0.trim().to_lowercase();
+        let folded = Zeroizing::new(secret.0.trim().to_lowercase());
         let local = email.local_part();
         // A short name may be part of a good password by chance.
         let contains_name = common::stem(local).chars().count() >= 4 && common::stem(&folded) == common::stem(local);
-        if contains_name || folded == local || folded == email.as_str() {
+        if contains_name || *folded == local || *folded == email.as_str() {
             return Err(WeakPassword::Email);
         }
         if common::is_pattern(&folded) {
@@ -145,6 +150,14 @@ mod tests {
 
     fn check(text: &str) -> Result<Password, WeakPassword> {
         Password::new(text, &"ada.lovelace@example.com".parse().unwrap())
+    }
+
+    #[test]
+    fn the_memory_of_a_password_is_cleared() {
+        fn is_cleared<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+        let secret = Secret::new("glacier violin ﷺ lantern");
+        is_cleared(&secret.0);
+        assert_eq!(secret.0.capacity(), secret.0.len(), "it was not moved while it grew");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use zeroize::Zeroizing;
+
 use crate::app::settings::{AccountCommand, AuditFilter, KeyCommand};
 use crate::auth::account::{Account, AccountRef, ParseKeyRefError};
 use crate::auth::password::WeakPassword;
@@ -114,18 +116,19 @@ fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
 }
 
 /// The first and only line of standard input, without its end; `what` names it in errors.
-fn line_from_stdin(what: &'static str) -> Result<String, CommandError> {
+fn line_from_stdin(what: &'static str) -> Result<Zeroizing<String>, CommandError> {
     let input = io::stdin();
     let unusable = |problem| CommandError::Input { problem, what };
     if input.is_terminal() {
         return Err(unusable("is a terminal"));
     }
-    let mut text = String::new();
+    // As large as the input can be: a text that grows would leave copies behind.
+    let mut text = Zeroizing::new(String::with_capacity(MAX_INPUT as usize));
     let read = input.take(MAX_INPUT).read_to_string(&mut text);
     read.map_err(|_| unusable("is not valid UTF-8"))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(line.to_owned()) }
+    if line.contains('\n') { Err(unusable("has several lines")) } else { Ok(Zeroizing::new(line.to_owned())) }
 }
 
 /// Unix seconds.

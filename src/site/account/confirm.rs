@@ -42,7 +42,7 @@ pub(crate) async fn confirm(
     if visitor.is_confirmed(request.now) {
         return Ok(());
     }
-    let password = form.text(PASSWORD);
+    let password = form.secret(PASSWORD);
     let error = match password.is_empty() {
         true => String::new(),
         false => {

@@ -20,7 +20,7 @@ use crate::auth::account::KeyId;
 use crate::auth::session::SessionId;
 use crate::auth::{AccountError, Visitor};
 use crate::data::Snapshot;
-use crate::http::headers::{Caching, CommonHeaders};
+use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::account::form::FormData;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -89,6 +89,8 @@ pub(crate) enum Reply {
     NewSession(String, Vec<String>),
     /// To another page, with the cookies that are set or removed.
     Redirect(&'static str, Vec<String>),
+    /// To the home page: the browser forgets the session, with the cookies that are removed.
+    SignedOut(Vec<String>),
     Failed(PageError),
 }
 
@@ -201,11 +203,20 @@ fn with_cookies(mut response: Response<Vec<u8>>, cookies: &[String]) -> Response
     response
 }
 
+/// What a browser forgets when its session ends: pages that it kept for "back", and what scripts stored. Not `"cookies"`: that
+/// would also delete those of other services under the same domain, and that of a known browser.
+const CLEAR_SITE_DATA: &str = "\"cache\", \"storage\"";
+
 fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
     let mut response = match reply {
         Reply::Page(status, html) => respond(request, status, html),
         Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
         Reply::Redirect(path, cookies) => with_cookies(redirect(path), &cookies),
+        Reply::SignedOut(cookies) => {
+            let mut response = with_cookies(redirect("/"), &cookies);
+            set(response.headers_mut(), "clear-site-data", CLEAR_SITE_DATA);
+            response
+        }
         Reply::Failed(error) => crate::site::fail(&error, &request.state.releases.current(), request),
     };
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());

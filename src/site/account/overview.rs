@@ -206,11 +206,11 @@ fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
 /// `POST /account/password`: changes the password, ends all sessions, and starts another one.
 pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    let new = match Password::new(&form.text("new"), &visitor.account.email) {
+    let new = match Password::new(&form.secret("new"), &visitor.account.email) {
         Ok(new) => new,
         Err(weak) => return show(request, &visitor, AccountMessages::password_error(&weak.to_string())).await,
     };
-    let current = Secret::new(&form.text("current"));
+    let current = Secret::new(&form.secret("current"));
     let auth = &request.page.state.auth;
     match auth.change_password(&visitor, current, new, request.now).await {
         Ok(started) => {
@@ -254,9 +254,9 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
 /// `POST /account/delete`: deletes the account and revokes its keys.
 pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    let password = Secret::new(&form.text("password"));
+    let password = Secret::new(&form.secret("password"));
     match request.page.state.auth.delete_account(&visitor, password, request.now).await {
-        Ok(()) => Ok(Reply::Redirect("/", cookie::remove_all(request.page.state))),
+        Ok(()) => Ok(Reply::SignedOut(cookie::remove_all(request.page.state))),
         Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
     }
 }

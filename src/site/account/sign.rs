@@ -95,7 +95,7 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
         Ok(email) => email,
         Err(error) => return show_sign_up(request, &address, &error.to_string()),
     };
-    let password = match Password::new(&form.text("password"), &email) {
+    let password = match Password::new(&form.secret("password"), &email) {
         Ok(password) => password,
         Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
     };
@@ -112,7 +112,7 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
     let Ok(email) = address.parse::<Email>() else {
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
-    let password = Secret::new(&form.text("password"));
+    let password = Secret::new(&form.secret("password"));
     let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
     match request.page.state.auth.sign_in(email, password, origin, request.now).await {
         Ok(session) => Ok(signed_in(request, &session).await),
@@ -125,5 +125,5 @@ pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply
     if let Some(token) = cookie::session(request.page) {
         request.page.state.auth.sign_out(&token).await?;
     }
-    Ok(Reply::Redirect("/", cookie::remove_session(request.page.state)))
+    Ok(Reply::SignedOut(cookie::remove_session(request.page.state)))
 }
