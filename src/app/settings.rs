@@ -49,7 +49,7 @@ pub struct Cli {
 pub enum Command {
     /// Start the server (the default command).
     Serve(ServeSettings),
-    /// Create, list, verify and delete accounts, set their tiers and passwords. Works while the server runs.
+    /// Create, list, verify and delete accounts, set their tiers and passwords, reset two-step sign-in. Works while the server runs.
     Account {
         /// Print JSON, including errors.
         #[arg(long, global = true)]
@@ -118,6 +118,12 @@ pub enum AccountCommand {
         /// Read the password from stdin, as a single line; there is no prompt.
         #[arg(long, required = true)]
         password_stdin: bool,
+    },
+    /// No longer require codes from an authenticator app at sign-in, for an owner who lost the app and the recovery codes.
+    ResetTotp {
+        /// The owner's e-mail address, or the number of the account.
+        #[arg(long)]
+        email: AccountRef,
     },
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.

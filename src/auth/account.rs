@@ -73,6 +73,10 @@ pub struct Account {
     pub active_keys: u32,
     /// Unix seconds at which an operator vouched for its owner; `None` if anybody could have signed up with the address.
     pub verified_at: Option<i64>,
+    /// Unix seconds since which codes from an app are required at sign-in; `None` if they are not.
+    pub totp_enabled_at: Option<i64>,
+    /// Recovery codes that are left.
+    pub recovery_codes: u32,
 }
 
 /// A key as shown to its owner.

@@ -50,6 +50,11 @@ pub enum Event {
     /// The password was asked again before a sensitive change.
     PasswordConfirmation,
     AccountDeletion,
+    TotpActivation,
+    TotpDeactivation,
+    /// Instead of a code of the app.
+    RecoveryCodeUse,
+    RecoveryCodeRenewal,
     KeyCreation,
     /// The key is the rotated one.
     KeyRotation,
@@ -61,12 +66,16 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::SignIn,
         Self::SignUp,
         Self::PasswordChange,
         Self::PasswordConfirmation,
         Self::AccountDeletion,
+        Self::TotpActivation,
+        Self::TotpDeactivation,
+        Self::RecoveryCodeUse,
+        Self::RecoveryCodeRenewal,
         Self::KeyCreation,
         Self::KeyRotation,
         Self::KeyRevocation,
@@ -82,6 +91,10 @@ impl Event {
             Self::PasswordChange => "password_change",
             Self::PasswordConfirmation => "password_confirmation",
             Self::AccountDeletion => "account_deletion",
+            Self::TotpActivation => "totp_activation",
+            Self::TotpDeactivation => "totp_deactivation",
+            Self::RecoveryCodeUse => "recovery_code_use",
+            Self::RecoveryCodeRenewal => "recovery_code_renewal",
             Self::KeyCreation => "key_creation",
             Self::KeyRotation => "key_rotation",
             Self::KeyRevocation => "key_revocation",

@@ -13,6 +13,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::auth::account::{AccountId, Email};
+use crate::auth::service::second_factor::PendingSignIn;
 use crate::quota::{KeyId, RetryAfter, Tier};
 
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,10 @@ pub enum StoreError {
     AccountExists(Email),
     #[error("the account was deleted")]
     AccountGone,
+    #[error("codes from an authenticator app are already required at sign-in")]
+    TotpEnabled,
+    #[error("codes from an authenticator app are not required at sign-in")]
+    TotpDisabled,
     #[error("the password was changed in the meantime; sign in with the new one")]
     PasswordChanged,
     #[error(
@@ -108,6 +113,8 @@ impl StoreError {
             Self::NoSuchAccount { .. } | Self::NoSuchAccountId(_) => "no_such_account",
             Self::AccountExists(_) => "account_exists",
             Self::AccountGone => "account_gone",
+            Self::TotpEnabled => "totp_enabled",
+            Self::TotpDisabled => "totp_disabled",
             Self::PasswordChanged => "password_changed",
             Self::KeyLimitReached { .. } => "keys_used_up",
             Self::NewKeysUsedUp { .. } => "new_keys_used_up",
@@ -140,6 +147,16 @@ pub enum AccountError {
     WrongPassword,
     #[error("the new password is your current one; choose another")]
     SamePassword,
+    /// The password is right, and a code is needed too.
+    #[error("enter a code from your authenticator app")]
+    CodeRequired(PendingSignIn),
+    /// Also a code that was used before.
+    #[error("this code is not valid; wait for the next one in your app, or use a recovery code that you have not used")]
+    WrongCode,
+    #[error("the sign-in took too long; enter your password again")]
+    SignInExpired,
+    #[error("two-step sign-in was turned on or off in the meantime; check it on your account page")]
+    TotpChanged,
     /// The session has ended, or the account was deleted.
     #[error("you are signed out; sign in again")]
     SignedOut,
@@ -174,6 +191,10 @@ impl AccountError {
             Self::WrongCredentials => "wrong_credentials",
             Self::WrongPassword => "wrong_password",
             Self::SamePassword => "same_password",
+            Self::CodeRequired(_) => "code_required",
+            Self::WrongCode => "wrong_code",
+            Self::SignInExpired => "sign_in_expired",
+            Self::TotpChanged => "totp_changed",
             Self::SignedOut => "signed_out",
             Self::KeyLimitReached { .. } => "key_limit_reached",
             Self::NewKeysUsedUp(_) => "new_keys_used_up",
@@ -199,6 +220,7 @@ impl From<StoreError> for AccountError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::AccountGone | StoreError::PasswordChanged => Self::SignedOut,
+            StoreError::TotpEnabled | StoreError::TotpDisabled => Self::TotpChanged,
             StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
             StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),
             StoreError::NoSuchKey | StoreError::KeyEnded => Self::NoSuchKey,

@@ -20,6 +20,7 @@ mod service;
 pub mod session;
 mod sqlite;
 mod store;
+pub mod totp;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::DataLock;
@@ -30,5 +31,5 @@ pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, USAGE_DAYS,
+    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, Totp, USAGE_DAYS,
 };

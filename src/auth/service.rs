@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod api_keys;
+pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +17,7 @@ use zeroize::Zeroizing;
 use crate::auth::account::AccountId;
 use crate::auth::api_key_cache::ApiKeyCache;
 use crate::auth::audit::{AuditLog, Entry, Event, Origin};
+use crate::auth::derived_secret::DerivedSecret;
 use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
 use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
@@ -72,6 +74,8 @@ pub struct AuthService {
     hasher: Hasher,
     cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: BrowserSecret,
+    /// Signs sign-ins that wait for a code.
+    sign_in_secret: DerivedSecret,
     /// The last of the store's changes that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
     /// Refreshes that were started.
@@ -108,6 +112,7 @@ impl AuthService {
             rate_limits: RateLimits::new(&random()?, rate_limits),
             hasher: Hasher::default(),
             browser_secret: BrowserSecret::derived(&cursor_secret),
+            sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
             cursor_secret,
             last_change: Mutex::new(0),
             refreshes: AtomicU64::new(0),

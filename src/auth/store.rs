@@ -3,6 +3,7 @@
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
+use crate::auth::totp::{RecoveryDigest, TotpSecret};
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
@@ -103,6 +104,30 @@ pub trait Store: Send + Sync {
 
     /// Deletes sessions that are no longer valid and returns their number.
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
+
+    /// The authenticator app of an account; `None` if codes are not required at sign-in. [`StoreError::AccountGone`].
+    fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError>;
+
+    /// Requires codes from an app at sign-in from now on. [`StoreError::AccountGone`], [`StoreError::TotpEnabled`].
+    fn enable_totp(
+        &self,
+        account: AccountId,
+        totp: &Totp,
+        codes: &[RecoveryDigest],
+        now: i64,
+    ) -> Result<(), StoreError>;
+
+    /// Accepts a code of a step of time. False if one of this step or a later one was accepted before.
+    fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError>;
+
+    /// False if the account has no such code, or used it before.
+    fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError>;
+
+    /// Replaces all recovery codes. [`StoreError::AccountGone`], [`StoreError::TotpDisabled`].
+    fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError>;
+
+    /// Deletes the secret of the app and the recovery codes. False if there were none. [`StoreError::AccountGone`].
+    fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError>;
 
     /// If a key of the account was revoked or expired on the same day (UTC), or an account of the same address was deleted on it, the
     /// new key takes over a counter: on no day do the accounts of an address use more counters than the tier allows keys.
@@ -208,6 +233,14 @@ pub struct Credentials {
     /// `None` if the account cannot sign in.
     pub password: Option<PasswordHash>,
     pub version: PasswordVersion,
+}
+
+/// An account's authenticator app.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Totp {
+    pub secret: TotpSecret,
+    /// The last step of time of which a code was accepted.
+    pub step: i64,
 }
 
 /// How often an account's password was set.

@@ -20,6 +20,8 @@ pub enum Client {
     KnownBrowsers(i64),
     /// The session of this digest.
     Session([u8; 32]),
+    /// Whoever enters codes for the account of this number after its password.
+    Codes(i64),
 }
 
 /// Address ranges whose clients share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all

@@ -71,6 +71,7 @@ impl ClientHasher {
             Client::Pool(name) => one(b'p', name.as_bytes()),
             Client::KnownBrowsers(account) => one(b'b', &account.to_be_bytes()),
             Client::Session(digest) => one(b's', digest),
+            Client::Codes(account) => one(b'c', &account.to_be_bytes()),
         }
     }
 

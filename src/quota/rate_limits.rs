@@ -157,6 +157,11 @@ impl RateLimits {
         self.passwords_of_owner.take(Client::Session(digest), now).map(|_| ())
     }
 
+    /// Counts a code entered for the account of this number, from all addresses together: the password is known already.
+    pub(crate) fn code(&self, account: i64, now: i64) -> Result<(), RetryAfter> {
+        self.passwords_of_owner.take(Client::Codes(account), now).map(|_| ())
+    }
+
     pub(crate) fn remove_expired(&self, now: i64) {
         let sign_ins = [&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner];
         for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins) {

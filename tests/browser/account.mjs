@@ -1,4 +1,5 @@
 // From sign-up to usage in a browser, with script and without: BROWSER_PACKAGES=DIR node account.mjs BASE
+import { createHmac } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { base, expect, finish, inspect, screenshot, visitor } from "./harness.mjs";
 
@@ -6,6 +7,16 @@ const PASSWORD = "seven quiet herons";
 // Texts that must not appear in any file afterwards, if SECRETS names a file for them.
 const secret = (text) => process.env.SECRETS && appendFileSync(process.env.SECRETS, text + "\n");
 const request = (key) => fetch(base + "/api/v3/vcs?limit=1", { headers: { Authorization: "Bearer " + key } });
+
+// The code that an authenticator app shows now (RFC 6238).
+function code(secret) {
+  const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0"));
+  const key = Buffer.from(bits.join("").match(/.{8}/g).map((byte) => parseInt(byte, 2)));
+  const step = Buffer.alloc(8);
+  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
+  const hash = createHmac("sha1", key).update(step).digest();
+  return String((hash.readUInt32BE(hash[19] & 15) & 0x7fffffff) % 1_000_000).padStart(6, "0");
+}
 
 async function flow(name, options) {
   const page = await visitor({ ...options, expected: ["422"] });
@@ -53,6 +64,32 @@ async function flow(name, options) {
   expect(!(await page.content()).includes(key), "the key is shown again");
   await check(`${name} account with a key`);
 
+  await row.getByRole("link", { name: /Rotate/ }).click();
+  await check(`${name} rotate`);
+  await page.getByRole("button", { name: "Rotate key" }).click();
+  const successor = (await page.locator("#key").textContent()).trim();
+  secret(successor);
+  await check(`${name} successor`);
+  expect((await request(key)).status === 200, "a rotated key is not valid");
+  expect((await request(successor)).status === 200, "the successor is not valid");
+  await page.getByRole("link", { name: "I have copied it" }).click();
+  await check(`${name} account with a rotated key`);
+
+  await page.getByRole("button", { name: "Set up two-step sign-in" }).click();
+  await check(`${name} two-step setup`);
+  const shared = (await page.locator("#secret").textContent()).replaceAll(" ", "").trim();
+  await page.getByLabel("Code that the app shows").fill(code(shared));
+  await page.getByRole("button", { name: "Turn on" }).click();
+  const recovery = (await page.locator("#codes").textContent()).trim().split("\n");
+  expect(recovery.length === 10, `${recovery.length} recovery codes`);
+  recovery.forEach(secret);
+  await check(`${name} recovery codes`);
+  await page.getByRole("link", { name: "I have stored them" }).click();
+  await page.getByRole("link", { name: "Recovery codes, turn off" }).click();
+  await check(`${name} two-step`);
+  await page.getByRole("link", { name: "Account" }).first().click();
+  await page.waitForURL(base + "/account");
+
   await row.getByRole("link", { name: /Revoke/ }).click();
   await check(`${name} revoke`);
   await page.getByRole("button", { name: "Revoke key" }).click();
@@ -72,6 +109,12 @@ async function flow(name, options) {
   await page.getByRole("button", { name: "Sign in" }).click();
   expect((await page.getByRole("alert").textContent()).includes("do not match"), "the old password is still valid");
   await page.getByLabel("Password").fill("nine loud herons");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByLabel("Code from your authenticator app").fill("000000");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  expect((await page.getByRole("alert").textContent()).includes("not valid"), "a wrong code is accepted");
+  await check(`${name} sign-in code`);
+  await page.getByLabel("Code from your authenticator app").fill(recovery[0]);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(base + "/account");
 

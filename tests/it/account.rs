@@ -330,6 +330,10 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
         &format!("/account/keys/{id}/revoke"),
         &format!("/account/keys/{id}/rotate"),
         "/account/sessions/999/end",
+        "/signin/code",
+        "/account/totp/enable",
+        "/account/totp/disable",
+        "/account/totp/codes",
     ];
     let mut checked = 0;
     for site in sites {
@@ -362,7 +366,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
             }
         }
     }
-    assert_eq!(checked, 6 * 8 * 9 * 6);
+    assert_eq!(checked, 6 * 8 * 13 * 6);
     // The origin is compared with the host name of the request.
     let headers =
         [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];

@@ -30,6 +30,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ipnet", &["quota"]),
     ("argon2", &["auth/password"]),
     ("idna", &["auth"]),
+    ("sha1", &["auth/totp"]),
+    ("qrcodegen", &["site/account"]),
     ("zeroize", &["auth", "site/account", "cli/admin"]),
     ("foldhash", &["auth", "quota", "http"]),
     ("rusqlite", &["auth"]),

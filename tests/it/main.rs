@@ -37,4 +37,5 @@ mod schema;
 mod snapshots;
 mod suggestions;
 mod swap;
+mod totp;
 mod wire;

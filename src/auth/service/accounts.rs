@@ -109,7 +109,7 @@ impl AuthService {
     }
 
     /// # Errors
-    /// [`AccountError::WrongCredentials`], [`AccountError::Throttled`].
+    /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
         email: Email,
@@ -134,6 +134,7 @@ impl AuthService {
     ) -> Result<StartedSession, AccountError> {
         let found = self.verify(email, secret, origin, now, account).await?;
         let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
+        self.require_code(account, version, now).await?;
         let (token, session) = new_session(now)?;
         self.blocking(move |service| service.store.add_session(account, version, &session)).await.map_err(|error| {
             match error {
@@ -260,7 +261,7 @@ impl AuthService {
 
     /// Verifies the password of a visitor. Counted by session: strangers who guess passwords do not keep an owner out who is
     /// signed in.
-    async fn verify_visitor(
+    pub(crate) async fn verify_visitor(
         self: &Arc<Self>,
         visitor: &Visitor,
         secret: Secret,
@@ -340,7 +341,7 @@ impl AuthService {
     }
 
     /// The session of the account's owner, whose password of this version was entered.
-    fn started(
+    pub(crate) fn started(
         &self,
         token: SessionToken,
         session: &NewSession,
@@ -362,7 +363,7 @@ impl AuthService {
     }
 }
 
-fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
+pub(crate) fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
     let token = SessionToken::from_seed(random()?);
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
     Ok((token, NewSession { digest, created_at: now, expires_at }))

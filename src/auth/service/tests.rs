@@ -8,7 +8,8 @@ use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation}
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys};
+use crate::auth::totp::RecoveryDigest;
+use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, Totp};
 use crate::quota::{AddedUsage, StoredUsage};
 
 const NOON: i64 = 1_795_262_400;
@@ -357,6 +358,30 @@ impl Store for FailingStore {
     }
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
         self.store.end_expired_sessions(now)
+    }
+    fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
+        self.store.totp(account)
+    }
+    fn enable_totp(
+        &self,
+        account: AccountId,
+        totp: &Totp,
+        codes: &[RecoveryDigest],
+        now: i64,
+    ) -> Result<(), StoreError> {
+        self.store.enable_totp(account, totp, codes, now)
+    }
+    fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError> {
+        self.store.accept_totp_step(account, step)
+    }
+    fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError> {
+        self.store.use_recovery_code(account, code)
+    }
+    fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError> {
+        self.store.renew_recovery_codes(account, codes)
+    }
+    fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError> {
+        self.store.disable_totp(account, version)
     }
     fn create_key(
         &self,

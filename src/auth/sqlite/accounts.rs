@@ -116,7 +116,7 @@ pub(crate) fn rehash_password(
     Ok(())
 }
 
-fn check_version(
+pub(crate) fn check_version(
     transaction: &Transaction<'_>,
     account: AccountId,
     version: Option<PasswordVersion>,

@@ -12,6 +12,7 @@ mod schema;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod totp;
 mod usage;
 
 use std::fmt;
@@ -27,8 +28,9 @@ use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::sqlite::files::FileId;
 use crate::auth::sqlite::schema::MigrationError;
+use crate::auth::totp::RecoveryDigest;
 use crate::auth::{
-    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
+    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError, Totp,
     USAGE_DAYS,
 };
 use crate::data::Date;
@@ -330,6 +332,39 @@ impl Store for SqliteStore {
 
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
         self.change("end expired sessions", |transaction| sessions::end_expired(transaction, now))
+    }
+
+    fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
+        self.look_up("read the second factor", |connection| totp::one(connection, account))
+    }
+
+    fn enable_totp(
+        &self,
+        account: AccountId,
+        totp: &Totp,
+        codes: &[RecoveryDigest],
+        now: i64,
+    ) -> Result<(), StoreError> {
+        self.change("enable the second factor", |transaction| totp::enable(transaction, account, totp, codes, now))
+    }
+
+    fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError> {
+        self.change("accept the code", |transaction| totp::accept_step(transaction, account, step))
+    }
+
+    fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError> {
+        self.change("use the recovery code", |transaction| totp::use_code(transaction, account, code))
+    }
+
+    fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError> {
+        self.change("renew the recovery codes", |transaction| totp::renew_codes(transaction, account, codes))
+    }
+
+    fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError> {
+        let disabled =
+            self.change("disable the second factor", |transaction| totp::disable(transaction, account, version))?;
+        self.truncate_log();
+        Ok(disabled)
     }
 
     fn create_key(

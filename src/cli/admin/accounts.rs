@@ -45,6 +45,15 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
             let message = format!("set the password of account {} {email}; all its sessions were ended, {keys}", id.0);
             (Account { active_keys: if keep_keys { *active_keys } else { 0 }, ..account }, message)
         }
+        AccountCommand::ResetTotp { email } => {
+            let account = find(store, &email)?;
+            let result = match store.disable_totp(account.id, None)? {
+                true => "no longer requires codes at sign-in; its sessions and keys are unchanged",
+                false => "does not require codes at sign-in",
+            };
+            let message = format!("account {} {} {result}", account.id.0, account.email);
+            (Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
+        }
         AccountCommand::Delete { email } => {
             let account = find(store, &email)?;
             store.delete_account(account.id, None, now())?;
@@ -81,11 +90,12 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
         return print_json(&BTreeMap::from([("accounts", rows)]));
     }
     let rows = accounts.iter().map(|account| {
-        let Account { id, email, tier, created_at, active_keys, verified_at } = account;
-        let verified = verified_at.map_or("-".to_owned(), rfc3339);
-        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), rfc3339(*created_at), verified]
+        let Account { id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, .. } = account;
+        let [verified, totp] = [verified_at, totp_enabled_at].map(|at| at.map_or("-".to_owned(), rfc3339));
+        let created = rfc3339(*created_at);
+        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), created, verified, totp]
     });
-    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED"], rows.collect())
+    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN"], rows.collect())
 }
 
 /// The hash of the password on the first and only line of standard input.
@@ -111,6 +121,7 @@ struct AccountRow<'a> {
     active_keys: u32,
     created_at: String,
     verified_at: Option<String>,
+    totp_enabled_at: Option<String>,
 }
 
 impl<'a> AccountRow<'a> {
@@ -122,6 +133,7 @@ impl<'a> AccountRow<'a> {
             active_keys: account.active_keys,
             created_at: rfc3339(account.created_at),
             verified_at: account.verified_at.map(rfc3339),
+            totp_enabled_at: account.totp_enabled_at.map(rfc3339),
         }
     }
 }

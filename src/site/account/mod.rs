@@ -10,6 +10,7 @@ mod keys;
 mod origin;
 mod overview;
 mod sign;
+mod totp;
 
 use std::net::IpAddr;
 
@@ -30,6 +31,7 @@ use crate::site::{PageRequest, redirect, respond};
 pub enum AccountRoute {
     SignUp,
     SignIn,
+    SignInCode,
     SignOut,
     Account,
     Keys,
@@ -37,6 +39,11 @@ pub enum AccountRoute {
     Rotate(KeyId),
     EndSession(SessionId),
     Password,
+    Totp,
+    TotpSetup,
+    TotpEnable,
+    TotpDisable,
+    RecoveryCodes,
     Delete,
 }
 
@@ -45,10 +52,16 @@ impl AccountRoute {
         Some(match path {
             "/signup" => Self::SignUp,
             "/signin" => Self::SignIn,
+            "/signin/code" => Self::SignInCode,
             "/signout" => Self::SignOut,
             "/account" => Self::Account,
             "/account/keys" => Self::Keys,
             "/account/password" => Self::Password,
+            "/account/totp" => Self::Totp,
+            "/account/totp/setup" => Self::TotpSetup,
+            "/account/totp/enable" => Self::TotpEnable,
+            "/account/totp/disable" => Self::TotpDisable,
+            "/account/totp/codes" => Self::RecoveryCodes,
             "/account/delete" => Self::Delete,
             _ => {
                 let number = |start, end| {
@@ -65,12 +78,29 @@ impl AccountRoute {
 
     /// Whether a form can be sent to this page.
     pub(crate) fn takes_forms(self) -> bool {
-        self != Self::Account
+        !matches!(self, Self::Account | Self::Totp)
     }
 
     /// Whether this page can be read with GET.
     pub(crate) fn is_read(self) -> bool {
-        !matches!(self, Self::SignOut | Self::Keys | Self::Password | Self::EndSession(_))
+        match self {
+            Self::SignUp
+            | Self::SignIn
+            | Self::Account
+            | Self::Revoke(_)
+            | Self::Rotate(_)
+            | Self::Totp
+            | Self::Delete => true,
+            Self::SignInCode
+            | Self::SignOut
+            | Self::Keys
+            | Self::EndSession(_)
+            | Self::Password
+            | Self::TotpSetup
+            | Self::TotpEnable
+            | Self::TotpDisable
+            | Self::RecoveryCodes => false,
+        }
     }
 
     /// The value of `Allow`.
@@ -110,6 +140,7 @@ impl From<AccountError> for Reply {
     fn from(error: AccountError) -> Self {
         match error {
             AccountError::SignedOut => Self::Redirect("/signin", Vec::new()),
+            AccountError::TotpChanged => Self::Redirect("/account", Vec::new()),
             AccountError::NoSuchKey => Self::Failed(PageError::UnknownPage),
             error => Self::Failed(PageError::Account(error)),
         }
@@ -173,10 +204,9 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::Account => overview::page(request).await,
         AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
         AccountRoute::Rotate(key) => keys::rotate_page(request, key).await,
+        AccountRoute::Totp => totp::page(request).await,
         AccountRoute::Delete => overview::delete_page(request).await,
-        AccountRoute::SignOut | AccountRoute::Keys | AccountRoute::Password | AccountRoute::EndSession(_) => {
-            Err(PageError::UnknownPage.into())
-        }
+        _ => Err(PageError::UnknownPage.into()),
     }
 }
 
@@ -190,8 +220,13 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::Rotate(key) => keys::rotate(request, key, form).await,
         AccountRoute::EndSession(session) => overview::end_session(request, session).await,
         AccountRoute::Password => overview::change_password(request, form).await,
+        AccountRoute::SignInCode => sign::sign_in_with_code(request, form).await,
+        AccountRoute::TotpSetup => totp::set_up(request, form).await,
+        AccountRoute::TotpEnable => totp::enable(request, form).await,
+        AccountRoute::TotpDisable => totp::disable(request, form).await,
+        AccountRoute::RecoveryCodes => totp::renew_codes(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
-        AccountRoute::Account => Err(PageError::UnknownPage.into()),
+        AccountRoute::Account | AccountRoute::Totp => Err(PageError::UnknownPage.into()),
     }
 }
 

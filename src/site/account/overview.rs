@@ -61,6 +61,9 @@ struct AccountPage {
     /// The newest first.
     sessions: Vec<SessionRow>,
     lifetimes: Vec<Choice>,
+    /// Since when; empty if it is off.
+    totp_enabled: String,
+    recovery_codes: u32,
     messages: AccountMessages,
     min_length: usize,
     max_length: usize,
@@ -173,6 +176,8 @@ pub(crate) async fn show(
         has_others: has_others(&usage),
         sessions: sessions.iter().map(session_row).collect(),
         lifetimes: lifetimes(None),
+        totp_enabled: visitor.account.totp_enabled_at.map_or_else(String::new, format::day_of),
+        recovery_codes: visitor.account.recovery_codes,
         messages,
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,

@@ -29,6 +29,14 @@ struct SignInPage {
     error: String,
 }
 
+#[derive(Template)]
+#[template(path = "signin_code.html")]
+struct CodePage<'a> {
+    layout: PageLayout,
+    pending: &'a str,
+    error: String,
+}
+
 /// `GET /signup`.
 pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     request.not_signed_in().await?;
@@ -71,6 +79,8 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
         AccountError::NotCreated
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
+        | AccountError::WrongCode
+        | AccountError::SignInExpired
         | AccountError::SamePassword
         | AccountError::KeyOverlaps
         | AccountError::KeyLimitReached { .. }
@@ -116,7 +126,25 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
     let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
     match request.page.state.auth.sign_in(email, password, origin, request.now).await {
         Ok(session) => Ok(signed_in(request, &session).await),
+        Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
+    }
+}
+
+fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let layout = request.layout(catalog.snapshot(), "Enter your code", "The second step of your sign-in.");
+    let page = CodePage { layout, pending, error: sentence(error) };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /signin/code`: the second step, after the password.
+pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let (pending, code) = (form.text("pending"), form.secret("code"));
+    match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {
+        Ok(session) => Ok(signed_in(request, &session).await),
+        Err(error @ AccountError::SignInExpired) => show_sign_in(request, "", &error.to_string()),
+        Err(error) => show_code_form(request, &pending, &form_error(error)?),
     }
 }
 

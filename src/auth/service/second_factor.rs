@@ -1,0 +1,212 @@
+//! The second step of a sign-in: a code of an authenticator app, or a recovery code.
+//!
+//! After the password the browser gets a [`PendingSignIn`], which it sends back with the code. It is signed and holds the account,
+//! so that nothing is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong
+//! passwords: only who knows the password can use them up.
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::auth::account::AccountId;
+use crate::auth::audit::{Entry, Event};
+use crate::auth::derived_secret::DerivedSecret;
+use crate::auth::password::Secret;
+use crate::auth::service::accounts::new_session;
+use crate::auth::totp::{RECOVERY_CODES, RecoveryCode, SecondFactorCode, TotpSecret};
+use crate::auth::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// Seconds for which a code can be entered after the password.
+const PENDING_SECONDS: i64 = 600;
+
+/// Proof that the password of an account was entered. `Debug` hides it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PendingSignIn(String);
+
+impl PendingSignIn {
+    fn sign(account: AccountId, version: PasswordVersion, now: i64, secret: &DerivedSecret) -> Self {
+        let mut bytes = Vec::with_capacity(56);
+        for number in [account.0, version.0, now.saturating_add(PENDING_SECONDS)] {
+            bytes.extend_from_slice(&number.to_be_bytes());
+        }
+        bytes.extend_from_slice(&secret.tag(&bytes));
+        Self(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// `None` if it has expired, or was changed.
+    fn open(text: &str, now: i64, secret: &DerivedSecret) -> Option<(AccountId, PasswordVersion)> {
+        let bytes: [u8; 56] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
+        let (signed, tag) = bytes.split_at(24);
+        let number = |index: usize| i64::from_be_bytes(signed[index * 8..][..8].try_into().expect("8 bytes"));
+        (secret.verify(signed, tag) && number(2) > now).then(|| (AccountId(number(0)), PasswordVersion(number(1))))
+    }
+
+    /// The text for the form.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PendingSignIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PendingSignIn(…)")
+    }
+}
+
+impl AuthService {
+    /// An error that requests a code if the account uses an app.
+    pub(crate) async fn require_code(
+        self: &Arc<Self>,
+        account: AccountId,
+        version: PasswordVersion,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        match self.blocking(move |service| service.store.totp(account)).await? {
+            None => Ok(()),
+            Some(_) => {
+                Err(AccountError::CodeRequired(PendingSignIn::sign(account, version, now, &self.sign_in_secret)))
+            }
+        }
+    }
+
+    /// Completes a sign-in with a code.
+    ///
+    /// # Errors
+    /// [`AccountError::WrongCode`], [`AccountError::SignInExpired`], [`AccountError::Throttled`].
+    pub async fn sign_in_with_code(
+        self: &Arc<Self>,
+        pending: &str,
+        code: &str,
+        now: i64,
+    ) -> Result<StartedSession, AccountError> {
+        let opened = PendingSignIn::open(pending, now, &self.sign_in_secret);
+        let (account, version) = opened.ok_or(AccountError::SignInExpired)?;
+        let verified = self.verify_code(account, code, now).await;
+        let started = match verified {
+            Ok(()) => {
+                let (token, session) = new_session(now)?;
+                let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
+                let started = |()| self.started(token, &session, account, version);
+                added.map(started).map_err(|error| match error {
+                    // The password changed after it was entered.
+                    AccountError::SignedOut => AccountError::SignInExpired,
+                    error => error,
+                })
+            }
+            Err(error) => Err(error),
+        };
+        self.audit(Entry::new(Event::SignIn, Some(account)), started.as_ref().err());
+        started
+    }
+
+    /// Accepts a code once. An account without an app has no valid code.
+    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
+        self.rate_limits.code(account.0, now).map_err(AccountError::Throttled)?;
+        let parsed = SecondFactorCode::parse(code);
+        let accepted = self.blocking(move |service| {
+            let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
+            match parsed {
+                Some(SecondFactorCode::App(code)) => match secret.step_of(code, step, now) {
+                    Some(step) => service.store.accept_totp_step(account, step),
+                    None => Ok(false),
+                },
+                Some(SecondFactorCode::Recovery(code)) => service.store.use_recovery_code(account, &code),
+                None => Ok(false),
+            }
+        });
+        if !accepted.await? {
+            return Err(AccountError::WrongCode);
+        }
+        if matches!(parsed, Some(SecondFactorCode::Recovery(_))) {
+            self.audit(Entry::new(Event::RecoveryCodeUse, Some(account)), None);
+        }
+        Ok(())
+    }
+
+    /// Requires codes from an app at sign-in from now on, and returns the recovery codes, to be shown once. `code` proves that the
+    /// app has the secret.
+    ///
+    /// # Errors
+    /// [`AccountError::WrongCode`], [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    pub async fn enable_totp(
+        self: &Arc<Self>,
+        account: AccountId,
+        secret: TotpSecret,
+        code: &str,
+        now: i64,
+    ) -> Result<Vec<RecoveryCode>, AccountError> {
+        let step = match SecondFactorCode::parse(code) {
+            Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
+            _ => None,
+        };
+        let enabled = match step {
+            // A slip while setting up is nobody's guess: the secret is on the same page.
+            None => Err(AccountError::WrongCode),
+            Some(step) => {
+                self.blocking(move |service| {
+                    let codes = recovery_codes()?;
+                    let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+                    service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
+                    Ok(codes)
+                })
+                .await
+            }
+        };
+        self.audit(Entry::new(Event::TotpActivation, Some(account)), enabled.as_ref().err());
+        enabled
+    }
+
+    /// Replaces the recovery codes, used or not.
+    ///
+    /// # Errors
+    /// [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> Result<Vec<RecoveryCode>, AccountError> {
+        let renewed = self.blocking(move |service| {
+            let codes = recovery_codes()?;
+            let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+            service.store.renew_recovery_codes(account, &digests)?;
+            Ok(codes)
+        });
+        let renewed = renewed.await;
+        self.audit(Entry::new(Event::RecoveryCodeRenewal, Some(account)), renewed.as_ref().err());
+        renewed
+    }
+
+    /// No longer requires codes at sign-in.
+    ///
+    /// # Errors
+    /// [`AccountError::WrongPassword`], [`AccountError::WrongCode`], [`AccountError::SignedOut`],
+    /// [`AccountError::Throttled`].
+    pub async fn disable_totp(
+        self: &Arc<Self>,
+        visitor: &Visitor,
+        password: Secret,
+        code: &str,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        let disabled = self.verify_both_and_disable(visitor, password, code, now).await;
+        self.audit(Entry::new(Event::TotpDeactivation, Some(visitor.account.id)), disabled.as_ref().err());
+        disabled
+    }
+
+    async fn verify_both_and_disable(
+        self: &Arc<Self>,
+        visitor: &Visitor,
+        password: Secret,
+        code: &str,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        let credentials = self.verify_visitor(visitor, password, now).await?;
+        let account = visitor.account.id;
+        self.verify_code(account, code, now).await?;
+        self.blocking(move |service| service.store.disable_totp(account, Some(credentials.version))).await.map(|_| ())
+    }
+}
+
+fn recovery_codes() -> Result<Vec<RecoveryCode>, StoreError> {
+    (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect()
+}

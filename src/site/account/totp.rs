@@ -1,0 +1,191 @@
+//! Two-step sign-in: setting up an authenticator app, recovery codes, turning it off.
+
+use askama::Template;
+use http::StatusCode;
+use qrcodegen::{QrCode, QrCodeEcc};
+
+use crate::auth::password::Secret;
+use crate::auth::totp::{RecoveryCode, TotpSecret};
+use crate::auth::{AccountError, Visitor};
+use crate::site::account::confirm::confirm;
+use crate::site::account::form::FormData;
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::sentence;
+use crate::site::layout::PageLayout;
+
+/// Modules of empty space around a QR code, as its standard requires.
+const QUIET_ZONE: i32 = 4;
+
+#[derive(Template)]
+#[template(path = "totp_setup.html")]
+struct SetupPage {
+    layout: PageLayout,
+    /// In groups of four characters.
+    shown_secret: String,
+    secret: String,
+    url: String,
+    qr: String,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "totp.html")]
+struct TotpPage {
+    layout: PageLayout,
+    email: String,
+    codes_left: u32,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "recovery_codes.html")]
+struct CodesPage {
+    layout: PageLayout,
+    codes: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(
+    source = r#"<svg class="qr" viewBox="0 0 {{ size }} {{ size }}" width="200" height="200" role="img" aria-label="QR code of the setup link"><rect width="{{ size }}" height="{{ size }}" fill="white"/><path fill="black" d="{{ path }}"/></svg>"#,
+    ext = "html"
+)]
+struct Qr {
+    size: i32,
+    path: String,
+}
+
+impl Qr {
+    /// Empty if the text does not fit: the link and the secret are enough.
+    fn of(text: &str) -> Result<String, askama::Error> {
+        let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return Ok(String::new()) };
+        let mut path = String::new();
+        for y in 0..code.size() {
+            for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
+                path.push_str(&format!("M{},{}h1v1h-1z", x + QUIET_ZONE, y + QUIET_ZONE));
+            }
+        }
+        Self { size: code.size() + 2 * QUIET_ZONE, path }.render()
+    }
+}
+
+/// The link that apps read: <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
+fn url(email: &str, secret: &str) -> String {
+    let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
+    format!("otpauth://totp/VentureDex:{email}?secret={secret}&issuer=VentureDex")
+}
+
+/// `GET /account/totp`: recovery codes and turning it off.
+pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    match visitor.account.totp_enabled_at {
+        Some(_) => show(request, &visitor, ""),
+        None => Err(Reply::Redirect("/account", Vec::new())),
+    }
+}
+
+fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let page = TotpPage {
+        layout: request.layout(catalog.snapshot(), "Two-step sign-in", "Recovery codes, and turning it off."),
+        email: visitor.account.email.to_string(),
+        codes_left: visitor.account.recovery_codes,
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
+pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    confirm(request, &visitor, form, "set up two-step sign-in", &[]).await?;
+    let secret = TotpSecret::generate().map_err(AccountError::from)?;
+    show_setup(request, &visitor, &secret, "")
+}
+
+fn show_setup(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    secret: &TotpSecret,
+    error: &str,
+) -> Result<Reply, Reply> {
+    let secret = secret.reveal();
+    let url = url(visitor.account.email.as_str(), &secret);
+    let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
+    let catalog = request.page.state.releases.current();
+    let page = SetupPage {
+        layout: request.layout(catalog.snapshot(), "Set up two-step sign-in", "Connect an authenticator app."),
+        shown_secret: groups.collect::<Vec<_>>().join(" "),
+        secret: secret.to_string(),
+        qr: Qr::of(&url)?,
+        url,
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /account/totp/enable`: turns it on if the code shows that the app has the secret, and shows the recovery codes once.
+pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
+    let secret = form.secret("secret").parse::<TotpSecret>();
+    // Only a form that was changed has another secret.
+    let secret = secret.map_err(|_| Reply::Redirect("/account", Vec::new()))?;
+    let auth = &request.page.state.auth;
+    match auth.enable_totp(visitor.account.id, secret.clone(), &form.text("code"), request.now).await {
+        Ok(codes) => show_codes(request, &codes),
+        Err(error) => show_setup(request, &visitor, &secret, &form_error(error)?),
+    }
+}
+
+fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let page = CodesPage {
+        layout: request.layout(catalog.snapshot(), "Your recovery codes", "Codes for a sign-in without your app."),
+        codes: codes.iter().map(RecoveryCode::reveal).collect(),
+    };
+    Ok(Reply::Page(StatusCode::CREATED, page.render()?))
+}
+
+/// `POST /account/totp/codes`: replaces the recovery codes.
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;
+    let codes = request.page.state.auth.renew_recovery_codes(visitor.account.id).await?;
+    show_codes(request, &codes)
+}
+
+/// `POST /account/totp/disable`: turns it off, with password and code.
+pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
+    let auth = &request.page.state.auth;
+    match auth.disable_totp(&visitor, password, &code, request.now).await {
+        Ok(()) => Ok(Reply::Redirect("/account", Vec::new())),
+        Err(error) => show(request, &visitor, &form_error(error)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_qr_code_is_drawn_with_its_quiet_zone() {
+        let qr = Qr::of("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ").unwrap();
+        // The corner of the first finder pattern, seven modules wide.
+        for x in 4..11 {
+            assert!(qr.contains(&format!("M{x},4h1v1h-1z")), "{qr}");
+        }
+        assert!(!qr.contains("M11,4h") && !qr.contains("M3,4h") && qr.contains("fill=\"white\""));
+        assert_eq!(Qr::of(&"x".repeat(3_000)).unwrap(), "");
+    }
+
+    #[test]
+    fn the_link_is_encoded() {
+        assert_eq!(
+            url("a+b&c@example.com", "GEZD"),
+            "otpauth://totp/VentureDex:a%2Bb%26c%40example.com?secret=GEZD&issuer=VentureDex"
+        );
+    }
+}
