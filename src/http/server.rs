@@ -46,7 +46,10 @@ pub struct Limits {
     pub write: Duration,
     /// How long connections are still accepted after the signal to stop, so that a load balancer notices.
     pub drain_delay: Duration,
-    /// How long running requests may take to finish after that.
+    /// How long a connection may stay open after that without a request, counted from its last response: its client may be
+    /// sending the next one.
+    pub last_request: Duration,
+    /// How long running requests may take to finish after the delay.
     pub drain: Duration,
     /// Connections served at a time. If they are all in use, the one that has been idle for longest is closed for a new
     /// one; if none is idle, the new one gets 503 with `Retry-After` unless it asks for a health check: in the backlog its
@@ -68,6 +71,7 @@ impl Default for Limits {
             idle: Duration::from_secs(15),
             write: Duration::from_secs(30),
             drain_delay: Duration::ZERO,
+            last_request: Duration::from_secs(1),
             drain: Duration::from_secs(20),
             connections: 4_096,
             connections_per_address: 64,
@@ -77,8 +81,8 @@ impl Default for Limits {
     }
 }
 
-/// Time for the head of a request on a connection above the limits, and on a new one when the server stops.
-const FIRST_HEAD: Duration = Duration::from_secs(1);
+/// Time for the head of a request on a connection above the limits.
+const RESERVED_HEAD: Duration = Duration::from_secs(1);
 
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +203,7 @@ impl<H: Handler> Server<H> {
         let Some(place) = self.open.place(peer.ip(), is_trusted) else { return };
         let is_reserved = place.is_reserved;
         let limits = &self.limits;
-        let head = if is_reserved { limits.head.min(FIRST_HEAD) } else { limits.head };
+        let head = if is_reserved { limits.head.min(RESERVED_HEAD) } else { limits.head };
         let phase = ConnectionPhase::default();
         let connection = Connection {
             handler: self.handler.clone(),
@@ -216,34 +220,39 @@ impl<H: Handler> Server<H> {
         let stream =
             TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), head, limits);
         let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
-        let served = serve_connection(http, stream, connection, self.stop.subscribe(), Arc::clone(&evicted));
+        let stopped = stopped(self.stop.subscribe(), phase.clone(), self.limits.last_request);
+        let served = serve_connection(http, stream, connection, stopped, Arc::clone(&evicted));
         let id = self.running.spawn(served).id();
         self.open.insert(id, place, phase, evicted);
     }
 }
 
-/// Serves one connection to its end; once `stopped` or `evicted` is notified, to the end of its current request.
+/// Serves one connection to its end; once `stopped` is ready or `evicted` is notified, to the end of its current request.
 async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
     stream: TimeoutStream<TcpStream, H>,
     connection: Connection<H>,
-    mut stopped: watch::Receiver<()>,
+    stopped: impl Future<Output = ()>,
     evicted: Arc<Notify>,
 ) {
-    let phase = connection.phase.clone();
     let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
     // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
     tokio::select! {
         _ = served.as_mut() => return,
-        _ = stopped.changed() => {}
+        () = stopped => {}
         () = evicted.notified() => {}
-    }
-    // hyper ends a connection of which it has read nothing, although a request may have arrived.
-    if phase.is_new() && timeout(FIRST_HEAD, served.as_mut()).await.is_ok() {
-        return;
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;
+}
+
+/// Ready when the server has stopped and no request is to be expected on a connection any more: hyper would end it although
+/// one may have arrived.
+async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_request: Duration) {
+    // An error is a server that was dropped.
+    let _ = stop.changed().await;
+    let idle = phase.idle_time().unwrap_or_default();
+    tokio::time::sleep(last_request.saturating_sub(idle)).await;
 }
 
 /// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.

@@ -517,8 +517,20 @@ async fn what_is_connected_when_the_server_stops_gets_a_response() {
 }
 
 #[tokio::test]
+async fn a_request_that_was_on_its_way_when_the_server_stopped_gets_a_response() {
+    let (server, ..) = Running::start(Limits { last_request: Duration::from_secs(60), ..Limits::default() }).await;
+    let (address, mut used) = (server.address, server.connect().await);
+    get(&mut used, "/who").await;
+    let ended = tokio::spawn(server.stop());
+    soon(async { while TcpStream::connect(address).await.is_ok() {} }).await;
+    let (head, _) = get(&mut used, "/who").await;
+    assert!(head.starts_with("http/1.1 200") && head.contains("connection: close\r\n"), "{head}");
+    assert_eq!(soon(ended).await.unwrap(), ShutdownReport { aborted: 0 });
+}
+
+#[tokio::test]
 async fn shutdown_finishes_running_requests_and_rejects_new_connections() {
-    let (server, started, proceed) = Running::start(Limits::default()).await;
+    let (server, started, proceed) = Running::start(Limits { last_request: MOMENT, ..Limits::default() }).await;
     let address = server.address;
     let mut idle = server.connect().await;
     get(&mut idle, "/who").await;
@@ -526,7 +538,7 @@ async fn shutdown_finishes_running_requests_and_rejects_new_connections() {
     busy.write_all(b"GET /waits HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
     soon(started.notified()).await;
     let ending = tokio::spawn(server.stop());
-    assert_eq!(rest(&mut idle).await, "", "an idle connection is closed at once");
+    assert_eq!(rest(&mut idle).await, "", "an idle connection is closed");
     assert!(TcpStream::connect(address).await.is_err(), "a new connection was accepted");
     proceed.notify_one();
     assert!(rest(&mut busy).await.ends_with("done"));

@@ -66,11 +66,6 @@ impl ConnectionPhase {
         self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
     }
 
-    /// Whether no request has been read.
-    pub(crate) fn is_new(&self) -> bool {
-        self.now() == HEAD
-    }
-
     /// The response has been written.
     fn written(&self) {
         if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
