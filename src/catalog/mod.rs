@@ -41,7 +41,7 @@ use once_cell::sync::OnceCell;
 
 use crate::data::fold::fold;
 use crate::data::{Direction, Snapshot, SnapshotVersion, Table};
-use crate::search::{SearchError, SearchResults, TextIndex};
+use crate::search::{Candidates, SearchError, SearchResults, TextIndex};
 
 /// Maximum number of values of a [`Cache`], which is cleared when it is full.
 const MAX_CACHED: usize = 4_096;
@@ -86,11 +86,22 @@ pub struct Catalog {
     counts: Cache<(Table, Vec<Filter>), u64>,
     sums: Cache<Vec<Filter>, Option<u64>>,
     totals: OnceCell<Totals>,
+    /// Slugs of sectors and folded names of cities, the latter with most firms first: what a mistyped one is compared with.
+    sectors: OnceCell<Candidates>,
+    cities: OnceCell<(Vec<u32>, Candidates)>,
 }
 
 impl Catalog {
     pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
-        Self { snapshot, texts, counts: Cache::default(), sums: Cache::default(), totals: OnceCell::new() }
+        Self {
+            snapshot,
+            texts,
+            counts: Cache::default(),
+            sums: Cache::default(),
+            totals: OnceCell::new(),
+            sectors: OnceCell::new(),
+            cities: OnceCell::new(),
+        }
     }
 
     pub fn version(&self) -> SnapshotVersion {

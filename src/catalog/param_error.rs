@@ -1,12 +1,10 @@
 //! Errors and warnings about request parameters, with suggestions.
 
-use std::cmp::Reverse;
-
 use serde::Serialize;
 
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
-use crate::data::{Country, Facet, Metric, Table};
+use crate::data::{Country, Metric, Table};
 use crate::search::nearest;
 
 use crate::catalog::params::{ParamType, Parameter};
@@ -170,12 +168,8 @@ fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, suggest:
             let suggestion = country.map(|country| country.alpha2().to_owned());
             return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
         }
-        ParamType::Cities => ("city", suggest.then(|| nearest_city(catalog, value)).flatten()),
-        ParamType::Records(Table::Sectors, _) => {
-            let snapshot = catalog.snapshot();
-            let slugs = (0..snapshot.rows(Table::Sectors)).map(|row| snapshot.slug(Table::Sectors, row));
-            ("sector", nearest(value, slugs.filter(|_| suggest)).map(str::to_owned))
-        }
+        ParamType::Cities => ("city", suggest.then(|| catalog.nearest_city(value)).flatten()),
+        ParamType::Records(Table::Sectors, _) => ("sector", suggest.then(|| catalog.nearest_sector(value)).flatten()),
         ParamType::Records(table, _) => (table.noun(), nearest_slug(table)),
         ParamType::Organizations => {
             let slugs: Vec<String> = [Table::Firms, Table::Startups].into_iter().filter_map(nearest_slug).collect();
@@ -191,15 +185,6 @@ fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, suggest:
     };
     let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
-}
-
-/// The most similar city; of equally similar ones that with most firms.
-fn nearest_city(catalog: &Catalog, value: &str) -> Option<String> {
-    let snapshot = catalog.snapshot();
-    let mut cities: Vec<(u32, &str)> = (0..).zip(snapshot.cities()).collect();
-    cities.sort_by_key(|(city, _)| Reverse(snapshot.facet_count(Table::Firms, Facet::City, *city)));
-    let folded = nearest(value, cities.into_iter().map(|(_, name)| name))?;
-    snapshot.city_name(snapshot.city(folded)?)
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {

@@ -1,11 +1,14 @@
-//! The slugs nearest to a mistyped one, for `did_you_mean`.
+//! The slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`.
 //!
 //! Slugs one edit away are looked up in the list of slugs. Two edits would be too many to look up: those are taken from
 //! the results of a name search.
 
+use std::cmp::Reverse;
+
 use crate::catalog::Catalog;
-use crate::data::Table;
 use crate::data::fold::fold;
+use crate::data::{Facet, Table};
+use crate::search::Candidates;
 use crate::search::edit_distance::{distance_within, within_one_edit};
 
 /// The maximum length of a text that is compared, in bytes.
@@ -14,6 +17,26 @@ const MAX_LENGTH: usize = 128;
 const COMPARED_RESULTS: usize = 100;
 
 impl Catalog {
+    /// The slug of the most similar sector.
+    pub(crate) fn nearest_sector(&self, text: &str) -> Option<String> {
+        let snapshot = self.snapshot();
+        let slug = |row| snapshot.slug(Table::Sectors, row);
+        let candidates = self.sectors.get_or_init(|| Candidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
+        candidates.nearest(text).map(|row| slug(row as u32).to_owned())
+    }
+
+    /// The most similar city; of equally similar ones that with most firms.
+    pub(crate) fn nearest_city(&self, text: &str) -> Option<String> {
+        let snapshot = self.snapshot();
+        let (cities, candidates) = self.cities.get_or_init(|| {
+            let mut cities: Vec<(u32, &str)> = (0..).zip(snapshot.cities()).collect();
+            cities.sort_by_key(|(city, _)| Reverse(snapshot.facet_count(Table::Firms, Facet::City, *city)));
+            let (cities, names): (Vec<_>, Vec<_>) = cities.into_iter().unzip();
+            (cities, Candidates::new(names))
+        });
+        snapshot.city_name(cities[candidates.nearest(text)?])
+    }
+
     /// The slugs nearest to a mistyped slug or name, without duplicates: those a few edits away, nearest first, then
     /// those whose names a search finds.
     pub fn nearest_slugs(&self, table: Table, text: &str, max: usize) -> Vec<String> {

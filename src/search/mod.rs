@@ -19,7 +19,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use edit_distance::{nearest, similarity};
+pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub use index::{Hit, SearchResults, TextIndex};
 pub use rank::{Explanation, ScorePart};

@@ -13,7 +13,7 @@ mod pattern;
 mod sorted_list;
 
 pub(crate) use fuzzy_walk::{FuzzyWalk, words_below};
-pub(crate) use nearest::{distance_within, nearest, similarity};
+pub(crate) use nearest::{Candidates, distance_within, nearest, similarity};
 pub(crate) use pattern::Pattern;
 pub(crate) use sorted_list::within_one_edit;
 

@@ -18,34 +18,63 @@ pub(crate) fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
     u8::try_from(distance).ok()
 }
 
-/// The candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar ones. Letter
-/// case, diacritics and punctuation are ignored.
-pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if text.len() > MAX_LENGTH {
-        return None;
+/// Texts of which the nearest is looked for, folded once: letter case, diacritics and punctuation are ignored.
+pub(crate) struct Candidates(Box<[String]>);
+
+impl Candidates {
+    pub(crate) fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(texts.into_iter().map(fold).collect())
     }
-    let text = fold(text);
-    let mut best: Option<(f64, &'a str)> = None;
-    for candidate in candidates {
-        let Some(similarity) = folded_similarity(&text, &fold(candidate)) else { continue };
-        if best.is_none_or(|(known, _)| similarity > known) {
-            best = Some((similarity, candidate));
+
+    /// The index of the candidate most similar to `text`, if one is similar enough to suggest; the first of equally similar
+    /// ones.
+    pub(crate) fn nearest(&self, text: &str) -> Option<usize> {
+        if text.len() > MAX_LENGTH {
+            return None;
         }
+        let text = Folded::new(text);
+        let mut best: Option<(f64, usize)> = None;
+        for (index, candidate) in self.0.iter().enumerate() {
+            let Some(similarity) = text.similarity(candidate) else { continue };
+            if best.is_none_or(|(known, _)| similarity > known) {
+                best = Some((similarity, index));
+            }
+        }
+        best.map(|(_, index)| index)
     }
-    best.map(|(_, candidate)| candidate)
+}
+
+/// The candidate that is [`Candidates::nearest`] to `text`.
+pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    Candidates::new(candidates.iter().copied()).nearest(text).map(|index| candidates[index])
 }
 
 /// The similarity of `candidate` to `text`, 0–1, if it is high enough to suggest it; compared as [`nearest`] does.
 pub(crate) fn similarity(text: &str, candidate: &str) -> Option<f64> {
-    folded_similarity(&fold(text), &fold(candidate))
+    Folded::new(text).similarity(&fold(candidate))
 }
 
-fn folded_similarity(text: &str, candidate: &str) -> Option<f64> {
-    let args = osa::Args::default().score_cutoff(MIN_SIMILARITY);
-    let similarity = osa::normalized_similarity_with_args(text.chars(), candidate.chars(), &args);
-    match text.len() >= 3 && candidate.starts_with(text) {
-        true => Some(similarity.map_or(PREFIX_SIMILARITY, |similarity| similarity.max(PREFIX_SIMILARITY))),
-        false => similarity,
+/// A folded text, prepared to be compared with many.
+struct Folded {
+    text: String,
+    comparator: osa::BatchComparator<u8>,
+}
+
+impl Folded {
+    fn new(text: &str) -> Self {
+        let text = fold(text);
+        Self { comparator: osa::BatchComparator::new(text.bytes()), text }
+    }
+
+    /// `candidate` is folded.
+    fn similarity(&self, candidate: &str) -> Option<f64> {
+        let args = osa::Args::default().score_cutoff(MIN_SIMILARITY);
+        let similarity = self.comparator.normalized_similarity_with_args(candidate.bytes(), &args);
+        match self.text.len() >= 3 && candidate.starts_with(&self.text) {
+            true => Some(similarity.map_or(PREFIX_SIMILARITY, |similarity| similarity.max(PREFIX_SIMILARITY))),
+            false => similarity,
+        }
     }
 }
 
