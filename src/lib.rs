@@ -10,6 +10,7 @@
 //! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
 //! | [`release`] | the index folder: publish, verify, open, watch, the active release |
 //! | [`quota`] | daily counters, rate limiters, client identification |
+//! | [`mail`] | e-mail through the operator's SMTP server |
 //! | [`auth`] | accounts, passwords, sessions, API keys and their store |
 //! | [`http`] | accept loop, headers, content negotiation, problem documents, response cache |
 //! | [`api`] | REST v1, v2, v3 |
@@ -35,6 +36,7 @@ pub mod cli;
 pub mod data;
 pub mod datagen;
 pub mod http;
+pub mod mail;
 pub mod mcp;
 pub mod openapi;
 pub mod quota;

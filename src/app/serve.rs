@@ -1,5 +1,6 @@
 //! From settings to a running server: releases, accounts, the router, background tasks, shutdown.
 
+use std::fs;
 use std::io;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -24,6 +25,7 @@ use crate::data::Table;
 use crate::http::origin_policy::{Hosts, PublicUrlError};
 use crate::http::server::{run, stop_signals};
 use crate::http::{ResponseCache, State};
+use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
 use crate::release::{self, ActiveRelease, Event, ReleaseError, ReleaseStore};
@@ -48,6 +50,14 @@ pub enum ServeError {
     Release(#[source] ReleaseError),
     #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
+    #[error("--smtp-password-file {}: {error}", path.display())]
+    SmtpPassword { path: PathBuf, error: io::Error },
+    #[error(
+        "--smtp-url contains a password, which others see: store it in a file and name it with --smtp-password-file"
+    )]
+    SmtpPasswordInUrl,
+    #[error("--smtp-url names a user: store the password in a file and name it with --smtp-password-file")]
+    NoSmtpPassword,
     #[error("--data: {0}")]
     Store(#[source] StoreError),
     #[error(transparent)]
@@ -86,6 +96,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
 
     let public_url = settings.base_url(bound);
+    if let Some(mailer) = mailer(&settings)? {
+        auth.mail_with(mailer, public_url.clone());
+    }
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let state = Arc::new(State {
@@ -143,6 +156,22 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
     flushed.map(|_| ()).map_err(ServeError::Store)
+}
+
+/// Sends e-mails, if an SMTP server is named.
+fn mailer(settings: &ServeSettings) -> Result<Option<Mailer>, ServeError> {
+    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
+    let password = match &settings.smtp_password_file {
+        _ if server.has_password() => return Err(ServeError::SmtpPasswordInUrl),
+        None if server.has_user() => return Err(ServeError::NoSmtpPassword),
+        None => None,
+        Some(path) => {
+            let text = fs::read_to_string(path);
+            let text = text.map_err(|error| ServeError::SmtpPassword { path: path.clone(), error })?;
+            Some(text.trim_end_matches(['\r', '\n']).to_owned())
+        }
+    };
+    Ok(Some(Mailer::start(server.clone(), password, from.as_str().to_owned(), RETRIES)))
 }
 
 /// The socket that a service manager passes (`LISTEN_FDS`, see `sd_listen_fds(3)`): it stays open between two runs, so that

@@ -30,6 +30,7 @@ use crate::data::Date;
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
+use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
@@ -48,7 +49,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start the server (the default command).
-    Serve(ServeSettings),
+    Serve(Box<ServeSettings>),
     /// Create, list, verify and delete accounts, set their tiers and passwords, reset two-step sign-in. Works while the server runs.
     Account {
         /// Print JSON, including errors.
@@ -267,6 +268,16 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_seconds: u32,
+    /// SMTP server for e-mails that verify addresses and reset passwords: smtps://user@host, or smtp://user@host with STARTTLS
+    /// (on loopback without encryption); the password is read from --smtp-password-file [default: no e-mail].
+    #[arg(long, env = "VENTUREDEX_SMTP_URL", value_name = "URL", requires = "mail_from")]
+    pub smtp_url: Option<SmtpUrl>,
+    /// File whose only line is the password of the SMTP user: other users of the machine see arguments.
+    #[arg(long, env = "VENTUREDEX_SMTP_PASSWORD_FILE", value_name = "FILE", requires = "smtp_url")]
+    pub smtp_password_file: Option<PathBuf>,
+    /// Sender of e-mails.
+    #[arg(long, env = "VENTUREDEX_MAIL_FROM", value_name = "ADDRESS", requires = "smtp_url")]
+    pub mail_from: Option<Email>,
     /// File to which sign-ins, refusals and changes of accounts and keys are appended, one JSON line each; `-` for stderr
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE")]

@@ -41,6 +41,11 @@ pub(crate) async fn scope<F: Future>(origin: Origin, work: F) -> F::Output {
     ORIGIN.scope(origin, work).await
 }
 
+/// The request that runs, for work that outlives it.
+pub(crate) fn origin() -> Option<Origin> {
+    ORIGIN.try_with(Origin::clone).ok()
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -50,6 +55,10 @@ pub enum Event {
     /// The password was asked again before a sensitive change.
     PasswordConfirmation,
     AccountDeletion,
+    /// By the link of an e-mail, as the next two.
+    AddressVerification,
+    PasswordResetRequest,
+    PasswordReset,
     TotpActivation,
     TotpDeactivation,
     /// Instead of a code of the app.
@@ -66,12 +75,15 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::SignIn,
         Self::SignUp,
         Self::PasswordChange,
         Self::PasswordConfirmation,
         Self::AccountDeletion,
+        Self::AddressVerification,
+        Self::PasswordResetRequest,
+        Self::PasswordReset,
         Self::TotpActivation,
         Self::TotpDeactivation,
         Self::RecoveryCodeUse,
@@ -91,6 +103,9 @@ impl Event {
             Self::PasswordChange => "password_change",
             Self::PasswordConfirmation => "password_confirmation",
             Self::AccountDeletion => "account_deletion",
+            Self::AddressVerification => "address_verification",
+            Self::PasswordResetRequest => "password_reset_request",
+            Self::PasswordReset => "password_reset",
             Self::TotpActivation => "totp_activation",
             Self::TotpDeactivation => "totp_deactivation",
             Self::RecoveryCodeUse => "recovery_code_use",
@@ -184,8 +199,7 @@ impl AuditLog {
 
     /// Logs an event of the current request; `refusal` says why it was refused.
     pub(crate) fn write(&self, entry: Entry, refusal: Option<&AccountError>) {
-        let origin = ORIGIN.try_with(Origin::clone).ok();
-        self.write_at((self.clock)(), entry, origin.as_ref(), refusal.map_or("ok", AccountError::outcome));
+        self.write_at((self.clock)(), entry, origin().as_ref(), refusal.map_or("ok", AccountError::outcome));
     }
 
     /// Logs that a key's quota is used up, once for each key and day.

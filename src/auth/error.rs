@@ -50,6 +50,8 @@ pub enum StoreError {
         active.saturating_sub(*allowed)
     )]
     TooManyKeys { email: Email, tier: Tier, allowed: u32, active: u32 },
+    #[error("the link has expired or was used")]
+    NoSuchLink,
     #[error("no such key; list keys with `venturedex key list`")]
     NoSuchKey,
     #[error("the key was revoked or has expired; create another with `venturedex key create`")]
@@ -119,6 +121,7 @@ impl StoreError {
             Self::KeyLimitReached { .. } => "keys_used_up",
             Self::NewKeysUsedUp { .. } => "new_keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
+            Self::NoSuchLink => "no_such_link",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
             Self::KeyEnded => "key_ended",
@@ -164,6 +167,8 @@ pub enum AccountError {
     KeyLimitReached { tier: Tier, allowed: u32 },
     #[error("you created {0} keys today, the maximum per day; use one that you have, or try again after 00:00 UTC")]
     NewKeysUsedUp(u32),
+    #[error("this link has expired or was used; request another")]
+    NoSuchLink,
     #[error("you have no such key; your account page lists your keys")]
     NoSuchKey,
     #[error("this key was rotated, and both keys are still accepted; revoke one of them before you rotate again")]
@@ -198,6 +203,7 @@ impl AccountError {
             Self::SignedOut => "signed_out",
             Self::KeyLimitReached { .. } => "key_limit_reached",
             Self::NewKeysUsedUp(_) => "new_keys_used_up",
+            Self::NoSuchLink => "no_such_link",
             Self::NoSuchKey => "no_such_key",
             Self::KeyOverlaps => "key_overlaps",
             Self::Throttled(_) => "throttled",
@@ -223,6 +229,7 @@ impl From<StoreError> for AccountError {
             StoreError::TotpEnabled | StoreError::TotpDisabled => Self::TotpChanged,
             StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
             StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),
+            StoreError::NoSuchLink => Self::NoSuchLink,
             StoreError::NoSuchKey | StoreError::KeyEnded => Self::NoSuchKey,
             StoreError::KeyOverlaps => Self::KeyOverlaps,
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),

@@ -15,6 +15,7 @@ mod derived_secret;
 pub(crate) mod email;
 mod error;
 pub(crate) mod known_browser;
+pub mod link;
 pub mod password;
 mod service;
 pub mod session;

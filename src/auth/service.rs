@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod api_keys;
+pub(crate) mod mails;
 pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::auth::audit::{AuditLog, Entry, Event, Origin};
 use crate::auth::derived_secret::DerivedSecret;
 use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
+use crate::auth::service::mails::MailSettings;
 use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
 use crate::data::Date;
 use crate::quota::{
@@ -89,6 +91,7 @@ pub struct AuthService {
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
     audit: OnceCell<AuditLog>,
+    mail: OnceCell<MailSettings>,
 }
 
 impl AuthService {
@@ -122,6 +125,7 @@ impl AuthService {
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             audit: OnceCell::new(),
+            mail: OnceCell::new(),
         };
         service.refresh()?;
         service.flush(now)?;

@@ -1,6 +1,7 @@
 //! Persistent accounts, keys, sessions and usage.
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::totp::{RecoveryDigest, TotpSecret};
@@ -105,6 +106,32 @@ pub trait Store: Send + Sync {
     /// Deletes sessions that are no longer valid and returns their number.
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError>;
 
+    /// Stores the link of an e-mail; an earlier one of the account for the same purpose is no longer valid.
+    /// [`StoreError::AccountGone`].
+    fn add_link(
+        &self,
+        account: AccountId,
+        purpose: Purpose,
+        link: &LinkDigest,
+        expires_at: i64,
+    ) -> Result<(), StoreError>;
+
+    /// The account of a valid link. [`StoreError::NoSuchLink`].
+    fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError>;
+
+    /// Uses a link up and marks its account as verified, atomically. [`StoreError::NoSuchLink`].
+    fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError>;
+
+    /// Uses a link up and sets the password as [`Store::reset_password`] does, atomically; the account is verified then.
+    /// [`StoreError::NoSuchLink`].
+    fn reset_by_link(
+        &self,
+        link: &LinkDigest,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<Account, StoreError>;
+
     /// The authenticator app of an account; `None` if codes are not required at sign-in. [`StoreError::AccountGone`].
     fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError>;
 
@@ -185,8 +212,8 @@ pub trait Store: Send + Sync {
     /// on the days on which keys of the account existed, not on other accounts.
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError>;
 
-    /// Deletes usage older than [`USAGE_DAYS`], the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, and what remains of
-    /// accounts that were deleted before `today`; returns the number of rows that changed.
+    /// Deletes usage older than [`USAGE_DAYS`], the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
+    /// expired before `today`, and what remains of accounts that were deleted before it; returns the number of rows that changed.
     fn purge(&self, today: Date) -> Result<usize, StoreError>;
 
     /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same order:

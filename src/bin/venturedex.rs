@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         }
     };
     match cli.command {
-        Command::Serve(settings) => exit(serve(settings)),
+        Command::Serve(settings) => exit(serve(*settings)),
         Command::Account { command, json } => admin::account(&cli.data, command, json),
         Command::Key { command, json } => admin::key(&cli.data, command, json),
         Command::Audit(filter) => admin::audit(&filter),

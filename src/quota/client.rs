@@ -22,6 +22,8 @@ pub enum Client {
     Session([u8; 32]),
     /// Whoever enters codes for the account of this number after its password.
     Codes(i64),
+    /// Whoever gets e-mails at this address, with an account or without.
+    Mailbox(Arc<str>),
 }
 
 /// Address ranges whose clients share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all

@@ -72,6 +72,7 @@ impl ClientHasher {
             Client::KnownBrowsers(account) => one(b'b', &account.to_be_bytes()),
             Client::Session(digest) => one(b's', digest),
             Client::Codes(account) => one(b'c', &account.to_be_bytes()),
+            Client::Mailbox(email) => one(b'm', email.as_bytes()),
         }
     }
 

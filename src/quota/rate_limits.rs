@@ -21,6 +21,12 @@ pub(crate) const PASSWORDS_OF_OWNER: u32 = 10;
 /// Failed sign-ins from one client address per [`SIGN_IN_WINDOW`], whatever the accounts.
 pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
 
+/// E-mails to one account per hour, so that nobody floods its owner.
+pub(crate) const MAILS_TO_ACCOUNT: u32 = 3;
+
+/// E-mails that one client address causes per hour.
+pub(crate) const MAILS_FOR_ADDRESS: u32 = 20;
+
 /// Seconds.
 pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
 
@@ -96,6 +102,8 @@ pub(crate) struct RateLimits {
     sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
     passwords_of_owner: RateLimit,
+    mails_of_account: RateLimit,
+    mails_of_address: RateLimit,
 }
 
 /// A sign-in that was counted as failed.
@@ -116,6 +124,8 @@ impl RateLimits {
             sign_ins_of_account: limit(FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
             sign_ins_of_address: limit(FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
             passwords_of_owner: limit(PASSWORDS_OF_OWNER, SIGN_IN_WINDOW),
+            mails_of_account: limit(MAILS_TO_ACCOUNT, 3_600),
+            mails_of_address: limit(MAILS_FOR_ADDRESS, 3_600),
         }
     }
 
@@ -162,9 +172,16 @@ impl RateLimits {
         self.passwords_of_owner.take(Client::Codes(account), now).map(|_| ())
     }
 
+    /// Counts an e-mail to `email`, whether or not there is an account, that a client causes.
+    pub(crate) fn mail(&self, email: &str, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+        self.mails_of_address.take(Client::Address(address), now)?;
+        self.mails_of_account.take(Client::Mailbox(email.into()), now).map(|_| ())
+    }
+
     pub(crate) fn remove_expired(&self, now: i64) {
         let sign_ins = [&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner];
-        for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins) {
+        let mails = [&self.mails_of_account, &self.mails_of_address];
+        for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins).chain(mails) {
             limit.counter.remove_expired(now);
         }
     }

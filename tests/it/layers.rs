@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules from the lowest to the highest. A module may import lower ones, unless [`SEPARATE`] forbids it.
-const MODULES: [&str; 14] = [
-    "data", "datagen", "search", "catalog", "release", "quota", "auth", "http", "api", "openapi", "mcp", "site", "app",
-    "cli",
+const MODULES: [&str; 15] = [
+    "data", "datagen", "search", "catalog", "release", "quota", "mail", "auth", "http", "api", "openapi", "mcp",
+    "site", "app", "cli",
 ];
 
 /// Imports against the order that are still to be cut.
@@ -28,6 +28,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rapidfuzz", &["search", "auth", "quota", "app/settings"]),
     ("dashmap", &["auth", "quota"]),
     ("ipnet", &["quota"]),
+    ("lettre", &["mail"]),
     ("argon2", &["auth/password"]),
     ("idna", &["auth"]),
     ("sha1", &["auth/totp"]),

@@ -21,6 +21,7 @@ mod known_browser;
 mod language;
 mod layers;
 mod lists;
+mod mail;
 mod mcp;
 mod names;
 mod openapi;

@@ -6,7 +6,7 @@ fn read(words: &[&str]) -> Result<Cli, Stop> {
 
 fn settings(words: &[&str]) -> ServeSettings {
     match read(words) {
-        Ok(Cli { command: Command::Serve(settings), .. }) => settings,
+        Ok(Cli { command: Command::Serve(settings), .. }) => *settings,
         other => panic!("{words:?}: {other:?}"),
     }
 }

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod expiry;
+mod links;
 mod totp;
 
 use crate::auth::account::{Account, Email, KeyRef};
@@ -15,7 +16,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 24] = [
+pub(crate) const TESTS: [(&str, Test); 25] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -27,6 +28,7 @@ pub(crate) const TESTS: [(&str, Test); 24] = [
     ("an expired key gives its place and its counter to the next", expiry::expired_keys_end),
     ("a rotated key and its successor count as one key", expiry::rotated_keys_count_as_one),
     ("each code and recovery code is accepted once", totp::codes_are_accepted_once),
+    ("a link is valid once, for its purpose and for a day", links::links_are_valid_once),
     ("usage of several handles adds up and is never negative", usage_adds_up),
     ("the recent keys of an account are listed with their usage", recent_keys_are_listed),
     ("old usage and the names of keys revoked long ago are purged", old_data_is_purged),

@@ -19,7 +19,7 @@ const RESERVED: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnteredBy {
     Anybody,
-    /// A live session, or a known browser of the account.
+    /// A live session, a known browser of the account, or the link of an e-mail to its owner.
     Owner,
 }
 

@@ -1,6 +1,6 @@
 //! Account operations: sign-up, sign-in, sign-out, and changes to one's own account.
 //!
-//! The service sends no mail, so an address cannot be verified. Sign-up with an address that already has an account is rejected
+//! Sign-up with an address that already has an account is rejected
 //! after as much work as a successful one, and the rate limit of sign-ups bounds how many addresses can be probed. Sign-in
 //! has the same result and cost for a wrong password, an unknown address, and an account without a password.
 

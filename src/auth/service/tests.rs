@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 
 use crate::auth::account::{Account, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
@@ -358,6 +359,30 @@ impl Store for FailingStore {
     }
     fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
         self.store.end_expired_sessions(now)
+    }
+    fn add_link(
+        &self,
+        account: AccountId,
+        purpose: Purpose,
+        link: &LinkDigest,
+        expires_at: i64,
+    ) -> Result<(), StoreError> {
+        self.store.add_link(account, purpose, link, expires_at)
+    }
+    fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+        self.store.account_of_link(purpose, link, now)
+    }
+    fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+        self.store.verify_by_link(link, now)
+    }
+    fn reset_by_link(
+        &self,
+        link: &LinkDigest,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<Account, StoreError> {
+        self.store.reset_by_link(link, password, keeps_keys, now)
     }
     fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
         self.store.totp(account)

@@ -7,6 +7,7 @@ mod accounts;
 mod deleted_keys;
 pub(crate) mod files;
 mod keys;
+mod links;
 mod rows;
 mod schema;
 mod sessions;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::sqlite::files::FileId;
@@ -334,6 +336,34 @@ impl Store for SqliteStore {
         self.change("end expired sessions", |transaction| sessions::end_expired(transaction, now))
     }
 
+    fn add_link(
+        &self,
+        account: AccountId,
+        purpose: Purpose,
+        link: &LinkDigest,
+        expires_at: i64,
+    ) -> Result<(), StoreError> {
+        self.change("store the link", |transaction| links::add(transaction, account, purpose, link, expires_at))
+    }
+
+    fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+        self.look_up("read the link", |connection| links::account(connection, purpose, link, now))
+    }
+
+    fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+        self.change("verify the account", |transaction| links::verify(transaction, link, now))
+    }
+
+    fn reset_by_link(
+        &self,
+        link: &LinkDigest,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> Result<Account, StoreError> {
+        self.change("set the password", |transaction| links::reset(transaction, link, password, keeps_keys, now))
+    }
+
     fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
         self.look_up("read the second factor", |connection| totp::one(connection, account))
     }
@@ -448,7 +478,8 @@ impl Store for SqliteStore {
         let day = |age: i32| Date::from_days(today.days() - age);
         self.write(Durability::Normal, "delete old usage", |transaction| {
             let usage = usage::delete_before(transaction, day(USAGE_DAYS))? + deleted_keys::purge(transaction, today)?;
-            Ok(usage + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
+            let links = links::delete_expired(transaction, today.unix())?;
+            Ok(usage + links + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
         })
     }
 

@@ -7,6 +7,7 @@ mod confirm;
 mod cookie;
 pub(crate) mod form;
 mod keys;
+mod mail;
 mod origin;
 mod overview;
 mod sign;
@@ -44,6 +45,10 @@ pub enum AccountRoute {
     TotpEnable,
     TotpDisable,
     RecoveryCodes,
+    SendVerification,
+    Verify,
+    RequestReset,
+    Reset,
     Delete,
 }
 
@@ -62,6 +67,10 @@ impl AccountRoute {
             "/account/totp/enable" => Self::TotpEnable,
             "/account/totp/disable" => Self::TotpDisable,
             "/account/totp/codes" => Self::RecoveryCodes,
+            "/account/verification" => Self::SendVerification,
+            "/verify" => Self::Verify,
+            "/reset" => Self::RequestReset,
+            "/reset/password" => Self::Reset,
             "/account/delete" => Self::Delete,
             _ => {
                 let number = |start, end| {
@@ -90,12 +99,16 @@ impl AccountRoute {
             | Self::Revoke(_)
             | Self::Rotate(_)
             | Self::Totp
+            | Self::Verify
+            | Self::RequestReset
+            | Self::Reset
             | Self::Delete => true,
             Self::SignInCode
             | Self::SignOut
             | Self::Keys
             | Self::EndSession(_)
             | Self::Password
+            | Self::SendVerification
             | Self::TotpSetup
             | Self::TotpEnable
             | Self::TotpDisable
@@ -205,6 +218,9 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
         AccountRoute::Rotate(key) => keys::rotate_page(request, key).await,
         AccountRoute::Totp => totp::page(request).await,
+        AccountRoute::Verify => mail::verify_page(request),
+        AccountRoute::RequestReset => mail::request_reset_page(request),
+        AccountRoute::Reset => mail::reset_page(request).await,
         AccountRoute::Delete => overview::delete_page(request).await,
         _ => Err(PageError::UnknownPage.into()),
     }
@@ -225,6 +241,10 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::TotpEnable => totp::enable(request, form).await,
         AccountRoute::TotpDisable => totp::disable(request, form).await,
         AccountRoute::RecoveryCodes => totp::renew_codes(request, form).await,
+        AccountRoute::SendVerification => mail::send_verification(request).await,
+        AccountRoute::Verify => mail::verify(request, form).await,
+        AccountRoute::RequestReset => mail::request_reset(request, form),
+        AccountRoute::Reset => mail::reset(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
         AccountRoute::Account | AccountRoute::Totp => Err(PageError::UnknownPage.into()),
     }

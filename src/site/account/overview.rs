@@ -61,6 +61,8 @@ struct AccountPage {
     /// The newest first.
     sessions: Vec<SessionRow>,
     lifetimes: Vec<Choice>,
+    /// Whether the address is unverified and a link can be sent to it.
+    needs_verification: bool,
     /// Since when; empty if it is off.
     totp_enabled: String,
     recovery_codes: u32,
@@ -176,6 +178,7 @@ pub(crate) async fn show(
         has_others: has_others(&usage),
         sessions: sessions.iter().map(session_row).collect(),
         lifetimes: lifetimes(None),
+        needs_verification: visitor.account.verified_at.is_none() && state.auth.sends_mail(),
         totp_enabled: visitor.account.totp_enabled_at.map_or_else(String::new, format::day_of),
         recovery_codes: visitor.account.recovery_codes,
         messages,

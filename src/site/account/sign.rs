@@ -27,6 +27,7 @@ struct SignInPage {
     layout: PageLayout,
     email: String,
     error: String,
+    sends_mail: bool,
 }
 
 #[derive(Template)]
@@ -64,7 +65,8 @@ pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<Reply, R
 fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> Result<Reply, Reply> {
     let catalog = request.page.state.releases.current();
     let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
-    let page = SignInPage { layout, email: email.to_owned(), error: sentence(error) };
+    let sends_mail = request.page.state.auth.sends_mail();
+    let page = SignInPage { layout, email: email.to_owned(), error: sentence(error), sends_mail };
     Ok(Reply::Page(form_status(error), page.render()?))
 }
 
@@ -109,8 +111,12 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
         Ok(password) => password,
         Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
     };
-    match request.page.state.auth.sign_up(email, password, request.address, request.now).await {
-        Ok(session) => Ok(signed_in(request, &session).await),
+    let auth = &request.page.state.auth;
+    match auth.sign_up(email.clone(), password, request.address, request.now).await {
+        Ok(session) => {
+            auth.welcome(email, request.address, request.now).await;
+            Ok(signed_in(request, &session).await)
+        }
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
     }
 }

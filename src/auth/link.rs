@@ -1,0 +1,78 @@
+//! Links in e-mails: who opens one has read what was sent to the address.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::auth::StoreError;
+use crate::auth::service::random;
+use crate::auth::session::{ParseTokenError, SessionToken};
+
+/// Seconds for which a link is valid: 24 hours.
+pub(crate) const LINK_SECONDS: i64 = 86_400;
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To prove that the address belongs to the account's owner.
+    Verification,
+    /// To set a password without the old one.
+    Reset,
+}
+
+impl Purpose {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Verification => "verification",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+/// The secret in a link, made like that of a session. `Debug` hides it.
+#[derive(Clone)]
+pub struct LinkToken(SessionToken);
+
+impl LinkToken {
+    pub(crate) fn generate() -> Result<Self, StoreError> {
+        Ok(Self(SessionToken::from_seed(random()?)))
+    }
+
+    /// Valid in a URL.
+    pub(crate) fn reveal(&self) -> String {
+        self.0.reveal()
+    }
+
+    pub fn digest(&self) -> LinkDigest {
+        LinkDigest(*self.0.digest().bytes())
+    }
+}
+
+impl FromStr for LinkToken {
+    type Err = ParseTokenError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTokenError> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Debug for LinkToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkToken(…)")
+    }
+}
+
+/// SHA-256 of a token, by which the store finds it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct LinkDigest([u8; 32]);
+
+impl LinkDigest {
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for LinkDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LinkDigest(…)")
+    }
+}

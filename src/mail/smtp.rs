@@ -1,0 +1,217 @@
+//! The SMTP client, and the URL that names the server.
+
+use std::net::IpAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use http::Uri;
+use lettre::address::Envelope;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::{Address, SmtpTransport, Transport as _};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
+
+use crate::mail::Mail;
+
+/// For each reply of the server.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// `smtp://[user@]host[:port]`, encrypted with STARTTLS unless the host is loopback, or `smtps://…`, encrypted from the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SmtpUrl {
+    host: String,
+    port: u16,
+    user: Option<String>,
+    security: Security,
+    /// A mistake to report. It is not an error of parsing, because those show the text.
+    has_password: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Security {
+    /// To the same machine.
+    None,
+    StartTls,
+    Tls,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not an SMTP URL; examples: smtps://user@mail.example.com, smtp://user@mail.example.com:587, smtp://127.0.0.1:25"
+)]
+pub struct ParseSmtpUrlError;
+
+impl FromStr for SmtpUrl {
+    type Err = ParseSmtpUrlError;
+
+    fn from_str(text: &str) -> Result<Self, ParseSmtpUrlError> {
+        let malformed = ParseSmtpUrlError;
+        let url: Uri = text.trim().trim_end_matches('/').parse().map_err(|_| malformed)?;
+        let authority = url.authority().ok_or(malformed)?;
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let is_loopback = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+        let (security, port) = match url.scheme_str() {
+            Some("smtps") => (Security::Tls, 465),
+            Some("smtp") if is_loopback => (Security::None, 25),
+            Some("smtp") => (Security::StartTls, 587),
+            _ => return Err(malformed),
+        };
+        let user = authority.as_str().rsplit_once('@').map(|(user, _)| user);
+        let has_password = user.is_some_and(|user| user.contains(':'));
+        let has_path = !matches!(url.path(), "" | "/") || url.query().is_some();
+        if host.is_empty() || has_path || user.is_some_and(str::is_empty) {
+            return Err(malformed);
+        }
+        // Providers use whole addresses as user names.
+        let user = user.map(|user| user.replace("%40", "@"));
+        Ok(Self { host, port: authority.port_u16().unwrap_or(port), user, security, has_password })
+    }
+}
+
+impl SmtpUrl {
+    /// Whether it contains a password, which belongs into a file: other users of the machine see arguments.
+    pub fn has_password(&self) -> bool {
+        self.has_password
+    }
+
+    /// Whether a password is needed.
+    pub fn has_user(&self) -> bool {
+        self.user.is_some()
+    }
+}
+
+/// Why a message was not sent; without its address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct SmtpError {
+    pub(crate) reason: String,
+    /// Whether another attempt has no chance.
+    pub(crate) is_permanent: bool,
+}
+
+impl SmtpError {
+    fn of(error: &lettre::transport::smtp::Error) -> Self {
+        let reason = match error.status() {
+            Some(code) => format!("the mail server replied with {code}"),
+            None if error.is_timeout() => "the mail server did not reply in time".to_owned(),
+            None if error.is_tls() => "no encrypted connection to the mail server".to_owned(),
+            None if error.is_client() => "the mail server lacks a feature, or rejects the user".to_owned(),
+            None => "the mail server cannot be reached".to_owned(),
+        };
+        Self { reason, is_permanent: error.is_permanent() }
+    }
+}
+
+pub(crate) struct Transport {
+    smtp: Result<SmtpTransport, SmtpError>,
+    from: String,
+}
+
+impl Transport {
+    pub(crate) fn new(server: &SmtpUrl, password: Option<String>, from: String) -> Self {
+        let SmtpUrl { host, port, user, security, .. } = server;
+        let tls = |wrap: fn(TlsParameters) -> Tls| TlsParameters::new(host.clone()).map(wrap);
+        let tls = match security {
+            Security::None => Ok(Tls::None),
+            Security::StartTls => tls(Tls::Required),
+            Security::Tls => tls(Tls::Wrapper),
+        };
+        let smtp = tls.map_err(|error| SmtpError::of(&error)).map(|tls| {
+            let own = ClientId::Domain(domain(&from).to_owned());
+            let builder = SmtpTransport::builder_dangerous(host).port(*port).tls(tls).timeout(Some(TIMEOUT));
+            let builder = builder.hello_name(own);
+            match (user, password) {
+                (Some(user), Some(password)) => builder.credentials(Credentials::new(user.clone(), password)).build(),
+                _ => builder.build(),
+            }
+        });
+        Self { smtp, from }
+    }
+
+    pub(crate) fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
+        let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
+        let address = |text: &str| {
+            let invalid = |_| SmtpError { reason: "the address is not one".to_owned(), is_permanent: true };
+            text.parse::<Address>().map_err(invalid)
+        };
+        let envelope = Envelope::new(Some(address(&self.from)?), vec![address(&mail.to)?]);
+        let envelope = envelope.map_err(|_| SmtpError { reason: "no recipient".to_owned(), is_permanent: true })?;
+        let message = message(mail, &self.from, OffsetDateTime::now_utc(), &message_id());
+        smtp.send_raw(&envelope, message.as_bytes()).map(|_| ()).map_err(|error| SmtpError::of(&error))
+    }
+}
+
+fn domain(address: &str) -> &str {
+    address.rsplit('@').next().unwrap_or(address)
+}
+
+/// Empty if the system returns no random bytes: the mail server adds an id then.
+fn message_id() -> String {
+    let mut bytes = [0; 16];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => String::new(),
+    }
+}
+
+/// A message of RFC 5322. Its parts are ASCII without line breaks, its text has `\n` at the ends of lines.
+fn message(mail: &Mail, from: &str, date: OffsetDateTime, id: &str) -> String {
+    let mut message = format!("From: VentureDex <{from}>\r\nTo: <{}>\r\nSubject: {}\r\n", mail.to, mail.subject);
+    if let Ok(date) = date.format(&Rfc2822) {
+        message.push_str(&format!("Date: {date}\r\n"));
+    }
+    if !id.is_empty() {
+        message.push_str(&format!("Message-ID: <{id}@{}>\r\n", domain(from)));
+    }
+    message.push_str("Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n");
+    message.push_str("Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n");
+    message.push_str(&mail.text.replace('\n', "\r\n"));
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_the_server_and_how_it_is_encrypted() {
+        let parsed = |text: &str| {
+            let SmtpUrl { host, port, user, security, .. } = text.parse().unwrap();
+            (host, port, user, security)
+        };
+        let server =
+            |host: &str, port, user: Option<&str>, security| (host.to_owned(), port, user.map(str::to_owned), security);
+        for (text, expected) in [
+            ("smtps://mail.example.com", server("mail.example.com", 465, None, Security::Tls)),
+            ("smtp://ada@mail.example.com/", server("mail.example.com", 587, Some("ada"), Security::StartTls)),
+            (
+                "smtp://ada%40example.com@mail.example.com:25",
+                server("mail.example.com", 25, Some("ada@example.com"), Security::StartTls),
+            ),
+            ("smtp://127.0.0.1:2525", server("127.0.0.1", 2525, None, Security::None)),
+            ("smtp://[::1]", server("::1", 25, None, Security::None)),
+            ("smtps://localhost", server("localhost", 465, None, Security::Tls)),
+        ] {
+            assert_eq!(parsed(text), expected, "{text}");
+        }
+        assert!("smtps://ada:secret@mail.example.com".parse::<SmtpUrl>().unwrap().has_password());
+        assert!(!"smtps://ada@mail.example.com".parse::<SmtpUrl>().unwrap().has_password());
+        for text in ["", "mail.example.com", "https://mail.example.com", "smtp://", "smtp://@a.example", "smtp://a/b"] {
+            assert_eq!(text.parse::<SmtpUrl>(), Err(ParseSmtpUrlError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_the_headers_of_the_standard() {
+        let mail = Mail { to: "ada@example.com".into(), account: 1, subject: "Hello", text: "a\nb\n".into() };
+        let date = OffsetDateTime::from_unix_timestamp(1_795_262_400).unwrap();
+        let text = message(&mail, "noreply@venturedex.example", date, "00ff");
+        let expected = "From: VentureDex <noreply@venturedex.example>\r\nTo: <ada@example.com>\r\nSubject: Hello\r\n\
+                        Date: Sat, 21 Nov 2026 12:00:00 +0000\r\nMessage-ID: <00ff@venturedex.example>\r\n\
+                        Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n\
+                        Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\na\r\nb\r\n";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,158 @@
+//! Pages behind the links of e-mails: verifying an address, setting a new password. Without e-mail they do not exist.
+//!
+//! A link only opens a page, whose form does the work: programs that check the links of e-mails change nothing.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::auth::AccountError;
+use crate::auth::account::Email;
+use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
+use crate::site::account::form::FormData;
+use crate::site::account::sign::form_status;
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::{PageError, sentence};
+use crate::site::layout::PageLayout;
+
+#[derive(Template)]
+#[template(path = "verify.html")]
+struct VerifyPage {
+    layout: PageLayout,
+    token: String,
+    is_done: bool,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "request_reset.html")]
+struct RequestResetPage {
+    layout: PageLayout,
+    email: String,
+    is_sent: bool,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "reset.html")]
+struct ResetPage {
+    layout: PageLayout,
+    token: String,
+    email: String,
+    /// Empty before the form is sent.
+    error: String,
+    is_link_valid: bool,
+    min_length: usize,
+    max_length: usize,
+}
+
+fn sends_mail(request: AccountRequest<'_>) -> Result<(), Reply> {
+    if request.page.state.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
+}
+
+/// The token in the query of a link.
+fn token(request: AccountRequest<'_>) -> String {
+    let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
+    pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
+}
+
+/// `POST /account/verification`: sends the link again.
+pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    let visitor = request.signed_in().await?;
+    request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
+    Ok(Reply::Redirect("/account", Vec::new()))
+}
+
+/// `GET /verify?token=…`.
+pub(crate) fn verify_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    show_verification(request, token(request), false, "")
+}
+
+fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let layout = request.layout(catalog.snapshot(), "Verify your e-mail address", "Verify your e-mail address.");
+    let page = VerifyPage { layout, token, is_done, error: sentence(error) };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /verify`.
+pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    match request.page.state.auth.verify_by_link(&form.text("token"), request.now).await {
+        Ok(_) => show_verification(request, String::new(), true, ""),
+        Err(error @ AccountError::NoSuchLink) => show_verification(request, String::new(), false, &error.to_string()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `GET /reset`.
+pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    show_request(request, "", false, "")
+}
+
+fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let layout = request.layout(catalog.snapshot(), "Forgot your password?", "Get a link to set a new password.");
+    let page = RequestResetPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /reset`: the same response whether or not the address has an account.
+pub(crate) fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    let address = form.text("email");
+    let email: Email = match address.parse() {
+        Ok(email) => email,
+        Err(error) => return show_request(request, &address, false, &error.to_string()),
+    };
+    request.page.state.auth.request_reset(email, request.address, request.now)?;
+    show_request(request, "", true, "")
+}
+
+/// `GET /reset/password?token=…`.
+pub(crate) async fn reset_page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    show_reset(request, &token(request), "").await
+}
+
+async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Result<Reply, Reply> {
+    let account = match request.page.state.auth.account_of_reset(token, request.now).await {
+        Ok(account) => Ok(account),
+        Err(error @ AccountError::NoSuchLink) => Err(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
+    let status = if account.is_ok() { form_status(error) } else { StatusCode::UNPROCESSABLE_ENTITY };
+    let catalog = request.page.state.releases.current();
+    let page = ResetPage {
+        layout: request.layout(catalog.snapshot(), "Set a new password", "Set a new password for your account."),
+        token: token.to_owned(),
+        is_link_valid: account.is_ok(),
+        error: sentence(account.as_ref().err().map_or(error, String::as_str)),
+        email: account.map_or_else(|_| String::new(), |account| account.email.to_string()),
+        min_length: MIN_LENGTH,
+        max_length: MAX_LENGTH,
+    };
+    Ok(Reply::Page(status, page.render()?))
+}
+
+/// `POST /reset/password`: sets the password; its owner signs in with it then.
+pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    sends_mail(request)?;
+    let (auth, token) = (&request.page.state.auth, form.text("token"));
+    let account = match auth.account_of_reset(&token, request.now).await {
+        Ok(account) => account,
+        Err(AccountError::NoSuchLink) => return show_reset(request, &token, "").await,
+        Err(error) => return Err(error.into()),
+    };
+    let new = match Password::new(&form.secret("new"), &account.email) {
+        Ok(new) => new,
+        Err(weak) => return show_reset(request, &token, &weak.to_string()).await,
+    };
+    match auth.reset_by_link(&token, new, !form.text("keep_keys").is_empty(), request.now).await {
+        Ok(_) => Ok(Reply::Redirect("/signin", Vec::new())),
+        Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
+        Err(error) => Err(error.into()),
+    }
+}

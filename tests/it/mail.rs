@@ -1,0 +1,323 @@
+//! E-mails: verifying an address, setting a new password, an unreliable mail server. The server under test sends to a few lines of
+//! SMTP in this file.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use venturedex::auth::audit::AuditLog;
+use venturedex::auth::totp::TotpSecret;
+use venturedex::mail::Mailer;
+
+use crate::account::{Browser, PASSWORD};
+use crate::harness::{NOON, Reply, Server, code};
+use crate::program::{Process, run};
+
+const NEW_PASSWORD: &str = "nine loud herons";
+
+/// Far longer than any e-mail takes: only one that is never sent exceeds it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A mail server: replies with `refusals` to the first messages, one for each.
+struct Sink {
+    address: SocketAddr,
+    mails: Receiver<Received>,
+}
+
+struct Received {
+    to: String,
+    text: String,
+}
+
+impl Sink {
+    fn start(refusals: &[&'static str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (received, mails) = channel();
+        let mut refusals: Vec<&'static str> = refusals.iter().rev().copied().collect();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                // A client that leaves in the middle is the business of the tests.
+                let _ = serve(stream.unwrap(), &mut refusals, &received);
+            }
+        });
+        Self { address, mails }
+    }
+
+    fn next(&self) -> Received {
+        self.mails.recv_timeout(PATIENCE).expect("an e-mail")
+    }
+
+    /// The path in the next e-mail, which goes to `to`.
+    fn link(&self, to: &str) -> String {
+        let mail = self.next();
+        assert_eq!(mail.to, format!("<{to}>"));
+        let url = mail.text.lines().find(|line| line.starts_with("http://")).unwrap_or_else(|| panic!("{}", mail.text));
+        format!("/{}", url.splitn(4, '/').nth(3).unwrap())
+    }
+}
+
+fn serve(stream: TcpStream, refusals: &mut Vec<&'static str>, received: &Sender<Received>) -> std::io::Result<()> {
+    let mut out = stream.try_clone()?;
+    let mut lines = BufReader::new(stream).lines();
+    let mut to = String::new();
+    out.write_all(b"220 sink\r\n")?;
+    while let Some(line) = lines.next() {
+        let line = line?;
+        let word = line.split(' ').next().unwrap_or("").to_ascii_uppercase();
+        let reply = match word.as_str() {
+            "EHLO" => "250-sink\r\n250 8BITMIME".to_owned(),
+            "RCPT" => {
+                to = line.split_once("TO:").map_or("", |(_, to)| to).split(' ').next().unwrap_or("").to_owned();
+                refusals.pop().map_or("250 ok".to_owned(), |refusal| refusal.replace("{to}", &to))
+            }
+            "DATA" => {
+                out.write_all(b"354 go on\r\n")?;
+                let mut text = String::new();
+                for line in lines.by_ref() {
+                    match line?.as_str() {
+                        "." => break,
+                        line => text.extend([line.strip_prefix('.').unwrap_or(line), "\n"]),
+                    }
+                }
+                received.send(Received { to: to.clone(), text }).ok();
+                "250 ok".to_owned()
+            }
+            "QUIT" => {
+                out.write_all(b"221 bye\r\n")?;
+                return Ok(());
+            }
+            _ => "250 ok".to_owned(),
+        };
+        out.write_all(format!("{reply}\r\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A server that sends its e-mails to a sink.
+fn server(refusals: &[&'static str]) -> (Server, Sink) {
+    let (server, sink) = (Server::bundled(), Sink::start(refusals));
+    let url = format!("smtp://{}", sink.address).parse().unwrap();
+    let mailer = Mailer::start(url, None, "noreply@venturedex.example".to_owned(), &[Duration::ZERO; 2]);
+    server.state.auth.mail_with(mailer, format!("http://{}", server.address));
+    (server, sink)
+}
+
+fn verified_at(server: &Server) -> Option<i64> {
+    server.state.auth.store().account(&"ada@example.com".parse().unwrap()).unwrap().verified_at
+}
+
+fn token(link: &str) -> &str {
+    link.split_once("token=").unwrap().1
+}
+
+#[test]
+fn a_new_account_is_verified_by_the_link_that_it_gets() {
+    let (server, sink) = server(&[]);
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let mail = sink.next();
+    assert_eq!(mail.to, "<ada@example.com>");
+    for part in
+        ["From: VentureDex <noreply@venturedex.example>", "To: <ada@example.com>", "Auto-Submitted: auto-generated"]
+    {
+        assert!(mail.text.lines().any(|line| line == part), "{part}: {}", mail.text);
+    }
+    let url = mail.text.lines().find(|line| line.contains("/verify?token=")).unwrap();
+    let base = format!("http://{}", server.address);
+    let link = url.strip_prefix(base.as_str()).unwrap();
+    assert!(browser.get("/account").text.contains("Your e-mail address is not verified"));
+
+    let page = browser.get(link);
+    assert!(page.text.contains("Verify address") && verified_at(&server).is_none(), "opening the link changes nothing");
+    assert_eq!(browser.post("/verify", &[("token", "invented")]).status, 422);
+    // In another browser, too: the e-mail may be read on a telephone.
+    let reply = Browser::at(&server).post("/verify", &[("token", token(link))]);
+    assert!(reply.status == 200 && reply.text.contains("Your address is verified"), "{}", reply.text);
+    assert_eq!(verified_at(&server), Some(NOON));
+    assert!(!browser.get("/account").text.contains("not verified"));
+    let again = browser.post("/verify", &[("token", token(link))]);
+    assert!(again.status == 422 && again.text.contains("This link has expired or was used"), "{}", again.text);
+    // No e-mail to a verified account.
+    assert_eq!(browser.post("/account/verification", &[]).header("location"), "/account");
+    let tier = ["account", "set-tier", "--email", "ada@example.com", "--tier", "pro"];
+    run(server.data(), &tier, "").ok();
+}
+
+#[test]
+fn the_link_is_sent_again_a_few_times_an_hour() {
+    let (server, sink) = server(&[]);
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let first = sink.link("ada@example.com");
+    for _ in 0..2 {
+        assert_eq!(browser.post("/account/verification", &[]).status, 303);
+    }
+    let refused = browser.post("/account/verification", &[]);
+    assert_eq!(refused.status, 429, "{}", refused.text);
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
+    let (second, third) = (sink.link("ada@example.com"), sink.link("ada@example.com"));
+    for (link, status) in [(&first, 422), (&second, 422), (&third, 200)] {
+        assert_eq!(browser.post("/verify", &[("token", token(link))]).status, status);
+    }
+    assert_eq!(Browser::at(&server).post("/account/verification", &[]).header("location"), "/signin");
+}
+
+#[test]
+fn a_forgotten_password_is_replaced_by_the_link_in_an_e_mail() {
+    let (server, sink) = server(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("audit.jsonl");
+    let mut owner = Browser::signed_up(&server, "ada@example.com");
+    sink.next();
+    let (key, _) = owner.create_key("laptop");
+    server.state.auth.log_to(AuditLog::open(&log, || NOON).unwrap());
+    let mut browser = Browser::at(&server);
+    assert!(browser.get("/signin").text.contains("<a href=\"/reset\">Forgot your password?</a>"));
+    assert!(browser.get("/reset").text.contains("Send link"));
+    assert_eq!(browser.post("/reset", &[("email", "nonsense")]).status, 422);
+    let unknown = browser.post("/reset", &[("email", "nobody@example.com")]);
+    let known = browser.post("/reset", &[("email", "ADA@example.com")]);
+    assert_eq!((unknown.status, &unknown.text), (200, &known.text), "both get the same response");
+    let link = sink.link("ada@example.com");
+    assert!(link.starts_with("/reset/password?token="), "{link}");
+
+    let page = browser.get(&link);
+    assert!(page.status == 200 && page.text.contains("For the account ada@example.com"), "{}", page.text);
+    let invented = browser.get("/reset/password?token=invented");
+    assert!(invented.status == 422 && invented.text.contains("Request another link"), "{}", invented.text);
+    let set =
+        |browser: &mut Browser, new: &str| browser.post("/reset/password", &[("token", token(&link)), ("new", new)]);
+    let weak = set(&mut browser, "short");
+    assert!(weak.status == 422 && weak.text.contains("5 of at least 10 characters"), "{}", weak.text);
+    assert_eq!(owner.get("/account").status, 200);
+    let reply = set(&mut browser, NEW_PASSWORD);
+    assert_eq!((reply.status, reply.header("location"), reply.header("set-cookie")), (303, "/signin", ""));
+    assert_eq!(set(&mut browser, "ten soft herons").status, 422, "the link is used up");
+    assert_eq!(owner.get("/account").status, 303, "all sessions are ended");
+    assert_eq!(code(&owner.client(&key).get("/api/v3/usage")), (401, "revoked_api_key".to_owned()));
+    assert_eq!(verified_at(&server), Some(NOON));
+    let sign_in = |password: &str| {
+        Browser::at(&server).post("/signin", &[("email", "ada@example.com"), ("password", password)]).status
+    };
+    assert_eq!((sign_in(PASSWORD), sign_in(NEW_PASSWORD)), (422, 303));
+
+    // Requests of links are logged by tasks that may outlive their responses.
+    let began = Instant::now();
+    let text = loop {
+        let text = fs::read_to_string(&log).unwrap();
+        let count = |event: &str| text.lines().filter(|line| line.contains(&format!("\"event\":\"{event}\""))).count();
+        if (count("password_reset_request"), count("password_reset")) == (2, 1) {
+            break text;
+        }
+        assert!(began.elapsed() < PATIENCE, "{text}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(!text.contains("example.com") && !text.contains(token(&link)), "{text}");
+    for file in fs::read_dir(server.data()).unwrap() {
+        let content = fs::read(file.unwrap().path()).unwrap();
+        assert!(!content.windows(43).any(|window| window == token(&link).as_bytes()), "a token is stored in clear");
+    }
+}
+
+#[test]
+fn after_a_reset_the_code_is_still_asked_and_keys_can_be_kept() {
+    let (server, sink) = server(&[]);
+    let mut owner = Browser::signed_up(&server, "ada@example.com");
+    sink.next();
+    let (key, _) = owner.create_key("laptop");
+    let secret: TotpSecret = "A".repeat(32).parse().unwrap();
+    let app_code = format!("{:06}", secret.code_at(NOON));
+    let on = owner.post("/account/totp/enable", &[("secret", &"A".repeat(32)), ("code", &app_code)]);
+    assert_eq!(on.status, 201, "{}", on.text);
+    let mut browser = Browser::at(&server);
+    browser.post("/reset", &[("email", "ada@example.com")]);
+    let link = sink.link("ada@example.com");
+    let form = [("token", token(&link)), ("new", NEW_PASSWORD), ("keep_keys", "yes")];
+    assert_eq!(browser.post("/reset/password", &form).status, 303);
+    assert_eq!(owner.client(&key).get("/api/v3/usage").status, 200);
+    let reply = browser.post("/signin", &[("email", "ada@example.com"), ("password", NEW_PASSWORD)]);
+    assert!(reply.status == 200 && reply.text.contains("<h1>Enter your code</h1>"), "{}", reply.text);
+}
+
+#[test]
+fn links_are_requested_a_few_times_an_hour_whether_or_not_there_is_an_account() {
+    let (server, sink) = server(&[]);
+    Browser::signed_up(&server, "ada@example.com");
+    sink.next();
+    let ask = |email: &str| Browser::at(&server).post("/reset", &[("email", email)]).status;
+    // The e-mail after sign-up counts.
+    assert_eq!([ask("ada@example.com"), ask("ada@example.com"), ask("ada@example.com")], [200, 200, 429]);
+    assert_eq!([(); 4].map(|()| ask("nobody@example.com")), [200, 200, 200, 429]);
+    let statuses: Vec<u16> = (0..14).map(|number| ask(&format!("user{number}@example.com"))).collect();
+    assert_eq!((statuses[0], statuses[13]), (200, 429), "of one client");
+}
+
+#[test]
+fn a_message_is_sent_again_after_a_temporary_failure() {
+    let (server, sink) = server(&["451 try again later", "421 closing"]);
+    Browser::signed_up(&server, "ada@example.com");
+    assert!(sink.link("ada@example.com").starts_with("/verify?token="));
+}
+
+#[test]
+fn without_a_mail_server_nothing_is_sent_and_the_pages_do_not_exist() {
+    let server = Server::bundled();
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    for path in ["/reset", "/reset/password?token=x", "/verify?token=x"] {
+        assert_eq!(browser.get(path).status, 404, "{path}");
+    }
+    for path in ["/reset", "/reset/password", "/verify", "/account/verification"] {
+        assert_eq!(browser.post(path, &[("email", "ada@example.com"), ("token", "x")]).status, 404, "{path}");
+    }
+    assert!(!browser.get("/account").text.contains("not verified"));
+    assert!(Browser::at(&server).get("/signin").text.contains("the service sends no e-mail"));
+}
+
+#[test]
+fn the_program_sends_with_its_settings_and_logs_failures_without_addresses() {
+    let sink = Sink::start(&["550 5.1.1 {to} is unknown here"]);
+    let data = tempfile::tempdir().unwrap();
+    let log = data.path().join("log");
+    let url = format!("smtp://{}", sink.address);
+    let settings = ["--smtp-url", &url, "--mail-from", "noreply@venturedex.example"];
+    let process = Process::start_with(data.path(), &settings, fs::File::create(&log).unwrap());
+    let sign_up = |email: &str| -> Reply {
+        let mut browser = Browser::based(&process.base);
+        browser.post("/signup", &[("email", email), ("password", PASSWORD)])
+    };
+    assert_eq!(sign_up("nobody@example.com").status, 303);
+    assert_eq!(sign_up("ada@example.com").status, 303);
+    assert!(sink.link("ada@example.com").starts_with("/verify?token="), "a failure does not stop the queue");
+    let expected = "the e-mail to account 1 is not sent: the mail server replied with 550";
+    let began = Instant::now();
+    while !fs::read_to_string(&log).unwrap().contains(expected) {
+        assert!(began.elapsed() < PATIENCE, "{}", fs::read_to_string(&log).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!fs::read_to_string(&log).unwrap().contains("example.com"));
+}
+
+#[test]
+fn settings_of_the_mail_server_are_checked() {
+    let data = tempfile::tempdir().unwrap();
+    let missing = data.path().join("missing");
+    let from = ["--mail-from", "noreply@venturedex.example"];
+    for (words, message) in [
+        (vec!["--smtp-url", "smtp://127.0.0.1"], "--mail-from"),
+        (vec!["--mail-from", "noreply@venturedex.example"], "--smtp-url"),
+        ([&["--smtp-url", "https://a.example"][..], &from].concat(), "not an SMTP URL"),
+        ([&["--smtp-url", "smtps://ada@mail.example.com"][..], &from].concat(), "--smtp-password-file"),
+        ([&["--smtp-url", "smtps://ada:hunter2@mail.example.com"][..], &from].concat(), "contains a password"),
+        (
+            [&["--smtp-url", "smtps://ada@a.example", "--smtp-password-file", missing.to_str().unwrap()][..], &from]
+                .concat(),
+            "missing: ",
+        ),
+    ] {
+        let words = [&["--listen", "127.0.0.1:0", "--index", "no-such-index"][..], &words].concat();
+        let refused = run(data.path(), &words, "");
+        assert!(matches!(refused.code, Some(1 | 2)), "{words:?}: {refused:?}");
+        assert!(refused.err.contains(message) && !refused.err.contains("hunter2"), "{}", refused.err);
+    }
+}
