@@ -196,7 +196,10 @@ impl<'a> Pipeline<'a> {
             }
             return Ok(Outcome::Preflight);
         }
-        let caller = caller.map_err(unauthorized)?;
+        let caller = caller.map_err(|error| {
+            self.state.auth.audit_rejected_key(error, || self.state.origin(request));
+            unauthorized(error)
+        })?;
 
         let route = match (&self.cached, self.version) {
             (None, Some(version)) => Route::find(version, self.path),

@@ -52,22 +52,31 @@ pub enum Command {
     Serve(Box<ServeSettings>),
     /// Create, list, verify and delete accounts, set their tiers and passwords, reset two-step sign-in. Works while the server runs.
     Account {
-        /// Print JSON, including errors.
-        #[arg(long, global = true)]
-        json: bool,
+        #[command(flatten)]
+        options: CommandOptions,
         #[command(subcommand)]
         command: AccountCommand,
     },
     /// Create, list, rotate and revoke API keys. Works while the server runs.
     Key {
-        /// Print JSON, including errors.
-        #[arg(long, global = true)]
-        json: bool,
+        #[command(flatten)]
+        options: CommandOptions,
         #[command(subcommand)]
         command: KeyCommand,
     },
     /// Print the lines of an audit log, all or those that match.
     Audit(AuditFilter),
+}
+
+/// Options of commands on accounts and keys.
+#[derive(Debug, Args)]
+pub struct CommandOptions {
+    /// Print JSON, including errors.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// File to which changes are appended, that of `serve --audit-log` [default: none].
+    #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE", global = true)]
+    pub audit_log: Option<PathBuf>,
 }
 
 /// Which lines of an audit log to print.

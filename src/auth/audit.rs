@@ -18,12 +18,18 @@ use serde::Serialize;
 
 use crate::auth::account::{AccountId, KeyId};
 use crate::auth::service::random;
-use crate::auth::{AccountError, StoreError};
+use crate::auth::{AccountError, AuthError, StoreError};
 use crate::data::Date;
+use crate::quota::window_counter::WindowCounter;
 use crate::quota::{Client, ClientHasher, Tier};
 
 /// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
 const MAX_REFUSALS: u32 = 100;
+
+/// Keys of one client that are not accepted in an hour, before a line is written: a typing error is none.
+const REJECTED_KEYS: u32 = 10;
+/// 65,536 entries, 0.9 MB.
+const REJECTED_KEY_BUCKETS: usize = 1 << 12;
 
 tokio::task_local! {
     static ORIGIN: Origin;
@@ -51,9 +57,14 @@ pub(crate) fn origin() -> Option<Origin> {
 pub enum Event {
     SignIn,
     SignUp,
+    /// Its owner signed out, or ended it on the account page.
+    SessionEnd,
     PasswordChange,
     /// The password was asked again before a sensitive change.
     PasswordConfirmation,
+    /// By an operator; otherwise it is a sign-up.
+    AccountCreation,
+    AccountVerification,
     AccountDeletion,
     /// By the link of an e-mail, as the next two.
     AddressVerification,
@@ -70,16 +81,21 @@ pub enum Event {
     KeyRevocation,
     TierChange,
     QuotaReached,
+    /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
+    KeysRejected,
     /// More refusals in one second than are written.
     RefusalsDropped,
 }
 
 impl Event {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::SignIn,
         Self::SignUp,
+        Self::SessionEnd,
         Self::PasswordChange,
         Self::PasswordConfirmation,
+        Self::AccountCreation,
+        Self::AccountVerification,
         Self::AccountDeletion,
         Self::AddressVerification,
         Self::PasswordResetRequest,
@@ -93,6 +109,7 @@ impl Event {
         Self::KeyRevocation,
         Self::TierChange,
         Self::QuotaReached,
+        Self::KeysRejected,
         Self::RefusalsDropped,
     ];
 
@@ -100,8 +117,11 @@ impl Event {
         match self {
             Self::SignIn => "sign_in",
             Self::SignUp => "sign_up",
+            Self::SessionEnd => "session_end",
             Self::PasswordChange => "password_change",
             Self::PasswordConfirmation => "password_confirmation",
+            Self::AccountCreation => "account_creation",
+            Self::AccountVerification => "account_verification",
             Self::AccountDeletion => "account_deletion",
             Self::AddressVerification => "address_verification",
             Self::PasswordResetRequest => "password_reset_request",
@@ -115,6 +135,7 @@ impl Event {
             Self::KeyRevocation => "key_revocation",
             Self::TierChange => "tier_change",
             Self::QuotaReached => "quota_reached",
+            Self::KeysRejected => "keys_rejected",
             Self::RefusalsDropped => "refusals_dropped",
         }
     }
@@ -129,11 +150,13 @@ pub(crate) struct Entry {
     pub(crate) key: Option<KeyId>,
     /// The new tier.
     pub(crate) tier: Option<Tier>,
+    /// Whether a command of the operator caused it.
+    pub(crate) by_operator: bool,
 }
 
 impl Entry {
     pub(crate) fn new(event: Event, account: Option<AccountId>) -> Self {
-        Self { event, account, key: None, tier: None }
+        Self { event, account, key: None, tier: None, by_operator: false }
     }
 }
 
@@ -150,6 +173,8 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tier: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
 }
 
@@ -158,6 +183,8 @@ pub struct AuditLog {
     hasher: ClientHasher,
     /// Returns Unix seconds.
     clock: fn() -> i64,
+    /// Keys of clients that were rejected, by hour.
+    rejected_keys: WindowCounter,
     out: Mutex<Output>,
 }
 
@@ -190,7 +217,9 @@ impl AuditLog {
     fn to(writer: Box<dyn Write + Send>, clock: fn() -> i64) -> Result<Self, StoreError> {
         let reached = (None, HashSet::new());
         let out = Output { writer, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
-        Ok(Self { hasher: ClientHasher::new(&random()?), clock, out: Mutex::new(out) })
+        let hasher = ClientHasher::new(&random()?);
+        let rejected_keys = WindowCounter::new(3_600, hasher.clone(), REJECTED_KEY_BUCKETS);
+        Ok(Self { hasher, clock, rejected_keys, out: Mutex::new(out) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Output> {
@@ -222,8 +251,20 @@ impl AuditLog {
         self.write_at(now, entry, Some(&origin()), "ok");
     }
 
+    /// Logs that a client's key is not accepted, once an hour, when it has sent [`REJECTED_KEYS`].
+    pub(crate) fn key_rejected(&self, error: AuthError, origin: &Origin) {
+        self.key_rejected_at((self.clock)(), error, origin);
+    }
+
+    fn key_rejected_at(&self, now: i64, error: AuthError, origin: &Origin) {
+        let client = Client::Address(origin.address);
+        if self.rejected_keys.take(&client, REJECTED_KEYS, now) == Ok(REJECTED_KEYS) {
+            self.write_at(now, Entry::new(Event::KeysRejected, None), Some(origin), error.code());
+        }
+    }
+
     fn write_at(&self, now: i64, entry: Entry, origin: Option<&Origin>, outcome: &str) {
-        let Entry { event, account, key, tier } = entry;
+        let Entry { event, account, key, tier, by_operator } = entry;
         let line = Line {
             time: rfc3339(now),
             event,
@@ -233,6 +274,7 @@ impl AuditLog {
             request: origin.map(|origin| origin.request.as_str()),
             address: origin.map(|origin| self.pseudonym(origin.address, Date::from_unix(now))),
             tier: tier.map(Tier::name),
+            by: by_operator.then_some("operator"),
             count: None,
         };
         let mut out = self.lock();
@@ -247,6 +289,7 @@ impl AuditLog {
                     request: None,
                     address: None,
                     tier: None,
+                    by: None,
                     count: Some(out.dropped),
                 };
                 out.append(&dropped);
@@ -377,6 +420,32 @@ mod tests {
         assert_eq!(tail[0]["outcome"], "ok");
         assert_eq!((&tail[1]["event"], &tail[1]["count"]), (&"refusals_dropped".into(), &50.into()));
         assert_eq!(tail[2]["outcome"], "wrong_credentials");
+    }
+
+    #[test]
+    fn rejected_keys_are_logged_once_for_each_client_and_hour_if_there_are_several() {
+        let lines = Lines::default();
+        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        for (address, count, now) in [
+            ("192.0.2.1", REJECTED_KEYS - 1, NOW),
+            ("192.0.2.2", 500, NOW),
+            ("192.0.2.2", 500, NOW + 3_599),
+            ("192.0.2.2", 500, NOW + 3_600),
+        ] {
+            for _ in 0..count {
+                log.key_rejected_at(now, AuthError::Invalid, &origin(address));
+            }
+        }
+        for subnet in 0..1_000 {
+            for _ in 0..REJECTED_KEYS {
+                log.key_rejected_at(NOW, AuthError::Revoked, &origin(&format!("2001:db8:1:{subnet:x}::1")));
+            }
+        }
+        let read = lines.read();
+        assert_eq!((&read[0]["event"], &read[0]["outcome"]), (&"keys_rejected".into(), &"invalid_api_key".into()));
+        assert!(read[0]["address"] == read[1]["address"] && read[1]["outcome"] == "invalid_api_key");
+        assert!(read[2..].iter().all(|line| line["outcome"] == "revoked_api_key"));
+        assert_eq!(read.len() - 2, 16, "a /48 is not an unlimited number of clients");
     }
 
     #[test]

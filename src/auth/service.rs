@@ -150,6 +150,13 @@ impl AuthService {
         }
     }
 
+    /// Logs that a key was sent that is not accepted, if its client has sent several.
+    pub(crate) fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> Origin) {
+        if let Some(log) = self.audit.get().filter(|_| error != AuthError::Missing) {
+            log.key_rejected(error, &origin());
+        }
+    }
+
     /// Calls to the store block.
     pub fn store(&self) -> &dyn Store {
         self.store.as_ref()

@@ -20,8 +20,8 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Serve(settings) => exit(serve(*settings)),
-        Command::Account { command, json } => admin::account(&cli.data, command, json),
-        Command::Key { command, json } => admin::key(&cli.data, command, json),
+        Command::Account { command, options } => admin::account(&cli.data, command, &options),
+        Command::Key { command, options } => admin::key(&cli.data, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
     }
 }

@@ -75,7 +75,10 @@ impl McpQuota {
         match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
             Ok(Some(caller)) => return Ok(Subject::Key(caller)),
             Ok(None) => {}
-            Err(error) => return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code())),
+            Err(error) => {
+                self.state.auth.audit_rejected_key(error, || self.state.origin(request));
+                return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code()));
+            }
         }
         let address = self.state.client(request.peer, request.headers);
         Ok(match ClientPool::find(&self.pools, address) {

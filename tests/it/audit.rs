@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use venturedex::auth::ApiKey;
 use venturedex::auth::audit::AuditLog;
 use venturedex::quota::Tier;
 
@@ -45,10 +46,6 @@ fn what_happens_to_an_account_is_logged_without_its_secrets() {
 
     let lines = lines(&path);
     let account = lines[0]["account"].as_i64().unwrap();
-    let seen: Vec<Value> = lines
-        .iter()
-        .map(|line| json!([line["event"], line["outcome"], line["account"], line["key"], line["tier"]]))
-        .collect();
     let expected = [
         json!(["sign_up", "ok", account, null, null]),
         json!(["sign_up", "not_created", null, null, null]),
@@ -63,7 +60,7 @@ fn what_happens_to_an_account_is_logged_without_its_secrets() {
         json!(["password_change", "ok", account, null, null]),
         json!(["account_deletion", "ok", account, null, null]),
     ];
-    assert_eq!(seen, expected);
+    assert_eq!(summary(&lines), expected);
     for line in lines.iter().filter(|line| line["event"] != "tier_change") {
         assert_eq!(line["time"], "2026-11-21T12:00:00Z");
         assert_eq!(line["request"].as_str().map(str::len), Some(16), "{line}");
@@ -73,6 +70,101 @@ fn what_happens_to_an_account_is_logged_without_its_secrets() {
     for secret in ["example.com", "127.0.0.1", "laptop", "herons", &key, &key[..8]] {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
+}
+
+/// The event, outcome, account, key and tier of each line.
+fn summary(lines: &[Value]) -> Vec<Value> {
+    let fields = |line: &Value| json!([line["event"], line["outcome"], line["account"], line["key"], line["tier"]]);
+    lines.iter().map(fields).collect()
+}
+
+#[test]
+fn ended_sessions_and_clients_with_rejected_keys_are_logged() {
+    let server = Server::bundled();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    server.state.auth.log_to(AuditLog::open(&path, || NOON).unwrap());
+    let mut browser = Browser::signed_up(&server, "ada@example.com");
+    let mut there = Browser::at(&server);
+    let sign_in = [("email", "ada@example.com"), ("password", PASSWORD)];
+    there.post("/signin", &sign_in);
+    there.post("/signin", &sign_in);
+    let page = browser.get("/account").text;
+    let end = page.split("action=\"").find(|part| part.starts_with("/account/sessions/")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(browser.post(end.split('"').next().unwrap(), &[]).status, 303);
+        browser.post("/signout", &[]);
+        browser.post("/signin", &sign_in);
+    }
+    let unknown = browser.client(ApiKey::from_seed(&[7; 32]).reveal());
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for _ in 0..30 {
+        assert_eq!((unknown.get("/api/v3/vcs").status, unknown.post("/api/mcp", call).status), (401, 401));
+        assert_eq!(server.anonymous().get("/api/v3/vcs").status, 401);
+    }
+    let lines = lines(&path);
+    let account = lines[0]["account"].as_i64().unwrap();
+    let signed_in = json!(["sign_in", "ok", account, null, null]);
+    let ended = json!(["session_end", "ok", account, null, null]);
+    let expected = [
+        json!(["sign_up", "ok", account, null, null]),
+        signed_in.clone(),
+        // The session that the browser had.
+        signed_in.clone(),
+        ended.clone(),
+        // On the account page, then by signing out.
+        ended.clone(),
+        ended.clone(),
+        signed_in.clone(),
+        ended,
+        signed_in,
+        json!(["keys_rejected", "invalid_api_key", null, null, null]),
+    ];
+    assert_eq!(summary(&lines), expected);
+    assert!(lines.iter().all(|line| line["address"] == lines[0]["address"]));
+}
+
+#[test]
+fn commands_of_the_operator_are_logged() {
+    let data = tempfile::tempdir().unwrap();
+    let path = data.path().join("audit.jsonl");
+    let ada = ["--email", "ada@example.com"];
+    let command = |words: &[&str], more: &[&str]| {
+        let ended = run(data.path(), &[words, more, &["--audit-log", path.to_str().unwrap()]].concat(), PASSWORD);
+        assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.err);
+    };
+    command(&["account", "create"], &ada);
+    command(&["account", "verify"], &ada);
+    command(&["account", "set-tier", "--tier", "pro"], &ada);
+    command(&["account", "set-password", "--password-stdin"], &ada);
+    command(&["key", "create", "--name", "laptop"], &ada);
+    command(&["key", "rotate", "1"], &[]);
+    command(&["key", "revoke", "2"], &[]);
+    // What changes nothing is not logged.
+    command(&["account", "reset-totp"], &ada);
+    command(&["account", "list"], &[]);
+    command(&["account", "delete"], &ada);
+    let lines = lines(&path);
+    let expected = [
+        json!(["account_creation", "ok", 1, null, null]),
+        json!(["account_verification", "ok", 1, null, null]),
+        json!(["tier_change", "ok", 1, null, "pro"]),
+        json!(["password_change", "ok", 1, null, null]),
+        json!(["key_creation", "ok", 1, 1, null]),
+        json!(["key_rotation", "ok", 1, 1, null]),
+        json!(["key_revocation", "ok", 1, 2, null]),
+        json!(["account_deletion", "ok", 1, null, null]),
+    ];
+    assert_eq!(summary(&lines), expected);
+    assert!(lines.iter().all(|line| line["by"] == "operator" && line["address"].is_null()));
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(["example.com", "laptop", "herons", "vdx_"].iter().all(|secret| !text.contains(secret)), "{text}");
+
+    let no_folder = data.path().join("no").join("audit.jsonl");
+    let words = ["account", "create", "--email", "zoe@example.com", "--audit-log", no_folder.to_str().unwrap()];
+    let ended = run(data.path(), &words, "");
+    assert!(ended.code == Some(1) && ended.err.contains("nothing was changed"), "{}", ended.err);
+    assert!(!run(data.path(), &["account", "list"], "").ok().contains("zoe"));
 }
 
 #[test]

@@ -64,7 +64,13 @@ fn the_data_folder_may_be_named_before_or_after_a_command() {
     ] {
         let cli = read(&words).unwrap();
         assert_eq!(cli.data, PathBuf::from("d"), "{words:?}");
-        assert!(matches!(cli.command, Command::Account { json: true, command: AccountCommand::List }), "{words:?}");
+        assert!(
+            matches!(
+                cli.command,
+                Command::Account { options: CommandOptions { json: true, .. }, command: AccountCommand::List }
+            ),
+            "{words:?}"
+        );
     }
 }
 
@@ -121,7 +127,10 @@ fn rate_limits_are_settings() {
 #[test]
 fn operator_commands_are_parsed() {
     let cli = read(&["account", "create", "--email", "Ada@Example.com", "--tier", "pro"]).unwrap();
-    let Command::Account { json: false, command: AccountCommand::Create { email, tier, password_stdin } } = cli.command
+    let Command::Account {
+        options: CommandOptions { json: false, .. },
+        command: AccountCommand::Create { email, tier, password_stdin },
+    } = cli.command
     else {
         panic!()
     };

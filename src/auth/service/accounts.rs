@@ -147,9 +147,17 @@ impl AuthService {
     }
 
     /// No effect if the session has already ended.
-    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken) -> Result<(), AccountError> {
+    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<(), AccountError> {
         let session = token.digest();
-        self.blocking(move |service| service.store.end_session(&session)).await.map(|_| ())
+        let ended = self.blocking(move |service| {
+            let found = service.store.session(&session, now)?;
+            service.store.end_session(&session)?;
+            Ok(found)
+        });
+        if let Some(session) = ended.await? {
+            self.audit(Entry::new(Event::SessionEnd, Some(session.account.id)), None);
+        }
+        Ok(())
     }
 
     /// `None` if the session of the token has ended.
@@ -179,7 +187,10 @@ impl AuthService {
 
     /// No effect if the account has no such session.
     pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
-        self.blocking(move |service| service.store.end_session_of(account, session)).await.map(|_| ())
+        if self.blocking(move |service| service.store.end_session_of(account, session)).await? {
+            self.audit(Entry::new(Event::SessionEnd, Some(account)), None);
+        }
+        Ok(())
     }
 
     /// Verifies the visitor's password before a sensitive change; the session is confirmed for some hours then.

@@ -3,16 +3,18 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print_json, print_table};
-use super::{CommandError, find, line_from_stdin, now};
+use super::{CommandError, Context, find, line_from_stdin, now};
 use crate::app::settings::AccountCommand;
 use crate::auth::Store;
 use crate::auth::account::{Account, Email};
+use crate::auth::audit::{Entry, Event};
 use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
 use crate::http::headers::rfc3339;
 
-pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Result<(), CommandError> {
-    let (account, message) = match command {
+pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), CommandError> {
+    let Context { store, json, .. } = *context;
+    let (event, account, message) = match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
             let account = store.create_account(&email, tier, password.as_ref(), now())?;
@@ -21,7 +23,7 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
             if password.is_none() {
                 message += "\nits owner can sign in after a password is set: venturedex account set-password --help";
             }
-            (account, message)
+            (Some(Event::AccountCreation), account, message)
         }
         AccountCommand::Verify { email } => {
             let account = store.verify_account(find(store, &email)?.id, now())?;
@@ -31,7 +33,7 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
                  revokes their keys",
                 rfc3339(account.created_at)
             );
-            (account, message)
+            (Some(Event::AccountVerification), account, message)
         }
         AccountCommand::SetPassword { email, keep_keys, .. } => {
             let account = find(store, &email)?;
@@ -43,23 +45,27 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
                 false => format!("{revoked} active keys were revoked (--keep-keys keeps them)"),
             };
             let message = format!("set the password of account {} {email}; all its sessions were ended, {keys}", id.0);
-            (Account { active_keys: if keep_keys { *active_keys } else { 0 }, ..account }, message)
+            let active_keys = if keep_keys { *active_keys } else { 0 };
+            (Some(Event::PasswordChange), Account { active_keys, ..account }, message)
         }
         AccountCommand::ResetTotp { email } => {
             let account = find(store, &email)?;
-            let result = match store.disable_totp(account.id, None)? {
-                true => "no longer requires codes at sign-in; its sessions and keys are unchanged",
-                false => "does not require codes at sign-in",
+            let (event, result) = match store.disable_totp(account.id, None)? {
+                true => {
+                    let result = "no longer requires codes at sign-in; its sessions and keys are unchanged";
+                    (Some(Event::TotpDeactivation), result)
+                }
+                false => (None, "does not require codes at sign-in"),
             };
             let message = format!("account {} {} {result}", account.id.0, account.email);
-            (Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
+            (event, Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
         }
         AccountCommand::Delete { email } => {
             let account = find(store, &email)?;
             store.delete_account(account.id, None, now())?;
             let Account { id, active_keys, ref email, .. } = account;
             let message = format!("deleted account {} {email}; {active_keys} active keys were revoked", id.0);
-            (Account { active_keys: 0, ..account }, message)
+            (Some(Event::AccountDeletion), Account { active_keys: 0, ..account }, message)
         }
         AccountCommand::SetTier { email, tier, yes } => {
             let before = find(store, &email)?;
@@ -72,10 +78,14 @@ pub(super) fn run(store: &dyn Store, command: AccountCommand, json: bool) -> Res
                 let created = rfc3339(account.created_at);
                 message += &format!("\nwarning: the account is unverified; anybody could have created it ({created})");
             }
-            (account, message)
+            (Some(Event::TierChange), account, message)
         }
         AccountCommand::List => return list(store, json),
     };
+    if let Some(event) = event {
+        let tier = (event == Event::TierChange).then_some(account.tier);
+        context.audit(Entry { tier, ..Entry::new(event, Some(account.id)) });
+    }
     if json {
         return print_json(&AccountRow::of(&account));
     }

@@ -3,19 +3,21 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::print::{note, print, print_json, print_table};
-use super::{CommandError, find, line_from_stdin, now};
+use super::{CommandError, Context, find, line_from_stdin, now};
 use crate::app::settings::{KeyArgument, KeyCommand};
+use crate::auth::ApiKey;
 use crate::auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
-use crate::auth::{ApiKey, Store};
+use crate::auth::audit::Event;
 use crate::data::Date;
 use crate::data::import::clean::is_hidden;
 use crate::http::headers::rfc3339;
 
-pub(super) fn run(store: &dyn Store, command: KeyCommand, json: bool) -> Result<(), CommandError> {
+pub(super) fn run(context: &Context<'_>, command: KeyCommand) -> Result<(), CommandError> {
+    let Context { store, json, .. } = *context;
     match command {
-        KeyCommand::Create { email, name, expires_in } => create_key(store, &email, &name, expires_in, json),
-        KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(store, key_ref(key)?, overlap, expires_in, json),
-        KeyCommand::Revoke { key } => revoke_key(store, key_ref(key)?, json),
+        KeyCommand::Create { email, name, expires_in } => create_key(context, &email, &name, expires_in),
+        KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(context, key_ref(key)?, overlap, expires_in),
+        KeyCommand::Revoke { key } => revoke_key(context, key_ref(key)?),
         KeyCommand::List { email } => {
             let account = match email {
                 Some(email) => Some(find(store, &email)?.id),
@@ -56,36 +58,36 @@ fn key_ref(key: KeyArgument) -> Result<KeyRef, CommandError> {
 }
 
 fn create_key(
-    store: &dyn Store,
+    context: &Context<'_>,
     email: &AccountRef,
     name: &KeyName,
     days: Option<u32>,
-    json: bool,
 ) -> Result<(), CommandError> {
     let key = ApiKey::generate()?;
-    let id = find(store, email)?.id;
+    let id = find(context.store, email)?.id;
     let now = now();
-    let record = store.create_key(id, name, &key, expiry(days, now), now)?;
-    print_key(store, &key, &record, None, json)
+    let record = context.store.create_key(id, name, &key, expiry(days, now), now)?;
+    context.audit_key(Event::KeyCreation, &record);
+    print_key(context, &key, &record, None)
 }
 
-fn rotate_key(store: &dyn Store, key: KeyRef, overlap: u32, days: Option<u32>, json: bool) -> Result<(), CommandError> {
+fn rotate_key(context: &Context<'_>, key: KeyRef, overlap: u32, days: Option<u32>) -> Result<(), CommandError> {
     let successor = ApiKey::generate()?;
     let now = now();
-    let days = days.or(store.key(key, Date::from_unix(now))?.lifetime());
-    let (rotated, record) = store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
-    print_key(store, &successor, &record, Some(&rotated), json)
+    let days = days.or(context.store.key(key, Date::from_unix(now))?.lifetime());
+    let (rotated, record) = context.store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
+    context.audit_key(Event::KeyRotation, &rotated);
+    print_key(context, &successor, &record, Some(&rotated))
 }
 
 /// Prints a new key, once.
 fn print_key(
-    store: &dyn Store,
+    context: &Context<'_>,
     key: &ApiKey,
     record: &KeyRecord,
     rotated: Option<&KeyRecord>,
-    json: bool,
 ) -> Result<(), CommandError> {
-    let printed = if json {
+    let printed = if context.json {
         print_json(&NewKey { key: key.reveal(), record: KeyRow::of(record), rotated: rotated.map(KeyRow::of) })
     } else {
         let KeyRecord { id, name, email, tier, expires_at, .. } = record;
@@ -101,16 +103,20 @@ fn print_key(
     };
     if printed.is_err() {
         // Nobody has seen the key, so nobody can use it.
-        store.revoke_key(KeyRef::Id(record.id), now())?;
+        context.store.revoke_key(KeyRef::Id(record.id), now())?;
+        context.audit_key(Event::KeyRevocation, record);
         note(&format!("key {} could not be printed and was revoked", record.id.0));
     }
     printed
 }
 
-fn revoke_key(store: &dyn Store, key: KeyRef, json: bool) -> Result<(), CommandError> {
+fn revoke_key(context: &Context<'_>, key: KeyRef) -> Result<(), CommandError> {
     let now = now();
-    let record = store.revoke_key(key, now)?;
-    if json {
+    let record = context.store.revoke_key(key, now)?;
+    if record.revoked_at == Some(now) {
+        context.audit_key(Event::KeyRevocation, &record);
+    }
+    if context.json {
         return print_json(&KeyRow::of(&record));
     }
     let KeyRecord { id, masked, email, revoked_at, expires_at, .. } = &record;

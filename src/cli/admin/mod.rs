@@ -11,8 +11,9 @@ use std::process::ExitCode;
 
 use zeroize::Zeroizing;
 
-use crate::app::settings::{AccountCommand, AuditFilter, KeyCommand};
-use crate::auth::account::{Account, AccountRef, ParseKeyRefError};
+use crate::app::settings::{AccountCommand, AuditFilter, CommandOptions, KeyCommand};
+use crate::auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
+use crate::auth::audit::{AuditLog, Entry, Event};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
 use crate::http::headers::rfc3339;
@@ -20,14 +21,34 @@ use crate::http::headers::rfc3339;
 /// Bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
 
-/// Runs a command on the accounts in the folder `data`, and prints its result or error; as JSON if `json`.
-pub fn account(data: &Path, command: AccountCommand, json: bool) -> ExitCode {
-    run(data, json, |store| accounts::run(store, command, json))
+/// Runs a command on the accounts in the folder `data`, and prints its result or error.
+pub fn account(data: &Path, command: AccountCommand, options: &CommandOptions) -> ExitCode {
+    run(data, options, |context| accounts::run(context, command))
 }
 
-/// Runs a command on the API keys in the folder `data`, and prints its result or error; as JSON if `json`.
-pub fn key(data: &Path, command: KeyCommand, json: bool) -> ExitCode {
-    run(data, json, |store| keys::run(store, command, json))
+/// Runs a command on the API keys in the folder `data`, and prints its result or error.
+pub fn key(data: &Path, command: KeyCommand, options: &CommandOptions) -> ExitCode {
+    run(data, options, |context| keys::run(context, command))
+}
+
+/// What a command works with.
+struct Context<'a> {
+    store: &'a dyn Store,
+    /// Whether the result is printed as JSON.
+    json: bool,
+    audit_log: Option<AuditLog>,
+}
+
+impl Context<'_> {
+    fn audit(&self, entry: Entry) {
+        if let Some(log) = &self.audit_log {
+            log.write(Entry { by_operator: true, ..entry }, None);
+        }
+    }
+
+    fn audit_key(&self, event: Event, key: &KeyRecord) {
+        self.audit(Entry { key: Some(key.id), ..Entry::new(event, Some(key.account)) });
+    }
 }
 
 /// Prints lines of an audit log.
@@ -41,11 +62,20 @@ pub fn audit(filter: &AuditFilter) -> ExitCode {
     }
 }
 
-fn run(data: &Path, json: bool, command: impl FnOnce(&dyn Store) -> Result<(), CommandError>) -> ExitCode {
+fn run(
+    data: &Path,
+    options: &CommandOptions,
+    command: impl FnOnce(&Context<'_>) -> Result<(), CommandError>,
+) -> ExitCode {
+    let json = options.json;
     let run = || {
+        let open = |path: &PathBuf| {
+            AuditLog::open(path, now).map_err(|error| CommandError::NoAuditLog { path: path.clone(), error })
+        };
+        let audit_log = options.audit_log.as_ref().map(open).transpose()?;
         let store = SqliteStore::open(data)?;
         store.end_expired_keys(now())?;
-        command(&store)
+        command(&Context { store: &store, json, audit_log })
     };
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -74,6 +104,8 @@ enum CommandError {
     Unverified(Account),
     #[error("{}: {error}; name the file of `serve --audit-log`", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
+    #[error("--audit-log {}: {error}; nothing was changed; name a file that you may write to", path.display())]
+    NoAuditLog { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Password(#[from] WeakPassword),
 }
@@ -86,7 +118,7 @@ impl CommandError {
             Self::Output(_) => "output_failed",
             Self::Input { .. } | Self::Key(_) => "input_unusable",
             Self::Unverified(_) => "account_unverified",
-            Self::AuditLog { .. } => "audit_log_unusable",
+            Self::AuditLog { .. } | Self::NoAuditLog { .. } => "audit_log_unusable",
             Self::Password(error) => error.code(),
         }
     }

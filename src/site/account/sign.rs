@@ -95,7 +95,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
 async fn signed_in(request: AccountRequest<'_>, session: &StartedSession) -> Reply {
     if let Some(previous) = cookie::session(request.page) {
         // The new session is valid regardless; the previous one ends later by itself.
-        let _ = request.page.state.auth.sign_out(&previous).await;
+        let _ = request.page.state.auth.sign_out(&previous, request.now).await;
     }
     Reply::Redirect("/account", cookie::set(request.page.state, session))
 }
@@ -157,7 +157,7 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormDa
 /// `POST /signout`.
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     if let Some(token) = cookie::session(request.page) {
-        request.page.state.auth.sign_out(&token).await?;
+        request.page.state.auth.sign_out(&token, request.now).await?;
     }
     Ok(Reply::SignedOut(cookie::remove_session(request.page.state)))
 }

@@ -64,8 +64,8 @@ async fn sign_up_starts_a_session_and_allows_sign_in() {
 
     let second = sign_in(&service, GOOD).await.unwrap();
     assert_ne!(second.token.digest(), token.digest());
-    service.sign_out(&token).await.unwrap();
-    service.sign_out(&token).await.unwrap();
+    service.sign_out(&token, NOON).await.unwrap();
+    service.sign_out(&token, NOON).await.unwrap();
     assert_eq!(service.visitor(&token, NOON).await.unwrap(), None);
     assert!(service.visitor(&second.token, NOON).await.unwrap().is_some());
     for day in (6..30).step_by(6) {
