@@ -264,7 +264,8 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS", value_name = "NUMBER", default_value = "4096",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
     pub max_connections: u32,
-    /// Maximum number of open connections of a client address that is not a trusted proxy (IPv6: of a /64).
+    /// Maximum number of open connections of a client address that is not a trusted proxy (IPv6: of a /64; a
+    /// /56 has four times, a /48 sixteen times as many).
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER", default_value = "64",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
     pub max_connections_per_address: u32,

@@ -55,7 +55,7 @@ pub struct Limits {
     /// one; if none is idle, the new one gets 503 with `Retry-After` unless it asks for a health check: in the backlog its
     /// client would only see a server that hangs. Keep it below the process's limit of open files.
     pub connections: usize,
-    /// Connections of one address (IPv6: of one /64) that is not a trusted proxy.
+    /// Connections of one address (IPv6: of one /64; multiples for larger networks) that is not a trusted proxy.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
     /// Bytes of a request's head (at least 8,192), above which the response is 431. The URL may take three quarters of

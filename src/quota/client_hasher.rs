@@ -3,15 +3,10 @@
 use std::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
-use ipnet::IpNet;
 use sha2::Sha256;
 
 use crate::quota::Client;
-
-/// Prefix lengths of the IPv6 networks in which an address is counted, with the multiple of the limit that each has. One machine
-/// has a /64, and customers get a /56 or a /48: one of them is no unlimited number of clients. An IPv4 /24 is not counted: it has
-/// 256 addresses, which carriers share among many clients.
-const IPV6_RANGES: [(u8, u32); 3] = [(48, 16), (56, 4), (64, 1)];
+use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 
 /// The networks from which an account may get the full number of wrong passwords, before all strangers have to wait.
 const NETWORKS_OF_ACCOUNT: u32 = 5;
@@ -57,14 +52,14 @@ impl ClientHasher {
         let range = |multiple: u32, hash: u64| Some(ClientRange { hash, multiple });
         let one = |purpose: u8, bytes: &[u8]| [None, None, range(1, self.hash(purpose, bytes))];
         match client {
-            Client::Address(address) => match address.to_canonical() {
-                IpAddr::V4(address) => one(b'a', &address.octets()),
-                IpAddr::V6(address) => IPV6_RANGES
-                    .map(|(prefix, multiple)| range(multiple, self.hash(b'a', &network(address.into(), prefix)))),
-            },
+            Client::Address(address) => client_networks(*address).map(|network| {
+                let (network, multiple) = network?;
+                range(multiple, self.hash(b'a', &bytes_of(network)))
+            }),
             Client::SignIn(email, address) => {
                 // Whoever guesses from one network does not keep the owner from signing in from another.
-                let network = network(*address, if address.to_canonical().is_ipv4() { 24 } else { 48 });
+                let address = address.to_canonical();
+                let network = bytes_of(network(address, if address.is_ipv4() { 24 } else { 48 }));
                 let from_network = self.hash(b'n', &[&network[..], email.as_bytes()].concat());
                 [None, range(NETWORKS_OF_ACCOUNT, self.hash(b't', email.as_bytes())), range(1, from_network)]
             }
@@ -88,14 +83,13 @@ impl ClientHasher {
 }
 
 /// The address of a network, as IPv6, and the length of its prefix.
-fn network(address: IpAddr, prefix: u8) -> [u8; 17] {
-    let network = IpNet::new(address.to_canonical(), prefix).expect("the prefix fits the address family").network();
-    let network = match network {
-        IpAddr::V4(network) => network.to_ipv6_mapped(),
-        IpAddr::V6(network) => network,
+fn bytes_of(network: ClientNetwork) -> [u8; 17] {
+    let address = match network.addr() {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
     };
-    let mut bytes = [prefix; 17];
-    bytes[..16].copy_from_slice(&network.octets());
+    let mut bytes = [network.prefix_len(); 17];
+    bytes[..16].copy_from_slice(&address.octets());
     bytes
 }
 

@@ -56,6 +56,28 @@ impl FromStr for IpRange {
     }
 }
 
+pub(crate) type ClientNetwork = IpNet;
+
+/// The networks in which the client of an address is counted, the largest first, with the multiple of the limit of one client that
+/// each has; the client itself is last, with 1.
+///
+/// An IPv6 network of one machine is a /64, and a customer gets a /56 or a /48, which must not count as 65,536 clients. An IPv4
+/// address is counted on its own: a /24 has 256 addresses, which carriers share among many clients.
+pub(crate) fn client_networks(address: IpAddr) -> [Option<(ClientNetwork, u32)>; 3] {
+    let address = address.to_canonical();
+    match address {
+        IpAddr::V4(_) => [None, None, Some((address.into(), 1))],
+        IpAddr::V6(_) => {
+            [(48, 16), (56, 4), (64, 1)].map(|(prefix, multiple)| Some((network(address, prefix), multiple)))
+        }
+    }
+}
+
+/// The network of an address. `prefix` must be valid for its family.
+pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
+    IpNet::new(address, prefix).expect("the prefix fits the address family").trunc()
+}
+
 /// The address of the client whose request came from `peer` with these `X-Forwarded-For` headers, in their order.
 ///
 /// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the

@@ -21,7 +21,7 @@ pub(crate) use client_hasher::ClientHasher;
 pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
 pub(crate) use daily_counter::{CountedKey, DailyCounter};
 pub use daily_quota::Quota;
-pub(crate) use ip_range::client_address;
+pub(crate) use ip_range::{ClientNetwork, client_address, client_networks};
 pub use ip_range::{IpRange, ParseIpRangeError};
 pub(crate) use rate_limits::RateLimits;
 pub use rate_limits::{RateLimitConfig, RetryAfter};

@@ -270,8 +270,8 @@ impl AuthService {
         deleted
     }
 
-    /// Verifies the password of a visitor. Counted by session: strangers who guess passwords do not keep an owner out who is
-    /// signed in.
+    /// Verifies the password of a visitor. Counted by session, so that strangers who guess passwords do not hinder a signed-in
+    /// owner.
     pub(crate) async fn verify_visitor(
         self: &Arc<Self>,
         visitor: &Visitor,

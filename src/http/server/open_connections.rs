@@ -1,7 +1,7 @@
 //! The open connections: how many in all and of each address, and which has been idle for longest.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::task;
 
 use crate::http::server::timeout_stream::ConnectionPhase;
+use crate::quota::{ClientNetwork, client_networks};
 
 /// Connections above the limits that are served: health checks as ever, all else with a 503.
 const RESERVED: usize = 64;
@@ -20,7 +21,7 @@ const MIN_IDLE: Duration = Duration::from_millis(100);
 /// A place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    network: IpAddr,
+    address: IpAddr,
     /// Whether the connection is above the limits.
     pub(super) is_reserved: bool,
 }
@@ -32,7 +33,7 @@ struct Open {
     evict: Option<Arc<Notify>>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Counts {
     regular: usize,
     reserved: usize,
@@ -49,7 +50,7 @@ pub(super) struct OpenConnections {
     per_address: usize,
     open: HashMap<task::Id, Open>,
     total: Counts,
-    by_network: HashMap<IpAddr, Counts>,
+    by_network: HashMap<ClientNetwork, Counts>,
 }
 
 impl OpenConnections {
@@ -60,20 +61,24 @@ impl OpenConnections {
     /// A place for a connection of `address`; `None` if even those for a 503 are taken. At the limit the connection that has
     /// been idle for longest is ended.
     pub(super) fn place(&mut self, address: IpAddr, is_trusted: bool) -> Option<Place> {
-        let network = network(address);
-        let (regular, reserved) = self.by_network.get(&network).map_or((0, 0), |own| (own.regular, own.reserved));
-        let has_share = is_trusted || regular < self.per_address;
-        if has_share && (self.total.regular < self.limit || self.evict_idle()) {
-            return Some(Place { network, is_reserved: false });
+        let (mut has_share, mut has_reserve) = (true, self.total.reserved < RESERVED);
+        for (network, multiple) in client_networks(address).into_iter().flatten().filter(|_| !is_trusted) {
+            let open = self.by_network.get(&network).copied().unwrap_or_default();
+            has_share &= open.regular < self.per_address * multiple as usize;
+            has_reserve &= open.reserved < RESERVED_PER_ADDRESS * multiple as usize;
         }
-        let has_reserve = self.total.reserved < RESERVED && (is_trusted || reserved < RESERVED_PER_ADDRESS);
-        has_reserve.then_some(Place { network, is_reserved: true })
+        if has_share && (self.total.regular < self.limit || self.evict_idle()) {
+            return Some(Place { address, is_reserved: false });
+        }
+        has_reserve.then_some(Place { address, is_reserved: true })
     }
 
     /// Adds a connection; `evict` tells it to end.
     pub(super) fn insert(&mut self, id: task::Id, place: Place, phase: ConnectionPhase, evict: Arc<Notify>) {
         *self.total.of(place) += 1;
-        *self.by_network.entry(place.network).or_default().of(place) += 1;
+        for (network, _) in client_networks(place.address).into_iter().flatten() {
+            *self.by_network.entry(network).or_default().of(place) += 1;
+        }
         self.open.insert(id, Open { place, phase, evict: Some(evict) });
     }
 
@@ -83,10 +88,12 @@ impl OpenConnections {
         if evict.is_some() {
             *self.total.of(place) -= 1;
         }
-        if let Some(own) = self.by_network.get_mut(&place.network) {
-            *own.of(place) -= 1;
-            if own.regular + own.reserved == 0 {
-                self.by_network.remove(&place.network);
+        for (network, _) in client_networks(place.address).into_iter().flatten() {
+            if let Some(open) = self.by_network.get_mut(&network) {
+                *open.of(place) -= 1;
+                if open.regular + open.reserved == 0 {
+                    self.by_network.remove(&network);
+                }
             }
         }
     }
@@ -103,10 +110,34 @@ impl OpenConnections {
     }
 }
 
-/// The network that counts as one client: an IPv4 address, or the /64 of an IPv6 address.
-fn network(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_ipv6_customer_does_not_hold_all_connections() {
+        let mut connections = OpenConnections::new(1_000, 2);
+        let mut connect = async |address: &str, is_trusted: bool| {
+            let place = connections.place(address.parse().unwrap(), is_trusted).filter(|place| !place.is_reserved)?;
+            let id = tokio::spawn(async {}).id();
+            connections.insert(id, place, ConnectionPhase::default(), Arc::default());
+            Some(id)
+        };
+        let mut open = Vec::new();
+        for subnet in 0..1_024 {
+            for host in 0..4 {
+                open.extend(connect(&format!("2001:db8:1:{subnet:x}::{host}"), false).await);
+            }
+        }
+        assert_eq!(open.len(), 32, "16 times the limit of a /64, of which each /56 has a quarter");
+        assert!(connect("2001:db8:2::1", false).await.is_some(), "another customer");
+        assert!(connect("2001:db8:1::1", true).await.is_some(), "a trusted proxy");
+        for host in [1, 1, 2] {
+            connect(&format!("192.0.2.{host}"), false).await.unwrap();
+        }
+        assert!(connect("192.0.2.1", false).await.is_none() && connect("192.0.2.2", false).await.is_some());
+        open.into_iter().for_each(|id| connections.remove(id));
+        let left: Vec<_> = connections.by_network.values().map(|open| open.regular).collect();
+        assert_eq!((connections.total.regular, left.iter().sum::<usize>(), left.len()), (6, 2 * 3 + 4, 2 * 3 + 2));
     }
 }
