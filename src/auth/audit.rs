@@ -60,7 +60,7 @@ pub enum Event {
     /// Its owner signed out, or ended it on the account page.
     SessionEnd,
     PasswordChange,
-    /// The password was asked again before a sensitive change.
+    /// The password was requested again before a sensitive change.
     PasswordConfirmation,
     /// By an operator; otherwise it is a sign-up.
     AccountCreation,

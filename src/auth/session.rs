@@ -16,7 +16,7 @@ pub(crate) const SESSION_SECONDS: i64 = 30 * 86_400;
 /// Seconds without use after which a session ends: 7 days.
 pub(crate) const IDLE_SECONDS: i64 = 7 * 86_400;
 
-/// Seconds after which the password is asked again before a sensitive change: 4 hours.
+/// Seconds after which the password is required again before a sensitive change: 4 hours.
 pub(crate) const CONFIRMED_SECONDS: i64 = 4 * 3_600;
 
 /// Sessions of an account; a further one ends the oldest.

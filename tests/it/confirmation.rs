@@ -1,4 +1,4 @@
-//! The password is asked again before sensitive changes.
+//! The password is required again before sensitive changes.
 
 use crate::account::{Browser, PASSWORD, shown_key};
 use crate::harness::{NOON, Reply, Server};

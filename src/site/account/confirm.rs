@@ -1,4 +1,4 @@
-//! The password is asked again before a sensitive change, if it was entered hours ago: whoever finds a browser that is signed
+//! The password is required again before a sensitive change, if it was entered hours ago: whoever finds a browser that is signed
 //! in, or copies its cookie, cannot create keys with it.
 //!
 //! The page has the fields of the form that it interrupts, and sends them again together with the password.
@@ -30,7 +30,7 @@ struct ConfirmPage {
     error: String,
 }
 
-/// Lets a form pass whose sender has entered the password in the last hours or does now; otherwise the page that asks it and
+/// Lets a form pass whose sender has entered the password in the last hours or does now; otherwise the page that requests it and
 /// repeats `fields`.
 pub(crate) async fn confirm(
     request: AccountRequest<'_>,
@@ -56,7 +56,7 @@ pub(crate) async fn confirm(
     let catalog = request.page.state.releases.current();
     let status = form_status(&error);
     let page = ConfirmPage {
-        layout: request.layout(catalog.snapshot(), "Confirm your password", "Your password is asked again."),
+        layout: request.layout(catalog.snapshot(), "Confirm your password", "Your password is required again."),
         email: visitor.account.email.to_string(),
         action: request.page.path.to_owned(),
         purpose,
