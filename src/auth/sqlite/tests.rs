@@ -4,10 +4,14 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
-use crate::auth::account::KeyRef;
+use crate::auth::account::{AccountId, Email, KeyRef};
 use crate::auth::conformance::TESTS;
-use crate::auth::session::SessionToken;
+use crate::auth::password::hash::PasswordHash;
+use crate::auth::session::{NewSession, SessionToken};
 use crate::auth::sqlite::*;
+use crate::auth::{ApiKey, RevokedKeys};
+use crate::data::Date;
+use crate::quota::{AddedUsage, Tier};
 
 const NOON: i64 = 1_795_262_400;
 
