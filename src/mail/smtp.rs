@@ -98,7 +98,9 @@ impl SmtpError {
             None if error.is_timeout() => "the mail server did not reply in time".to_owned(),
             None if error.is_tls() => "no encrypted connection to the mail server".to_owned(),
             None if error.is_client() => "the mail server lacks a feature, or rejects the user".to_owned(),
-            None => "the mail server cannot be reached".to_owned(),
+            None => {
+                "no connection to the mail server: it does not answer, or its certificate is not trusted".to_owned()
+            }
         };
         Self { reason, is_permanent: error.is_permanent() }
     }
