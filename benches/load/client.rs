@@ -54,9 +54,10 @@ impl Connection {
         Ok(Self { stream, buffer: Vec::new() })
     }
 
-    /// From an address of this machine.
+    /// From an address of this machine, with room for few bytes that were not read.
     pub async fn open_from(from: IpAddr, to: SocketAddr) -> io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
+        socket.set_recv_buffer_size(4_096)?;
         socket.bind(SocketAddr::new(from, 0))?;
         Ok(Self { stream: socket.connect(to).await?, buffer: Vec::new() })
     }

@@ -117,6 +117,7 @@ async fn during(work: impl Future<Output = ()>, to: SocketAddr, key: &str) -> (u
             while !ended.get() {
                 let request = get(paths[requests.get() % 3], key);
                 requests.set(requests.get() + 1);
+                let (start, is_new) = (Instant::now(), connection.is_none());
                 let reply = async {
                     let mut open = match connection.take() {
                         Some(open) => open,
@@ -128,13 +129,14 @@ async fn during(work: impl Future<Output = ()>, to: SocketAddr, key: &str) -> (u
                 match reply.await {
                     Ok((open, reply)) => {
                         if reply.status != 200 {
-                            println!("status {}", reply.status);
+                            println!("{}: {}", reply.status, reply.body);
                             failed.set(failed.get() + 1);
                         }
                         connection = (number % 2 == 0 && !reply.is_last()).then_some(open);
                     }
                     Err(error) => {
-                        println!("no response: {error}");
+                        let connection = if is_new { "a new" } else { "a used" };
+                        println!("no response on {connection} connection after {:?}: {error}", start.elapsed());
                         failed.set(failed.get() + 1);
                     }
                 }

@@ -19,6 +19,8 @@ const BODY: f64 = 10.0;
 const IDLE: f64 = 15.0;
 const WRITE: f64 = 30.0;
 const GRACE: f64 = 2.0;
+/// Until the buffers of those that do not read are full: their limit starts when no byte more can be sent.
+const FILLING: f64 = 3.0;
 /// Connections that one address may have, less those that take a moment to be forgotten.
 const PER_ADDRESS: usize = 50;
 
@@ -55,7 +57,7 @@ fn kinds(key: &str) -> [Kind; 8] {
         kind("second head byte by byte", [get("/healthz", ""), b"GET /api".to_vec()].concat(), trickle, HEAD),
         Kind {
             name: "does not read",
-            first: get("/api/v3/vcs?limit=100", key).repeat(200),
+            first: get("/api/v3/vcs?limit=100", key).repeat(100),
             then: b"",
             reads: false,
             limit: WRITE,
@@ -77,7 +79,7 @@ pub async fn measure(options: &Options, report: &mut Report) {
     let honest = steady(server.address, until, |_| get("/api/v3/vcs?limit=5", &key));
     let before = server.descriptors();
     let places = async {
-        sleep(Duration::from_secs_f64(WRITE + GRACE)).await;
+        sleep(Duration::from_secs_f64(FILLING + WRITE + GRACE)).await;
         server.descriptors() - before
     };
     let (closed, (times, failed), left) = join3(join_all(connections), honest, places).await;
@@ -87,7 +89,7 @@ pub async fn measure(options: &Options, report: &mut Report) {
         report.at_most(&format!("{} × {}: open after a minute", closed.len(), kind.name), open as f64, 0.0, "");
         report.at_most(&format!("{} × {}: closed after", closed.len(), kind.name), longest, kind.limit + GRACE, "s");
     }
-    report.at_most(&format!("connections left after {} s, of all kinds", WRITE + GRACE), left, 0.0, "");
+    report.at_most(&format!("connections left after {} s, of all kinds", FILLING + WRITE + GRACE), left, 0.0, "");
     println!("honest client: p50 {:.2} ms of {}", times.at(0.5), times.count());
     report.at_most("honest client: failed", failed as f64, 0.0, "");
     report.at_most("honest client: p99", times.at(0.99), 50.0, "ms");

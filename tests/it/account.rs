@@ -7,7 +7,7 @@ use venturedex::auth::account::{AccountId, KeyId};
 use venturedex::auth::session::SessionToken;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, NOON, Reply, Server, agent};
+use crate::harness::{Client, NOON, Reply, Server, agent, agent_without_redirects};
 
 pub const PASSWORD: &str = "seven quiet herons";
 
@@ -24,7 +24,7 @@ impl Browser {
     }
 
     pub fn based(base: &str) -> Self {
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
+        let agent = agent_without_redirects();
         Self { base: base.to_owned(), agent, cookies: BTreeMap::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use venturedex::data::Date;
 
-use crate::harness::{Client, NOON, Server, code};
+use crate::harness::{Client, NOON, Server, agent_without_redirects, code};
 use crate::program::run;
 
 #[test]
@@ -47,7 +47,7 @@ fn an_invalid_contact_is_rejected_with_examples() {
 fn password_managers_find_where_to_change_a_password() {
     let server = Server::bundled();
     let client = server.anonymous();
-    let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
+    let agent = agent_without_redirects();
     let reply = Client { agent, ..client }.get("/.well-known/change-password");
     assert_eq!((reply.status, reply.header("location")), (303, "/account"));
     assert_eq!(reply.header("cache-control"), "no-store");

@@ -13,7 +13,7 @@ use venturedex::auth::session::SessionToken;
 use venturedex::auth::{ApiKey, SqliteStore, Store};
 use venturedex::data::Date;
 
-use crate::harness::{Client, agent, wants_all};
+use crate::harness::{Client, agent, agent_without_redirects, wants_all};
 use crate::program::{Process, command, run};
 
 /// Data folders tested at the same time: most of the time is waiting.
@@ -185,7 +185,7 @@ impl Lane {
 
 /// Signs up and creates a key in the pages, and records both; `None` once the server is killed.
 fn sign_up(base: &str, email: &str, told: &Mutex<Vec<(String, SessionToken, Option<ApiKey>)>>) -> Option<()> {
-    let agent = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().new_agent();
+    let agent = agent_without_redirects();
     let post = |path: &str, cookie: &str, form: &[(&str, &str)]| {
         let request = agent.post(format!("{base}{path}")).header("origin", base).header("cookie", cookie);
         request.send_form(form.iter().copied()).ok()

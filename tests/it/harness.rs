@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream;
 use tempfile::TempDir;
@@ -212,7 +213,18 @@ fn unpacked(bytes: &[u8]) -> String {
 }
 
 pub fn agent() -> ureq::Agent {
-    ureq::Agent::config_builder().http_status_as_error(false).build().new_agent()
+    agent_with(10)
+}
+
+/// A client that returns redirects as they are.
+pub fn agent_without_redirects() -> ureq::Agent {
+    agent_with(0)
+}
+
+fn agent_with(max_redirects: u32) -> ureq::Agent {
+    let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(max_redirects);
+    // The server closes idle connections after 15 seconds: a kept one must not be used when that is near.
+    config.max_idle_age(Duration::from_secs(5)).build().new_agent()
 }
 
 /// Asks a server as its users do.
