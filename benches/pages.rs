@@ -5,16 +5,13 @@
 
 mod clock;
 mod release;
-
-use std::sync::Arc;
+mod service;
 
 use http::HeaderMap;
 use venturedex::auth::AuthService;
 use venturedex::catalog::Catalog;
 use venturedex::data::{Facet, Table};
 use venturedex::http::State;
-use venturedex::http::origin_policy::Hosts;
-use venturedex::release::ActiveRelease;
 use venturedex::site;
 use venturedex::site::{Page, PageRequest};
 
@@ -59,19 +56,8 @@ fn main() {
     let index = arguments.iter().position(|name| name == "--index").and_then(|index| arguments.get(index + 1));
     let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
-    let state = State {
-        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
-        auth: AuthService::open(&folder, 0).expect("a data folder"),
-        public_url: "http://127.0.0.1:8080".to_owned(),
-        has_public_url: false,
-        contact: None,
-        response_cache: Default::default(),
-        trusted_proxies: Vec::new(),
-        clock: || 0,
-        stopping: Default::default(),
-        work: Default::default(),
-        hosts: Hosts::new("http://127.0.0.1:8080", false).expect("a URL"),
-    };
+    let auth = AuthService::open(&folder, 0).expect("a data folder");
+    let state = service::state(catalog, auth, "http://127.0.0.1:8080", || 0);
     let catalog = state.releases.current();
     let snapshot = catalog.snapshot();
     println!("release {}, {} firms", catalog.version(), snapshot.counts().firms);

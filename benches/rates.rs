@@ -8,6 +8,7 @@
 //! and has no headers but its type and length. Needs `wrk`.
 
 mod release;
+mod service;
 
 use std::process::Command;
 use std::sync::Arc;
@@ -20,15 +21,11 @@ use rustix::time::{ClockId, clock_gettime};
 use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::data::Table;
-use venturedex::http::ResponseCache;
-use venturedex::http::State;
-use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
 use venturedex::http::{ErrorContext, Handler, RequestParts};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
 use venturedex::quota::Tier;
-use venturedex::release::ActiveRelease;
 use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
 
@@ -78,20 +75,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
-    let releases = Arc::new(ActiveRelease::new(Arc::new(catalog), 2));
-    let state = Arc::new(State {
-        releases,
-        auth,
-        public_url: base.clone(),
-        has_public_url: false,
-        contact: None,
-        response_cache: ResponseCache::default(),
-        trusted_proxies: Vec::new(),
-        clock: now,
-        stopping: Default::default(),
-        work: Default::default(),
-        hosts: Hosts::new(&base, false).expect("a URL"),
-    });
+    let state = service::state(catalog, auth, &base, now);
     let quota = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
     let router = Router::new(&state, quota, &mcp::Settings::new(base.clone()));
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();

@@ -16,16 +16,14 @@ use tokio::net::TcpListener;
 
 use venturedex::app::Router;
 use venturedex::auth::AuthService;
-use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
-use venturedex::http::{ErrorContext, Handler, RequestParts, State};
+use venturedex::http::{ErrorContext, Handler, RequestParts};
 use venturedex::mcp::{self, McpQuota};
 use venturedex::quota::{RateLimitConfig, Tier};
-use venturedex::release::ActiveRelease;
 
 use crate::client::{Connection, encoded, get, post, tool_call};
 use crate::generate::{Param, Random, Words};
-use crate::{Options, Report, release};
+use crate::{Options, Report, release, service};
 
 /// The dearest requests of a path, which are measured again: other programs take caches and time from the first run.
 const CANDIDATES: usize = 25;
@@ -85,19 +83,7 @@ fn serve(index: Option<&str>, nanos: &Arc<AtomicU64>) -> (SocketAddr, String, Wo
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let base = format!("http://{address}");
-    let state = Arc::new(State {
-        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 2)),
-        auth,
-        public_url: base.clone(),
-        has_public_url: false,
-        contact: None,
-        response_cache: Default::default(),
-        trusted_proxies: Vec::new(),
-        clock: now,
-        stopping: Default::default(),
-        work: Default::default(),
-        hosts: Hosts::new(&base, false).expect("a URL"),
-    });
+    let state = service::state(catalog, auth, &base, now);
     let quota = McpQuota { state: Arc::clone(&state), daily_limit: u32::MAX, pools: Vec::new().into() };
     let router = Router::new(&state, quota, &mcp::Settings::new(base));
     let handler = Measured { router, nanos: Arc::clone(nanos) };

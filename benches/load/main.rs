@@ -18,6 +18,8 @@ mod malformed;
 mod release;
 mod restarts;
 mod server;
+#[path = "../service/mod.rs"]
+mod service;
 mod slow;
 mod store;
 

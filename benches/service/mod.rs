@@ -1,0 +1,26 @@
+//! The state of the service in a benchmark, without proxies and with an empty cache.
+
+use std::sync::Arc;
+
+use venturedex::auth::AuthService;
+use venturedex::catalog::Catalog;
+use venturedex::http::State;
+use venturedex::http::origin_policy::Hosts;
+use venturedex::release::ActiveRelease;
+
+/// `url`: its address in links.
+pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {
+    Arc::new(State {
+        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
+        auth,
+        public_url: url.to_owned(),
+        has_public_url: false,
+        contact: None,
+        response_cache: Default::default(),
+        trusted_proxies: Vec::new(),
+        clock,
+        stopping: Default::default(),
+        work: Default::default(),
+        hosts: Hosts::new(url, false).expect("a URL"),
+    })
+}
