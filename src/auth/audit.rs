@@ -26,7 +26,7 @@ use crate::quota::{Client, ClientHasher, Tier};
 /// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
 const MAX_REFUSALS: u32 = 100;
 
-/// Keys of one client that are not accepted in an hour, before a line is written: a typing error is none.
+/// Rejected keys of one client within an hour from which a line is written: fewer may be typing errors.
 const REJECTED_KEYS: u32 = 10;
 /// 65,536 entries, 0.9 MB.
 const REJECTED_KEY_BUCKETS: usize = 1 << 12;

@@ -137,7 +137,7 @@ pub async fn run<H: Handler>(
     Ok(ShutdownReport { aborted })
 }
 
-/// Ready with the next item; never if there is none.
+/// Waits for the next item; forever if there are no more.
 async fn next_stop<S: Stream<Item = ()>>(stops: &mut Pin<&mut S>) {
     if stops.next().await.is_none() {
         std::future::pending().await
