@@ -13,8 +13,29 @@ use crate::catalog::{Catalog, Resource};
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
 
-/// Unknown names and values of a request that get a suggestion, whatever their kind: each costs a search.
-const MAX_SUGGESTIONS: usize = 6;
+/// What the suggestions of one request may cost.
+struct Budget {
+    /// Unknown names and values that get a suggestion, whatever their kind.
+    suggestions: usize,
+    /// Searches by name among them: one costs as much as a list of names with `q`.
+    searches: usize,
+}
+
+impl Budget {
+    const OF_A_REQUEST: Self = Self { suggestions: 6, searches: 2 };
+
+    fn admits_suggestion(&mut self) -> bool {
+        let admits = self.suggestions > 0;
+        self.suggestions -= usize::from(admits);
+        admits
+    }
+
+    fn admits_search(&mut self) -> bool {
+        let admits = self.searches > 0;
+        self.searches -= usize::from(admits);
+        admits
+    }
+}
 
 model! {
     /// What is wrong with one parameter.
@@ -92,14 +113,15 @@ impl Issues {
 
     /// The errors or warnings with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
-        let mut unknown = 0;
+        let mut budget = Budget::OF_A_REQUEST;
         let report = |issue: &Issue| {
-            unknown += usize::from(!matches!(issue, Issue::Invalid(_)));
-            let suggest = unknown <= MAX_SUGGESTIONS;
+            let suggest = !matches!(issue, Issue::Invalid(_)) && budget.admits_suggestion();
             match issue {
                 Issue::Invalid(error) => error.clone(),
                 Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest),
-                Issue::UnknownValue { parameter, value } => unknown_value(catalog, parameter, value, suggest),
+                Issue::UnknownValue { parameter, value } => {
+                    unknown_value(catalog, parameter, value, suggest, &mut budget)
+                }
                 Issue::UnknownSortKey { parameter, key, resource } => {
                     unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest)
                 }
@@ -155,9 +177,17 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
 }
 
 /// `suggest`: whether to search for the nearest value.
-fn unknown_value(catalog: &Catalog, parameter: &Parameter, value: &str, suggest: bool) -> ParameterError {
-    let nearest_slug =
-        |table: Table| suggest.then(|| catalog.nearest_slugs(table, value, 1).into_iter().next()).flatten();
+fn unknown_value(
+    catalog: &Catalog,
+    parameter: &Parameter,
+    value: &str,
+    suggest: bool,
+    budget: &mut Budget,
+) -> ParameterError {
+    let mut nearest_slug = |table: Table| {
+        let found = (suggest && budget.admits_search()).then(|| catalog.nearest_slugs(table, value, 1));
+        found.and_then(|slugs| slugs.into_iter().next())
+    };
     let (noun, suggestion) = match parameter.kind {
         ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)(), suggest),
         ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names(), suggest),

@@ -192,10 +192,18 @@ fn a_similar_path_is_suggested() {
 fn suggestions_are_limited_to_the_first_unknown_records() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    let unknown = ["stonecro", "stonecrp", "stoneorp", "stnecrop", "tonecrop", "stonecropp", "stonecropx", "stonecrob"];
-    let errors = client.list("/api/v3/reviews", &[("vc", &unknown.join(","))]).json()["errors"].clone();
-    let suggestions: Vec<&Value> = errors.as_array().unwrap().iter().map(|error| &error["did_you_mean"]).collect();
-    assert_eq!(suggestions.len(), unknown.len());
-    assert!(suggestions[..6].iter().all(|suggestion| **suggestion == "stonecrop"), "{suggestions:?}");
-    assert!(suggestions[6..].iter().all(|suggestion| suggestion.is_null()), "{suggestions:?}");
+    let suggestions = |parameter: &str, unknown: [&str; 8]| -> Vec<Value> {
+        let errors = client.list("/api/v3/reviews", &[(parameter, &unknown.join(","))]).json()["errors"].clone();
+        let suggestions = errors.as_array().unwrap().iter().map(|error| error["did_you_mean"].clone());
+        suggestions.collect()
+    };
+    let names = ["stonecro", "stonecrp", "stoneorp", "stnecrop", "tonecrop", "stonecropp", "stonecropx", "stonecrob"];
+    let found = suggestions("vc", names);
+    assert_eq!(found.len(), names.len());
+    assert!(found[..2].iter().all(|suggestion| *suggestion == "stonecrop"), "{found:?}");
+    assert!(found[2..].iter().all(Value::is_null), "{found:?}");
+    // Stages are few: none of these suggestions needs a search.
+    let found = suggestions("stage", ["see", "sede", "sed", "sseed", "eseed", "seeed", "seedd", "eeds"]);
+    assert!(found[..6].iter().all(|suggestion| *suggestion == "seed"), "{found:?}");
+    assert!(found[6..].iter().all(Value::is_null), "{found:?}");
 }
