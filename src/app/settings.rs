@@ -18,6 +18,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use http::Uri;
 use thiserror::Error;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
@@ -487,14 +489,13 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 /// A prefix of the times of an audit log, which are all of one form and so are ordered like text.
 fn since(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let is_date = text.get(..10).is_some_and(|date| date.parse::<Date>().is_ok());
-    let is_time = text.is_char_boundary(10) && {
-        let time = text.as_bytes().get(10..).unwrap_or_default();
-        let matches = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };
-        time.is_empty() || time.len() == 10 && time.iter().zip(b"T00:00:00Z").all(matches)
-    };
+    let is_date = text.parse::<Date>().is_ok();
+    // Times of the log have this form only; they are compared as text.
+    let is_time = text.len() == "2026-11-20T12:00:00Z".len()
+        && text.ends_with('Z')
+        && OffsetDateTime::parse(text, &Rfc3339).is_ok();
     let expected = "not a date or UTC time; examples: 2026-11-20, 2026-11-20T12:00:00Z";
-    if is_date && is_time { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
+    if is_date || is_time { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
 
 fn public_url(text: &str) -> Result<String, String> {

@@ -193,6 +193,7 @@ fn the_lines_of_an_audit_log_are_selected() {
 
     for (words, part) in [
         (["--since", "yesterday"], "examples: 2026-11-20"),
+        (["--since", "2026-11-21T99:00:00Z"], "examples: 2026-11-20"),
         (["--event", "signin"], "sign_in"),
         (["--file", "no-such-file"], "name the file of `serve --audit-log`"),
     ] {
