@@ -2,10 +2,16 @@
 //! SMTP in this file.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use venturedex::auth::audit::AuditLog;
 use venturedex::auth::totp::TotpSecret;
@@ -33,14 +39,26 @@ struct Received {
 
 impl Sink {
     fn start(refusals: &[&'static str]) -> Self {
+        Self::start_with(refusals, None)
+    }
+
+    /// `tls`: encrypts from the start.
+    fn start_with(refusals: &[&'static str], tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (received, mails) = channel();
         let mut refusals: Vec<&'static str> = refusals.iter().rev().copied().collect();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
+                let stream = stream.unwrap();
                 // A client that leaves in the middle is the business of the tests.
-                let _ = serve(stream.unwrap(), &mut refusals, &received);
+                let _ = match &tls {
+                    None => serve(stream, &mut refusals, &received),
+                    Some(tls) => {
+                        let connection = ServerConnection::new(Arc::clone(tls)).unwrap();
+                        serve(StreamOwned::new(connection, stream), &mut refusals, &received)
+                    }
+                };
             }
         });
         Self { address, mails }
@@ -59,13 +77,15 @@ impl Sink {
     }
 }
 
-fn serve(stream: TcpStream, refusals: &mut Vec<&'static str>, received: &Sender<Received>) -> std::io::Result<()> {
-    let mut out = stream.try_clone()?;
-    let mut lines = BufReader::new(stream).lines();
+fn serve(
+    stream: impl Read + Write,
+    refusals: &mut Vec<&'static str>,
+    received: &Sender<Received>,
+) -> std::io::Result<()> {
+    let mut stream = BufReader::new(stream);
     let mut to = String::new();
-    out.write_all(b"220 sink\r\n")?;
-    while let Some(line) = lines.next() {
-        let line = line?;
+    stream.get_mut().write_all(b"220 sink\r\n")?;
+    while let Some(line) = next_line(&mut stream)? {
         let word = line.split(' ').next().unwrap_or("").to_ascii_uppercase();
         let reply = match word.as_str() {
             "EHLO" => "250-sink\r\n250 8BITMIME".to_owned(),
@@ -74,26 +94,26 @@ fn serve(stream: TcpStream, refusals: &mut Vec<&'static str>, received: &Sender<
                 refusals.pop().map_or("250 ok".to_owned(), |refusal| refusal.replace("{to}", &to))
             }
             "DATA" => {
-                out.write_all(b"354 go on\r\n")?;
+                stream.get_mut().write_all(b"354 go on\r\n")?;
                 let mut text = String::new();
-                for line in lines.by_ref() {
-                    match line?.as_str() {
-                        "." => break,
-                        line => text.extend([line.strip_prefix('.').unwrap_or(line), "\n"]),
-                    }
+                while let Some(line) = next_line(&mut stream)?.filter(|line| line != ".") {
+                    text.extend([line.strip_prefix('.').unwrap_or(&line), "\n"]);
                 }
                 received.send(Received { to: to.clone(), text }).ok();
                 "250 ok".to_owned()
             }
-            "QUIT" => {
-                out.write_all(b"221 bye\r\n")?;
-                return Ok(());
-            }
+            "QUIT" => return stream.get_mut().write_all(b"221 bye\r\n"),
             _ => "250 ok".to_owned(),
         };
-        out.write_all(format!("{reply}\r\n").as_bytes())?;
+        stream.get_mut().write_all(format!("{reply}\r\n").as_bytes())?;
     }
     Ok(())
+}
+
+fn next_line(stream: &mut impl BufRead) -> std::io::Result<Option<String>> {
+    let mut line = String::new();
+    let length = stream.read_line(&mut line)?;
+    Ok((length > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 /// A server that sends its e-mails to a sink.
@@ -274,6 +294,19 @@ fn without_a_mail_server_nothing_is_sent_and_the_pages_do_not_exist() {
     assert!(Browser::at(&server).get("/signin").text.contains("the service sends no e-mail"));
 }
 
+/// Signs up on a server in a process of its own.
+fn sign_up(process: &Process, email: &str) -> Reply {
+    Browser::based(&process.base).post("/signup", &[("email", email), ("password", PASSWORD)])
+}
+
+fn wait_for(expected: &str, log: &Path) {
+    let began = Instant::now();
+    while !fs::read_to_string(log).unwrap().contains(expected) {
+        assert!(began.elapsed() < PATIENCE, "{}", fs::read_to_string(log).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn the_program_sends_with_its_settings_and_logs_failures_without_addresses() {
     let sink = Sink::start(&["550 5.1.1 {to} is unknown here"]);
@@ -282,20 +315,43 @@ fn the_program_sends_with_its_settings_and_logs_failures_without_addresses() {
     let url = format!("smtp://{}", sink.address);
     let settings = ["--smtp-url", &url, "--mail-from", "noreply@venturedex.example"];
     let process = Process::start_with(data.path(), &settings, fs::File::create(&log).unwrap());
-    let sign_up = |email: &str| -> Reply {
-        let mut browser = Browser::based(&process.base);
-        browser.post("/signup", &[("email", email), ("password", PASSWORD)])
-    };
-    assert_eq!(sign_up("nobody@example.com").status, 303);
-    assert_eq!(sign_up("ada@example.com").status, 303);
+    assert_eq!(sign_up(&process, "nobody@example.com").status, 303);
+    assert_eq!(sign_up(&process, "ada@example.com").status, 303);
     assert!(sink.link("ada@example.com").starts_with("/verify?token="), "a failure does not stop the queue");
-    let expected = "the e-mail to account 1 is not sent: the mail server replied with 550";
-    let began = Instant::now();
-    while !fs::read_to_string(&log).unwrap().contains(expected) {
-        assert!(began.elapsed() < PATIENCE, "{}", fs::read_to_string(&log).unwrap());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for("the e-mail to account 1 is not sent: the mail server replied with 550", &log);
     assert!(!fs::read_to_string(&log).unwrap().contains("example.com"));
+}
+
+/// Of `localhost`, for a server and, as the only trusted one, for its clients.
+const CERTIFICATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/certificate.pem");
+const PRIVATE_KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/key.pem");
+
+#[test]
+fn an_encrypted_connection_needs_a_trusted_certificate() {
+    let certificate = CertificateDer::from_pem_file(CERTIFICATE).unwrap();
+    let key = PrivateKeyDer::from_pem_file(PRIVATE_KEY).unwrap();
+    let tls = ServerConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let sink = Sink::start_with(&[], Some(Arc::new(tls)));
+    let url = format!("smtps://localhost:{}", sink.address.port());
+    let settings = ["--smtp-url", &url, "--mail-from", "noreply@venturedex.example"];
+    let data = tempfile::tempdir().unwrap();
+    let log = data.path().join("log");
+    let trusting = [("SSL_CERT_FILE", CERTIFICATE)];
+    let process = Process::start_in(data.path(), &settings, &trusting, fs::File::create(&log).unwrap());
+    assert_eq!(sign_up(&process, "ada@example.com").status, 303);
+    assert!(sink.link("ada@example.com").starts_with("/verify?token="));
+
+    let data = tempfile::tempdir().unwrap();
+    let log = data.path().join("log");
+    let process = Process::start_with(data.path(), &settings, fs::File::create(&log).unwrap());
+    assert_eq!(sign_up(&process, "ada@example.com").status, 303);
+    wait_for("its certificate is not trusted", &log);
+    assert!(sink.mails.try_recv().is_err());
 }
 
 #[test]

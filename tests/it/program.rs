@@ -62,8 +62,14 @@ impl Process {
 
     /// Like [`Process::start`]; the log goes to `log`.
     pub fn start_with(data: &Path, settings: &[&str], log: impl Into<Stdio>) -> Self {
+        Self::start_in(data, settings, &[], log)
+    }
+
+    /// Like [`Process::start_with`], with variables of the environment.
+    pub fn start_in(data: &Path, settings: &[&str], environment: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
         let words = ["--listen", "127.0.0.1:0", "--index", "no-such-index"];
-        let mut child = command(data, &[&words, settings].concat()).stderr(log).spawn().unwrap();
+        let mut command = command(data, &[&words, settings].concat());
+        let mut child = command.envs(environment.iter().copied()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.find_map(|line| {
             let line = line.unwrap();
