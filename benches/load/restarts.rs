@@ -25,13 +25,15 @@ pub async fn plain(options: &Options, report: &mut Report) {
     let address = listener.local_addr().expect("an address");
     let index = options.index.clone();
     let start = move || Server::start_on(&listener, &data, index.as_deref(), &[]);
+    // The last one serves until the clients have ended.
+    let mut server = Some(start());
     let restarts = async {
         let mut times = Times::default();
-        let mut server = start();
         for _ in 0..options.restarts {
             sleep(Duration::from_millis(100)).await;
             let began = Instant::now();
-            server = restarted(server, start.clone()).await;
+            let running = server.take().expect("a server");
+            server = Some(restarted(running, start.clone()).await);
             times.add(began);
         }
         println!("a restart takes {:.0} ms, {:.0} ms at most", times.at(0.5), times.at(1.0));
