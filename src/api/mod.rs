@@ -37,7 +37,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
-use crate::data::{Date, SnapshotVersion};
+use crate::data::{Date, SnapshotVersion, rfc3339};
 use crate::quota::{Overloaded, Quota};
 
 use crate::http::headers::{self, Caching, CommonHeaders, READS, preflight, set};
@@ -431,7 +431,7 @@ fn unauthorized(error: AuthError) -> Problem {
 
 fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Problem {
     let limit = quota.limit.expect("an unlimited quota is never exceeded");
-    let resets_at = headers::rfc3339(quota.resets_at);
+    let resets_at = rfc3339(quota.resets_at);
     let tier = quota.tier.map(|tier| tier.name());
     let detail = format!("daily quota of {limit} requests exceeded{used_by_others}; resets at {resets_at}");
     let quota = Some(Box::new(UsedUp { limit, resets_at, tier }));

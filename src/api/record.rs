@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::catalog::{Catalog, Issues, ParameterError, Totals};
 use crate::data::field::{Model, SNAPSHOT, model};
-use crate::data::{Counts, Date, Table};
+use crate::data::{Counts, Date, Table, rfc3339};
 use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
 
@@ -181,7 +181,7 @@ pub(crate) fn usage(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         limit: quota.limit,
         used: quota.used,
         remaining: quota.remaining,
-        resets_at: crate::http::headers::rfc3339(quota.resets_at),
+        resets_at: rfc3339(quota.resets_at),
     };
     sorted_response::<Usage>(request, &usage, &[])
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::auth::account::{AccountId, KeyId};
 use crate::auth::service::random;
 use crate::auth::{AccountError, AuthError, StoreError};
-use crate::data::Date;
+use crate::data::{Date, rfc3339};
 use crate::quota::window_counter::WindowCounter;
 use crate::quota::{Client, ClientHasher, Tier};
 
@@ -328,13 +328,6 @@ impl Output {
             Err(_) => {}
         }
     }
-}
-
-/// `2026-11-20T12:34:56Z`
-fn rfc3339(seconds: i64) -> String {
-    let of_day = seconds.rem_euclid(86_400);
-    let (hours, minutes, seconds_left) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    format!("{}T{hours:02}:{minutes:02}:{seconds_left:02}Z", Date::from_unix(seconds))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Calendar dates, the only times in the data.
+//! Calendar dates, the only times in the data, and how times are written.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,9 @@ use std::str::FromStr;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
 use time::macros::{date, format_description};
 
 const FORMAT: &[BorrowedFormatItem<'static>] = format_description!("[year]-[month]-[day]");
@@ -94,6 +96,13 @@ impl FromStr for Date {
     }
 }
 
+/// Unix seconds as RFC 3339 in UTC, clamped as in [`Date::from_days`].
+pub fn rfc3339(unix: i64) -> String {
+    let within = unix.clamp(Date::from_days(i32::MIN).unix(), Date::from_days(i32::MAX).unix());
+    let time = OffsetDateTime::from_unix_timestamp(within).expect("a time in the years of the calendar");
+    time.format(&Rfc3339).expect("a year of four digits")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +121,12 @@ mod tests {
         for text in ["", "2026-02-29", "2026-2-1", "21.11.2026", "2026-11-21T00:00", "+026-11-21", "２026-11-2"] {
             assert_eq!(text.parse::<Date>(), Err(ParseDateError), "{text}");
         }
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        assert_eq!(rfc3339(1_795_305_600), "2026-11-22T00:00:00Z");
+        assert_eq!(rfc3339(1_795_305_600 - 1), "2026-11-21T23:59:59Z");
+        assert_eq!(rfc3339(i64::MAX), "9999-12-31T00:00:00Z");
     }
 }

@@ -8,8 +8,6 @@ use http::header::{
     IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::data::SnapshotVersion;
 use crate::http::RequestId;
@@ -185,21 +183,9 @@ pub(crate) fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Unix seconds as RFC 3339 in UTC.
-pub fn rfc3339(unix: i64) -> String {
-    let time = OffsetDateTime::from_unix_timestamp(unix).expect("a time in the years of the calendar");
-    time.format(&Rfc3339).expect("a year of four digits")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_rfc_3339() {
-        assert_eq!(rfc3339(1_795_305_600), "2026-11-22T00:00:00Z");
-        assert_eq!(rfc3339(1_795_305_600 - 1), "2026-11-21T23:59:59Z");
-    }
 
     #[test]
     fn a_quota_without_a_limit_has_no_ietf_headers() {

@@ -6,10 +6,9 @@ use http::{StatusCode, header};
 use serde_json::json;
 
 use crate::auth::Subject;
-use crate::data::Date;
+use crate::data::{Date, rfc3339};
 use crate::quota::{Client, ClientPool, Quota};
 
-use crate::http::headers::rfc3339;
 use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestParts, State};
 use crate::mcp::JsonRpcError;

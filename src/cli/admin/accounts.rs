@@ -10,7 +10,7 @@ use crate::auth::account::{Account, Email};
 use crate::auth::audit::{Entry, Event};
 use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
-use crate::http::headers::rfc3339;
+use crate::data::rfc3339;
 
 pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), CommandError> {
     let Context { store, json, .. } = *context;

@@ -8,9 +8,8 @@ use crate::app::settings::{KeyArgument, KeyCommand};
 use crate::auth::ApiKey;
 use crate::auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
 use crate::auth::audit::Event;
-use crate::data::Date;
 use crate::data::import::clean::is_hidden;
-use crate::http::headers::rfc3339;
+use crate::data::{Date, rfc3339};
 
 pub(super) fn run(context: &Context<'_>, command: KeyCommand) -> Result<(), CommandError> {
     let Context { store, json, .. } = *context;

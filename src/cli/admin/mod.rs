@@ -16,7 +16,7 @@ use crate::auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use crate::auth::audit::{AuditLog, Entry, Event};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
-use crate::http::headers::rfc3339;
+use crate::data::rfc3339;
 
 /// Bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
