@@ -9,6 +9,7 @@
 //! with the number of names as it does for real ones.
 
 mod clock;
+mod random;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use venturedex::data::fold::fold;
 use venturedex::search::TextIndex;
 
 use clock::Moment;
+use random::Random;
 
 struct Options {
     names: usize,
@@ -119,29 +121,11 @@ fn tempfile_folder(options: &Options) -> PathBuf {
     folder
 }
 
-/// Xorshift: the same names on every run.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
     /// Small numbers often, large ones seldom.
     fn tailed(&mut self, bound: usize) -> usize {
         let share = self.below(1 << 20) as f64 / f64::from(1 << 20);
         ((bound as f64).powf(share) - 1.0) as usize
-    }
-
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
     }
 
     fn letter(&mut self) -> u8 {

@@ -9,7 +9,8 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::client::{Connection, Times, encoded, get, post, steady, tool_call};
-use crate::generate::{Random, Words};
+use crate::generate::Words;
+use crate::random::Random;
 use crate::server::{Data, Server};
 use crate::{Options, Report, release};
 

@@ -22,7 +22,8 @@ use venturedex::mcp::{self, McpQuota};
 use venturedex::quota::{RateLimitConfig, Tier};
 
 use crate::client::{Connection, encoded, get, post, tool_call};
-use crate::generate::{Param, Random, Words};
+use crate::generate::{Param, Words};
+use crate::random::Random;
 use crate::{Options, Report, release, service};
 
 /// The dearest requests of a path, which are measured again: other programs take caches and time from the first run.

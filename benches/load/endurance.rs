@@ -9,7 +9,8 @@ use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
 use crate::client::{Connection, encoded, get, post, tool_call};
-use crate::generate::{Random, Words};
+use crate::generate::Words;
+use crate::random::Random;
 use crate::server::{Data, Server};
 use crate::{Options, Report, release};
 

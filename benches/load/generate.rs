@@ -5,26 +5,7 @@ use venturedex::catalog::Catalog;
 use venturedex::data::Table;
 
 use crate::client::encoded;
-
-/// Xorshift: the same requests on every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound.max(1) as u64) as usize
-    }
-
-    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
-    }
-}
+use crate::random::Random;
 
 /// The longest query that the server reads is some twelve thousand bytes.
 const MAX_QUERY: usize = 11_000;

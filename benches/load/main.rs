@@ -14,6 +14,8 @@ mod cost;
 mod endurance;
 mod generate;
 mod malformed;
+#[path = "../random/mod.rs"]
+mod random;
 #[path = "../release/mod.rs"]
 mod release;
 mod restarts;

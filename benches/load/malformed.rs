@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use crate::client::{Connection, get, post, steady};
-use crate::generate::Random;
+use crate::random::Random;
 use crate::server::{Data, Server};
 use crate::{Options, Report};
 

@@ -28,7 +28,7 @@ use crate::auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
 use crate::auth::audit::Event;
-use crate::data::Date;
+use crate::data::{Date, rfc3339};
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
@@ -490,10 +490,8 @@ fn listen(text: &str) -> Result<SocketAddr, String> {
 fn since(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_date = text.parse::<Date>().is_ok();
-    // Times of the log have this form only; they are compared as text.
-    let is_time = text.len() == "2026-11-20T12:00:00Z".len()
-        && text.ends_with('Z')
-        && OffsetDateTime::parse(text, &Rfc3339).is_ok();
+    let time = OffsetDateTime::parse(text, &Rfc3339);
+    let is_time = time.is_ok_and(|time| rfc3339(time.unix_timestamp()) == text);
     let expected = "not a date or UTC time; examples: 2026-11-20, 2026-11-20T12:00:00Z";
     if is_date || is_time { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }

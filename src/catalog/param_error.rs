@@ -24,16 +24,11 @@ struct Budget {
 impl Budget {
     const OF_A_REQUEST: Self = Self { suggestions: 6, searches: 2 };
 
-    fn admits_suggestion(&mut self) -> bool {
-        let admits = self.suggestions > 0;
-        self.suggestions -= usize::from(admits);
-        admits
-    }
-
-    fn admits_search(&mut self) -> bool {
-        let admits = self.searches > 0;
-        self.searches -= usize::from(admits);
-        admits
+    /// Whether one is left; takes it.
+    fn take(count: &mut usize) -> bool {
+        let left = *count;
+        *count = left.saturating_sub(1);
+        left > 0
     }
 }
 
@@ -115,15 +110,16 @@ impl Issues {
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
         let mut budget = Budget::OF_A_REQUEST;
         let report = |issue: &Issue| {
-            let suggest = !matches!(issue, Issue::Invalid(_)) && budget.admits_suggestion();
+            let mut suggest = || Budget::take(&mut budget.suggestions);
             match issue {
                 Issue::Invalid(error) => error.clone(),
-                Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest),
+                Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest()),
                 Issue::UnknownValue { parameter, value } => {
-                    unknown_value(catalog, parameter, value, suggest, &mut budget)
+                    let suggest = suggest();
+                    unknown_value(catalog, parameter, value, suggest, &mut budget.searches)
                 }
                 Issue::UnknownSortKey { parameter, key, resource } => {
-                    unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest)
+                    unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest())
                 }
             }
         };
@@ -176,16 +172,16 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
     }
 }
 
-/// `suggest`: whether to search for the nearest value.
+/// `suggest`: whether to look for the nearest value; `searches`: how many searches for a name that may take.
 fn unknown_value(
     catalog: &Catalog,
     parameter: &Parameter,
     value: &str,
     suggest: bool,
-    budget: &mut Budget,
+    searches: &mut usize,
 ) -> ParameterError {
     let mut nearest_slug = |table: Table| {
-        let found = (suggest && budget.admits_search()).then(|| catalog.nearest_slugs(table, value, 1));
+        let found = (suggest && Budget::take(searches)).then(|| catalog.nearest_slugs(table, value, 1));
         found.and_then(|slugs| slugs.into_iter().next())
     };
     let (noun, suggestion) = match parameter.kind {

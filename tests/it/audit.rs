@@ -194,6 +194,8 @@ fn the_lines_of_an_audit_log_are_selected() {
     for (words, part) in [
         (["--since", "yesterday"], "examples: 2026-11-20"),
         (["--since", "2026-11-21T99:00:00Z"], "examples: 2026-11-20"),
+        (["--since", "2026-11-21t00:00:00z"], "examples: 2026-11-20"),
+        (["--since", "2026-11-21t00:00:00Z"], "examples: 2026-11-20"),
         (["--event", "signin"], "sign_in"),
         (["--file", "no-such-file"], "name the file of `serve --audit-log`"),
     ] {
