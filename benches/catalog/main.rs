@@ -1,4 +1,4 @@
-//! A catalog of any size: time and memory of compiling and opening, and the speed of lists.
+//! A catalog of any size: time and memory of compiling and opening, and the speed of aggregates and lists.
 //!
 //! `cargo bench --bench catalog [-- --startups 1000000] [--at DIR] [--lists] [--slowest]`
 //!
@@ -7,6 +7,7 @@
 //! Times on a shared machine vary, so each list is also compared with two references of the same run: a naive scan of
 //! columns with a sort, whose rows must be the same, and a plain copy of as many numbers.
 
+mod aggregates;
 mod lists;
 mod memory;
 mod naive;
@@ -62,6 +63,7 @@ fn main() {
     }
     let release = open(&releases);
     sizes(&release);
+    aggregates::run(&release.catalog);
     lists::run(&release.catalog, options.slowest);
 }
 

@@ -72,26 +72,28 @@ impl<'c> Naive<'c> {
 
     fn passes(&self, row: u32, query: &Query) -> bool {
         let at = row as usize;
-        let dates = match self.table {
-            Table::Rounds => self.snapshot.round_dates(),
-            _ => self.snapshot.last_investments(),
-        };
         query.filters.iter().all(|filter| match filter {
             Filter::AnyOf(facet, wanted) => {
                 self.facets[facet.name()].row(row).iter().any(|value| wanted.contains(value))
             }
-            Filter::MinHealthScore(least) => (*least..=100).contains(&self.snapshot.health_scores()[at]),
-            Filter::MaxGhostingRate(most) => (0..=*most).contains(&self.snapshot.ghosting_rates()[at]),
-            Filter::MinReviews(least) => self.snapshot.review_counts()[at] >= *least,
             Filter::CheckRange { min: low, max: high } => {
                 let (min, max) = self.snapshot.check_sizes();
                 let (min, max) = (known(min[at]), known(max[at]));
                 (min.is_some() || max.is_some()) && min.unwrap_or(0) <= *high && *low <= max.unwrap_or(u64::MAX)
             }
-            Filter::ActiveSince(date) | Filter::Since(date) => dates[at] >= date.days(),
-            Filter::Until(date) => dates[at] != i32::MIN && dates[at] <= date.days(),
-            Filter::MinAmountUsd(least) => known(self.snapshot.round_amounts()[at]).is_some_and(|usd| usd >= *least),
-            Filter::MemberOf { .. } => unreachable!("not among the queries of this bench"),
+            Filter::Range { key, min, max } => {
+                let number = |days: i32| Some(i64::from(days)).filter(|_| days != i32::MIN);
+                let value = match self.table.sort_keys()[*key] {
+                    "health_score" => Some(self.snapshot.health_scores()[at]).filter(|n| *n <= 100).map(i64::from),
+                    "ghosting_rate" => Some(self.snapshot.ghosting_rates()[at]).filter(|n| *n <= 1_000).map(i64::from),
+                    "last_investment_on" => number(self.snapshot.last_investments()[at]),
+                    "announced_on" => number(self.snapshot.round_dates()[at]),
+                    "amount_usd" => known(self.snapshot.round_amounts()[at]).map(|usd| usd as i64),
+                    key => unreachable!("`{key}` is not among the queries of this bench"),
+                };
+                value.is_some_and(|value| (*min..=*max).contains(&value))
+            }
+            _ => unreachable!("not among the queries of this bench"),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Random queries in every combination of filters and orders.
 
 use venturedex::catalog::{Catalog, Filter, Order, Query};
-use venturedex::data::{Date, Direction, Facet, Table};
+use venturedex::data::{Direction, Facet, Table};
 
 /// A stream of random numbers (splitmix64).
 pub struct Random(pub u64);
@@ -64,25 +64,28 @@ impl<'c> Queries<'c> {
 
     fn filter(&mut self, table: Table) -> Filter {
         let kinds = table.facets().len() as u64;
+        let range = |key: &str, min: i64, max: i64| Filter::Range { key: table.sort_key(key), min, max };
         match (table, self.random.below(kinds + 4)) {
             (_, kind) if kind < kinds => self.facet(table, table.facets()[kind as usize]),
-            (Table::Rounds, 5 | 6) => Filter::Since(self.date()),
-            (Table::Rounds, 7) => Filter::Until(self.date()),
-            (Table::Rounds, _) => Filter::MinAmountUsd(10_u64.pow(5 + self.random.below(4) as u32)),
-            (Table::Firms, 5) => Filter::MinHealthScore(self.random.below(100) as u8),
-            (Table::Firms, 6) => Filter::MaxGhostingRate(self.random.below(1000) as u16),
-            (Table::Firms, 7) => {
+            (Table::Rounds, kind) if kind < kinds + 2 => range("announced_on", self.day(), i64::MAX),
+            (Table::Rounds, kind) if kind < kinds + 3 => range("announced_on", i64::MIN, self.day()),
+            (Table::Rounds, _) => range("amount_usd", 10_i64.pow(5 + self.random.below(4) as u32), i64::MAX),
+            (Table::Firms, kind) if kind == kinds => range("health_score", self.random.below(100) as i64, i64::MAX),
+            (Table::Firms, kind) if kind == kinds + 1 => {
+                range("ghosting_rate", i64::MIN, self.random.below(1000) as i64)
+            }
+            (Table::Firms, kind) if kind == kinds + 2 => {
                 let usd = 10_u64.pow(4 + self.random.below(4) as u32);
                 Filter::CheckRange { min: usd, max: usd }
             }
-            (Table::Firms, _) => Filter::ActiveSince(self.date()),
+            (Table::Firms, _) => range("last_investment_on", self.day(), i64::MAX),
             _ => self.facet(table, Facet::Country),
         }
     }
 
     /// A day of the twelve years before the release.
-    fn date(&mut self) -> Date {
-        Date::from_days(self.catalog.snapshot().released_on().days() - self.random.below(4_400) as i32)
+    fn day(&mut self) -> i64 {
+        i64::from(self.catalog.snapshot().released_on().days()) - self.random.below(4_400) as i64
     }
 
     /// One to three occurring values of a facet: half of the time the most frequent, else any.

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::api::Version;
-use crate::catalog::ParameterError;
+use crate::catalog::{Amounts, ParameterError};
+use crate::data::Snapshot;
 use crate::data::field::{SNAPSHOT, model};
 use crate::search::Explanation;
 
@@ -59,6 +60,14 @@ model! {
     pub(crate) struct Meta<'a> {
         /// The snapshot of the data.
         pub snapshot: String [pattern(SNAPSHOT)],
+        /// Whether the data is invented: no firm, startup, person or review is real.
+        pub invented: bool,
+        /// Where the data comes from.
+        #[serde(skip_serializing_if = "str::is_empty")]
+        pub source: &'a str [optional],
+        /// Terms of use of the data.
+        #[serde(skip_serializing_if = "str::is_empty")]
+        pub license: &'a str [optional],
         /// Parts of the request that were ignored or changed.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         pub warnings: &'a [ParameterError] [optional],
@@ -68,6 +77,9 @@ model! {
         /// Why each record matches the search (`explain=true`).
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         pub explain: &'a [ExplainedRow] [optional],
+        /// The amounts of all matching rounds (`amounts=true`).
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub amounts: Option<Amounts> [optional],
     }
 
     /// Notes on the request.
@@ -93,6 +105,22 @@ model! {
         pub slug: String,
         #[serde(flatten)]
         pub explanation: Explanation [flat],
+    }
+}
+
+impl<'a> Meta<'a> {
+    /// The snapshot's part of `meta`, and warnings.
+    pub(crate) fn of(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
+        Self {
+            snapshot: snapshot.version().to_string(),
+            invented: snapshot.is_invented(),
+            source: snapshot.source(),
+            license: snapshot.license(),
+            warnings,
+            did_you_mean: &[],
+            explain: &[],
+            amounts: None,
+        }
     }
 }
 

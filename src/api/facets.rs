@@ -1,8 +1,9 @@
-//! `GET /vcs/facets`: counts of firms by stage, sector, country and kind.
+//! `GET /vcs/facets`: counts of firms by stage, sector, country and kind. `GET …/aggregate`: counts and amounts by group.
 
 use serde::Serialize;
 
-use crate::catalog::{ParameterError, Query, ValueCount};
+use crate::catalog::aggregate::MAX_GROUPS;
+use crate::catalog::{Aggregate, AggregateOptions, ParameterError, Query, ValueCount};
 use crate::data::field::model;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, FirmKind, Stage, Table};
@@ -49,7 +50,11 @@ model! {
 }
 
 /// Responds with the counts of the firms that a query finds; see [`crate::catalog::FacetCounts`].
-pub(crate) fn respond(request: &ApiRequest<'_>, query: &Query) -> Result<ApiResponse, Problem> {
+pub(crate) fn respond(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    notes: &[ParameterError],
+) -> Result<ApiResponse, Problem> {
     let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(query));
     let stage = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
     let kind = |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
@@ -70,7 +75,22 @@ pub(crate) fn respond(request: &ApiRequest<'_>, query: &Query) -> Result<ApiResp
         kind: counts.kinds.iter().map(kind).collect(),
     };
     let capped = counts.capped.then(|| ParameterError::total_capped(counts.total));
-    json_response::<Facets<'_>>(request, &data, capped.as_slice())
+    let warnings: Vec<ParameterError> = notes.iter().cloned().chain(capped).collect();
+    json_response::<Facets<'_>>(request, &data, &warnings)
+}
+
+/// Responds with the counts and amounts of what a query finds.
+pub(crate) fn aggregate(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    options: &AggregateOptions,
+    notes: &[ParameterError],
+) -> Result<ApiResponse, Problem> {
+    let (data, capped) = request.catalog.aggregate(query, options);
+    let clamped = options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
+    let capped = capped.then(|| ParameterError::total_capped(data.total));
+    let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes.iter().cloned()).chain(capped).collect();
+    json_response::<Aggregate>(request, &data, &warnings)
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

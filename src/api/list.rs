@@ -1,7 +1,8 @@
 //! Lists: a page of rows with the pagination of the version.
 
 use crate::catalog::{
-    Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, Request,
+    Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions, Query,
+    Request,
 };
 use crate::http::problem::{Code, Problem};
 
@@ -50,9 +51,30 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         warnings.push(ParameterError::limit_clamped(MAX_LIMIT));
     }
     warnings.extend(list.parsed.warnings.report(catalog));
+    warnings.extend(list.parsed.notes.iter().cloned());
     let (total, next) = rows.total_and_next();
     if matches!(rows, Rows::Plain(Page { capped: true, .. })) {
         warnings.push(ParameterError::total_capped(total));
+    }
+    if version == Version::V3 && total == 0 && matches!(rows, Rows::Plain(_)) {
+        // What the path sets cannot be dropped.
+        let is_given = |name: &str| {
+            let own = resource.parameter(name);
+            let mut given = request.values.iter().filter_map(|(name, _)| resource.parameter(name));
+            given.any(|given| Some(given.name) == own.map(|own| own.name))
+        };
+        let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
+        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
+        warnings.extend(relaxation.as_ref().map(ParameterError::too_narrow));
+    }
+
+    // v3 has suggestions in `meta.did_you_mean`.
+    if let (Request::List(Query { text: Some(text), table, .. }), Rows::Plain(page)) = (&list.parsed.request, &rows)
+        && version != Version::V3
+        && total == 0
+    {
+        let similar = page.did_you_mean.first().map(|row| catalog.snapshot().slug(*table, *row).to_owned());
+        warnings.push(ParameterError::nothing_found(text, similar));
     }
 
     let next_cursor = match (version, next) {
@@ -102,8 +124,12 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     body.push(b']');
     append_member(&mut body, "pagination", &pagination);
     let snapshot = catalog.version();
+    let amounts = match &list.parsed.request {
+        Request::List(query) if list.amounts => Some(catalog.amounts(&query.filters)),
+        _ => None,
+    };
     let meta =
-        Meta { snapshot: snapshot.to_string(), warnings: &warnings, did_you_mean: &suggestions, explain: &explained };
+        Meta { did_you_mean: &suggestions, explain: &explained, amounts, ..Meta::of(catalog.snapshot(), &warnings) };
     append_meta(&mut body, version, &meta);
     Ok(ApiResponse { body, snapshot, next_link })
 }

@@ -372,7 +372,8 @@ impl ApiRequest<'_> {
         match operation {
             Operation::List(list) => list::respond(self, list),
             Operation::Record { table, row, warnings } => record::answer(self, *table, *row, warnings),
-            Operation::Facets { query, .. } => facets::respond(self, query),
+            Operation::Facets { query, notes, .. } => facets::respond(self, query, notes),
+            Operation::Aggregate { query, options, notes, .. } => facets::aggregate(self, query, options, notes),
             Operation::Stats => record::stats(self),
             Operation::Snapshots => record::snapshots(self),
             Operation::Suggest { text, window } => record::suggest(self, text, window),

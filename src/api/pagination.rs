@@ -17,7 +17,7 @@ use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::api::{Version, fields};
 
 /// Parameters of a cursor that a request may change.
-const WINDOW: [&str; 3] = ["limit", "fields", "explain"];
+const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
 pub(crate) struct ListRequest {
     pub resource: Resource,
@@ -26,7 +26,10 @@ pub(crate) struct ListRequest {
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
+    /// Whether each match of a search is explained.
     pub explain: bool,
+    /// Whether the amounts of all matching rounds are summed up.
+    pub amounts: bool,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     cursor: Option<String>,
@@ -49,18 +52,20 @@ impl ListRequest {
             None => Cow::Borrowed(url.values),
         };
         let window = issues.collect(PageWindow::parse(url.version, &values));
-        let explain = issues.collect(parse_explain(url.version, &values));
+        let explain = issues.collect(parse_flag(url.version, &values, "explain"));
+        let amounts = issues.collect(parse_flag(url.version, &values, "amounts"));
         let offset = window.as_ref().map_or(0, PageWindow::offset);
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
         let parsed = issues.collect(parse_query(url, resource, fixed, catalog, cursor.as_ref().map(|(c, _)| c)));
-        match (window, explain, parsed) {
-            (Some(window), Some(explain), Some(parsed)) if issues.is_empty() => Ok(Self {
+        match (window, explain.zip(amounts), parsed) {
+            (Some(window), Some((explain, amounts)), Some(parsed)) if issues.is_empty() => Ok(Self {
                 resource,
                 catalog: Arc::clone(catalog),
                 parsed,
                 position: cursor.as_ref().map_or(ListPosition::after(offset), |(cursor, _)| cursor.position),
                 window,
                 explain,
+                amounts,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
                 cursor: cursor
                     .is_some()
@@ -73,7 +78,8 @@ impl ListRequest {
 
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
-        if !self.parsed.warnings.is_empty() {
+        // A warning about a value quotes it as it was written.
+        if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::is_of_spelling) {
             return None;
         }
         let fields = fields::canonical(pairs(&self.fields))?;
@@ -85,6 +91,7 @@ impl ListRequest {
         canonical.extend(self.window.canonical(DEFAULT_LIMIT));
         canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
         canonical.extend(self.explain.then(|| ("explain", "true".to_owned())));
+        canonical.extend(self.amounts.then(|| ("amounts", "true".to_owned())));
         Some(canonical)
     }
 
@@ -96,6 +103,7 @@ impl ListRequest {
             ("limit", (limit != DEFAULT_LIMIT).then(|| limit.to_string())),
             ("fields", fields),
             ("explain", self.explain.then(|| "true".to_owned())),
+            ("amounts", self.amounts.then(|| "true".to_owned())),
         ];
         let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let query = self.without_defaults(version).chain(window).map(|(name, value)| (name.to_owned(), value));
@@ -156,25 +164,32 @@ fn parse_query(
     catalog: &Arc<Catalog>,
     cursor: Option<&Cursor>,
 ) -> Result<ParsedRequest, Issues> {
-    let (version, is_searchable) = (url.version, resource.is_searchable());
+    let version = url.version;
     let options = ParseOptions {
         strict: version.is_strict(),
         review_statuses: version.review_statuses(),
-        other_names: version.window_parameters(is_searchable),
+        other_names: version.window_parameters(resource),
     };
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
-    for (name, _) in fixed {
+    // Below a record, `slug` is that in the path.
+    let in_path = (!fixed.is_empty()).then_some("slug");
+    let fixed_names: Vec<&str> = fixed.iter().map(|(name, _)| *name).chain(in_path).collect();
+    for name in &fixed_names {
         if url.values.iter().any(|(known, _)| known == name) {
             return Err(invalid(name, format!("`{name}` is set by the path")));
         }
     }
-    let fixed_names: Vec<&str> = fixed.iter().map(|(name, _)| *name).collect();
     let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let values = match fixed.len() {
         0 => Cow::Borrowed(url.values),
         _ => Cow::Owned(url.values.iter().cloned().chain(fixed).collect()),
     };
-    let given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&fixed_names))?;
+    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&fixed_names))?;
+    // The path is no filter that the client chose.
+    let retain = |parsed: &mut ParsedRequest| {
+        parsed.notes.retain(|note| !fixed_names.contains(&note.parameter.as_str()));
+    };
+    retain(&mut given);
     let Some(cursor) = cursor else {
         if resource == Resource::Match && given.canonical.is_empty() {
             let detail = "at least one of `stage`, `sector`, `country` and `raise_usd` is required";
@@ -193,7 +208,9 @@ fn parse_query(
             return Err(vec![with_code(Code::CursorMismatch, name, detail)].into());
         }
     }
-    catalog.parse(resource, &carried, options)
+    let mut parsed = catalog.parse(resource, &carried, options)?;
+    retain(&mut parsed);
+    Ok(parsed)
 }
 
 /// The canonical value that a parameter has by default; `None` if it then is no condition.
@@ -211,17 +228,17 @@ fn default_of(version: Version, resource: Resource, name: &str, has_text: bool) 
     }
 }
 
-/// Whether a search explains its matches (`explain=true`).
-fn parse_explain(version: Version, values: &[(String, String)]) -> Result<bool, Vec<ParameterError>> {
+/// A parameter of v3 that is `true` or `false`, the default.
+fn parse_flag(version: Version, values: &[(String, String)], name: &str) -> Result<bool, Vec<ParameterError>> {
     let mut errors = Vec::new();
-    let value = if version == Version::V3 { single_value(values, "explain", &mut errors) } else { None };
+    let value = if version == Version::V3 { single_value(values, name, &mut errors) } else { None };
     match value {
         _ if !errors.is_empty() => Err(errors),
         None | Some("0" | "false") => Ok(false),
         Some("1" | "true") => Ok(true),
         Some(other) => {
             let detail = format!("`{other}` is neither `true` nor `false`");
-            Err(vec![ParameterError::invalid("explain", detail)])
+            Err(vec![ParameterError::invalid(name, detail)])
         }
     }
 }

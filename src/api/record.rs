@@ -66,8 +66,7 @@ pub(crate) fn json_response<M: Model>(
 
 fn finish(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
     let snapshot = request.catalog.version();
-    let meta = Meta { snapshot: snapshot.to_string(), warnings, did_you_mean: &[], explain: &[] };
-    append_meta(&mut body, request.version, &meta);
+    append_meta(&mut body, request.version, &Meta::of(request.catalog.snapshot(), warnings));
     ApiResponse { body, snapshot, next_link: None }
 }
 

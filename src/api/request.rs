@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use crate::catalog::params::MAX_PARAMETERS;
 use crate::catalog::parse::is_ignored;
-use crate::catalog::{Catalog, Issue, Issues, ParameterError, ParseOptions, Query, Request, Resource};
+use crate::catalog::{
+    AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
+};
 use crate::data::{SnapshotVersion, Table};
 use crate::http::State;
 use crate::http::problem::{Code, Problem};
@@ -42,7 +44,19 @@ pub(crate) enum Operation {
     /// Counts of the firms that a query finds, by facet.
     Facets {
         query: Query,
-        canonical: Canonical,
+        notes: Vec<ParameterError>,
+        /// `None` if a note quotes a value as it was written.
+        canonical: Option<Canonical>,
+    },
+    /// Counts and amounts of the records that a query finds, by group.
+    Aggregate {
+        query: Query,
+        options: AggregateOptions,
+        notes: Vec<ParameterError>,
+        /// As of `Facets`.
+        canonical: Option<Canonical>,
+        /// Whether it reads so many rows that it waits for a place in the queue.
+        is_expensive: bool,
     },
     Stats,
     Snapshots,
@@ -77,6 +91,29 @@ impl Operation {
     /// Parses a request for a route; `slug` is the one in the path.
     pub(crate) fn parse(url: &RequestUrl<'_>, route: &Route, slug: Option<&str>) -> Result<Self, RequestError> {
         check_values(url)?;
+        let mut empty = empty_values(url, route);
+        let parsed = Self::parse_known(url, route, slug);
+        match (parsed, url.version.is_strict()) {
+            (Err(RequestError::Parameters(issues)), true) => {
+                empty.extend(issues);
+                Err(empty.into())
+            }
+            (Ok(_), true) if !empty.is_empty() => Err(empty.into()),
+            (parsed, _) => parsed.map(|operation| operation.with_warnings(empty)),
+        }
+    }
+
+    /// Only operations of v1 and v2 have warnings about their parameters.
+    fn with_warnings(mut self, issues: Issues) -> Self {
+        match &mut self {
+            Self::List(list) => list.parsed.warnings.extend(issues),
+            Self::Record { warnings, .. } => warnings.extend(issues),
+            _ => {}
+        }
+        self
+    }
+
+    fn parse_known(url: &RequestUrl<'_>, route: &Route, slug: Option<&str>) -> Result<Self, RequestError> {
         match route.content {
             EndpointKind::List(resource, names) => match slug {
                 None => Ok(Self::List(Box::new(ListRequest::parse(url, resource, &[])?))),
@@ -95,6 +132,7 @@ impl Operation {
                 Ok(Self::Record { table, row, warnings: unknown_names(url, accepted)? })
             }
             EndpointKind::Facets => parse_facets(url),
+            EndpointKind::Aggregate(resource) => parse_aggregate(url, resource),
             EndpointKind::Stats => unknown_names(url, &["fields"]).map(|_| Self::Stats),
             EndpointKind::Snapshots => unknown_names(url, &["fields"]).map(|_| Self::Snapshots),
             EndpointKind::Usage => unknown_names(url, &["fields"]).map(|_| Self::Usage),
@@ -114,6 +152,7 @@ impl Operation {
                 searches || !list.parsed.warnings.is_empty()
             }
             Self::Facets { query, .. } => query.text.is_some(),
+            Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
             Self::Suggest { .. } => true,
             Self::Stats | Self::Snapshots | Self::Usage => false,
@@ -126,7 +165,7 @@ impl Operation {
             Self::List(list) => return list.canonical(url.version),
             Self::Record { warnings, .. } if !warnings.is_empty() => return None,
             Self::Record { .. } | Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
-            Self::Facets { canonical, .. } => canonical.clone(),
+            Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,
             Self::Suggest { text, window } => {
                 let text = std::iter::once(("q", text.clone()));
                 text.chain(window.canonical(SUGGESTIONS)).collect()
@@ -176,6 +215,17 @@ fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
     Ok(())
 }
 
+/// Known parameters without a value: errors in v3, else warnings. A client whose variable is empty would take all records
+/// for those that its filter finds. Only an empty search text is a usual state of an input field.
+fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
+    let is_empty = |value: &str| value.split(',').all(|part| part.trim().is_empty());
+    let names = route.parameters(url.version);
+    let empty =
+        url.values.iter().filter(|(name, value)| name != "q" && is_empty(value) && names.contains(&name.as_str()));
+    let strict = url.version.is_strict();
+    empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()
+}
+
 fn find(url: &RequestUrl<'_>, table: Table, slug: &str) -> Result<u32, RequestError> {
     url.catalog.find(table, slug).ok_or_else(|| RequestError::NotFound(table, slug.to_owned()))
 }
@@ -198,9 +248,40 @@ fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
         .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: names.clone().collect() })
         .collect();
     let parsed = issues.collect(url.catalog.parse(Resource::Firms, url.values, options));
-    match parsed.map(|parsed| (parsed.request, parsed.canonical)) {
-        Some((Request::List(query), canonical)) if issues.is_empty() => Ok(Operation::Facets { query, canonical }),
+    match parsed {
+        Some(ParsedRequest { request: Request::List(query), canonical, notes, .. }) if issues.is_empty() => {
+            let canonical = (!notes.iter().any(ParameterError::is_of_spelling)).then_some(canonical);
+            Ok(Operation::Facets { query, notes, canonical })
+        }
         _ => Err(issues.not_accepting(&["sort"]).into()),
+    }
+}
+
+/// A table with fewer rows is aggregated in less than a millisecond.
+const EXPENSIVE_ROWS: u32 = 1 << 15;
+
+/// Aggregates take the filters of a list; `sort` and `limit` are those of groups.
+fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation, RequestError> {
+    let is_option = |name: &str| AggregateOptions::NAMES.contains(&name);
+    let filters: Vec<_> = url.values.iter().filter(|(name, _)| !is_option(name)).cloned().collect();
+    let parse_options = ParseOptions {
+        strict: true,
+        review_statuses: url.version.review_statuses(),
+        other_names: &["group_by", "limit", "fields"],
+    };
+    let mut issues = Issues::default();
+    let options = issues.collect(AggregateOptions::parse(resource, url.values));
+    let parsed = issues.collect(url.catalog.parse(resource, &filters, parse_options));
+    match (parsed, options) {
+        (Some(ParsedRequest { request: Request::List(query), mut canonical, notes, .. }), Some(options))
+            if issues.is_empty() =>
+        {
+            canonical.extend(options.canonical());
+            let canonical = (!notes.iter().any(ParameterError::is_of_spelling)).then_some(canonical);
+            let is_expensive = url.catalog.snapshot().rows(query.table) > EXPENSIVE_ROWS;
+            Ok(Operation::Aggregate { query, options, notes, canonical, is_expensive })
+        }
+        _ => Err(issues.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
 
-use crate::catalog::Resource;
+use crate::catalog::{AggregateOptions, Resource};
 use crate::data::Table;
 use crate::http::url::decoded;
 use crate::search::similarity;
@@ -26,6 +26,8 @@ pub enum EndpointKind {
     /// One record with all its fields.
     Record(Table),
     Facets,
+    /// Counts and amounts of the records of a list, by group.
+    Aggregate(Resource),
     Stats,
     Snapshots,
     Suggestions,
@@ -39,6 +41,7 @@ impl EndpointKind {
             Self::List(resource, _) => Some(resource.table()),
             Self::Record(table) => Some(table),
             Self::Facets => Some(Table::Firms),
+            Self::Aggregate(resource) => Some(resource.table()),
             Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage => None,
         }
     }
@@ -57,7 +60,7 @@ impl Route {
 
     /// The route of a path below a version, with the slug in it.
     pub(crate) fn find(version: Version, path: &str) -> Option<(&'static Self, Option<String>)> {
-        // A fixed path takes precedence: `vcs/facets` is not the firm `facets`.
+        // A fixed path takes precedence: `vcs/facets` is not the firm `facets`, nor `vcs/aggregate` a firm.
         if let Some(route) = Self::of(version).find(|route| route.path == path && !route.path.contains("{slug}")) {
             return Some((route, None));
         }
@@ -106,13 +109,19 @@ impl Route {
         match self.content {
             EndpointKind::List(resource, given) => {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
-                let own = own.filter(|name| !given.contains(name));
-                own.chain(version.window_parameters(resource.parameter("q").is_some()).iter().copied()).collect()
+                // Below a record, `slug` is that in the path.
+                let in_path = self.path.contains("{slug}").then_some("slug");
+                let own = own.filter(|name| !given.contains(name) && in_path != Some(name));
+                own.chain(version.window_parameters(resource).iter().copied()).collect()
             }
             // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
                 own.filter(|name| *name != "sort").chain(["fields"]).collect()
+            }
+            EndpointKind::Aggregate(resource) => {
+                let own = resource.parameters().iter().map(|parameter| parameter.name);
+                own.filter(|name| *name != "sort").chain(AggregateOptions::NAMES).chain(["fields"]).collect()
             }
             EndpointKind::Suggestions => vec!["q", "limit", "fields"],
             _ if version == Version::V3 => vec!["fields"],
@@ -130,6 +139,15 @@ const fn of(
     description: &'static str,
 ) -> Route {
     Route { path, since, content, operation, summary, description }
+}
+
+const AGGREGATE: &str = "How many records match all filters and, of rounds and startups, what they raised: as a whole and \
+    for each value of the properties of `group_by`. Each count is what `total` would be with that value as one more \
+    filter; a record is in each group whose value it has. `other` are the records that are only in groups beyond \
+    `limit`, `unknown` those of which the property is not known.";
+
+const fn aggregate(path: &'static str, resource: Resource, operation: &'static str, summary: &'static str) -> Route {
+    of(Version::V3, path, EndpointKind::Aggregate(resource), operation, summary, AGGREGATE)
 }
 
 const ALL: &[Route] = &[
@@ -186,6 +204,11 @@ const ALL: &[Route] = &[
          returns (1,000, fewer for several words), the counts are those of the `total` best matches, and \
          `meta.warnings` has `total_capped`.",
     ),
+    aggregate("vcs/aggregate", Resource::Firms, "aggregate_vcs", "Aggregate firms"),
+    aggregate("reviews/aggregate", Resource::Reviews, "aggregate_reviews", "Aggregate reviews"),
+    aggregate("startups/aggregate", Resource::Startups, "aggregate_startups", "Aggregate startups"),
+    aggregate("funding-rounds/aggregate", Resource::Rounds, "aggregate_funding_rounds", "Aggregate funding rounds"),
+    aggregate("people/aggregate", Resource::People, "aggregate_people", "Aggregate people"),
     of(
         Version::V3,
         "vcs/{slug}/reviews",
@@ -362,8 +385,10 @@ mod tests {
                 let slug = (path != route.path).then(|| "acme".to_owned());
                 let expected = match route.since <= version {
                     true => Some((route.path, slug)),
-                    // In versions without facets, `facets` is a slug.
-                    false if path == "vcs/facets" => Some(("vcs/{slug}", Some("facets".to_owned()))),
+                    // In versions without facets and aggregates, their names are slugs.
+                    false if matches!(path.as_str(), "vcs/facets" | "vcs/aggregate") => {
+                        Some(("vcs/{slug}", path.split('/').nth(1).map(str::to_owned)))
+                    }
                     false => None,
                 };
                 assert_eq!(find(version, &path), expected, "{path}");

@@ -4,7 +4,7 @@ use crate::api::EndpointKind;
 use crate::api::computed_fields::{CoInvestorFields, MatchFields, RankFields};
 use crate::api::facets::Facets;
 use crate::api::record::{Release, Suggestion, Usage};
-use crate::catalog::{Resource, Totals};
+use crate::catalog::{Aggregate, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Field, Model};
 
@@ -39,6 +39,7 @@ impl FieldSet {
             EndpointKind::List(resource, _) => Self::of_list(resource),
             EndpointKind::Record(table) => Self::of_table(table),
             EndpointKind::Facets => Self::of_model::<Facets<'_>>(),
+            EndpointKind::Aggregate(_) => Self::of_model::<Aggregate>(),
             EndpointKind::Stats => Self::of_model::<Totals>(),
             EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
             EndpointKind::Suggestions => Self::of_model::<Suggestion<'_>>(),

@@ -1,5 +1,6 @@
 //! The versions of the REST API. A version is a value that decides how parameters are parsed and lists are written.
 
+use crate::catalog::Resource;
 use crate::data::ReviewStatus;
 
 use crate::api::routes::split_version;
@@ -54,11 +55,12 @@ impl Version {
     }
 
     /// The parameters of paging and field selection of a list.
-    pub fn window_parameters(self, is_searchable: bool) -> &'static [&'static str] {
+    pub fn window_parameters(self, resource: Resource) -> &'static [&'static str] {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if is_searchable => &["limit", "cursor", "fields", "explain"],
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain"],
+            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts"],
             Self::V3 => &["limit", "cursor", "fields"],
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::catalog::ParameterError;
 use crate::catalog::params::MAX_EXACT_INT;
-use crate::catalog::parse::parse_uint;
+use crate::catalog::parse::scalars::parse_uint;
 
 use crate::api::Version;
 

@@ -53,7 +53,7 @@ impl Catalog {
     }
 
     /// The rows that match a query, and whether a search has more matches.
-    fn rows_of(&self, query: &Query) -> (Rows, bool) {
+    pub(crate) fn rows_of(&self, query: &Query) -> (Rows, bool) {
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         match &query.text {
             Some(text) => {
@@ -67,7 +67,7 @@ impl Catalog {
         }
     }
 
-    fn count_rows(&self, table: Table, rows: &Rows) -> u64 {
+    pub(crate) fn count_rows(&self, table: Table, rows: &Rows) -> u64 {
         match rows {
             Rows::All => u64::from(self.snapshot().rows(table)),
             Rows::Some(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
@@ -92,14 +92,14 @@ impl Catalog {
     }
 }
 
-enum Rows {
+pub(crate) enum Rows {
     All,
     /// A bit for each row: cheaper to intersect with every value of every facet than a list.
     Some(Vec<u64>),
 }
 
 /// The number of rows that a set has in common with `bits`.
-fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
+pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
         RowSet::Sparse(rows) => {

@@ -76,8 +76,8 @@ impl Reason {
                  unknown bound is open, with both unknown there are no points. Only if `raise_usd` is given."
             }
             Self::Activity => {
-                "10 points if the firm's last investment is at most 365 days before the release date, 5 if at most 730 \
-                 days."
+                "10 points if the firm's last investment is at most 365 days before the newest round of the data, 5 if at \
+                 most 730 days."
             }
             Self::Responsiveness => "10 points × (1 − ghosting rate), rounded; 0 if the rate is unknown.",
         }

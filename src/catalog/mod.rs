@@ -3,48 +3,63 @@
 //! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
 //! new catalog.
 
+pub mod aggregate;
+pub mod amounts;
 pub mod bundled;
 pub mod co_investors;
+pub mod coverage;
 pub mod facets;
 pub mod history;
 pub mod leaderboard;
 pub mod list;
 pub mod matching;
+pub mod namesakes;
 pub mod param_error;
 pub mod params;
 pub mod parse;
 pub mod query;
+pub mod relaxation;
 pub mod reviews;
 pub mod row_filter;
+pub mod sector_names;
 pub mod sort;
 pub mod stats;
 pub mod suggest;
 
+pub use aggregate::{Aggregate, AggregateOptions};
+pub use amounts::Amounts;
 pub use bundled::{BundledError, bundled};
 pub use co_investors::{CoInvestor, CoInvestorPage};
+pub use coverage::Coverage;
 pub use facets::{FacetCounts, ValueCount};
 pub use history::History;
 pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankedRow};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};
+pub use namesakes::Named;
 pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
-pub use query::{Filter, ListPosition, Order, Page, Query};
+pub use query::{Filter, ListPosition, Order, Page, Property, Query};
+pub use relaxation::Relaxation;
 pub use row_filter::RowFilter;
 pub use stats::Totals;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
+use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
-use crate::data::{Direction, Snapshot, SnapshotVersion, Table};
+use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
 use crate::search::{Candidates, SearchError, SearchResults, TextIndex};
 
 /// Maximum number of values of a [`Cache`], which is cleared when it is full.
 const MAX_CACHED: usize = 4_096;
+
+/// Values of a facet of [`Facet::LISTED`] and their texts.
+type Terms = (Vec<u32>, Candidates);
 
 /// The text indexes of the tables that have names.
 pub struct Texts {
@@ -84,11 +99,16 @@ pub struct Catalog {
     snapshot: Snapshot,
     texts: Texts,
     counts: Cache<(Table, Vec<Filter>), u64>,
-    sums: Cache<Vec<Filter>, Option<u64>>,
+    amounts: Cache<Vec<Filter>, Amounts>,
     totals: OnceCell<Totals>,
-    /// Slugs of sectors and folded names of cities, the latter with most firms first: what a mistyped one is compared with.
+    /// Number of rounds of each year.
+    rounds_by_year: OnceCell<BTreeMap<i32, u32>>,
+    /// Slugs of sectors: what a mistyped one is compared with.
     sectors: OnceCell<Candidates>,
-    cities: OnceCell<(Vec<u32>, Candidates)>,
+    sector_names: OnceCell<SectorNames>,
+    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
+    /// with.
+    terms: [[OnceCell<Terms>; Facet::LISTED.len()]; Table::ALL.len()],
 }
 
 impl Catalog {
@@ -97,10 +117,12 @@ impl Catalog {
             snapshot,
             texts,
             counts: Cache::default(),
-            sums: Cache::default(),
+            amounts: Cache::default(),
             totals: OnceCell::new(),
+            rounds_by_year: OnceCell::new(),
             sectors: OnceCell::new(),
-            cities: OnceCell::new(),
+            sector_names: OnceCell::new(),
+            terms: Default::default(),
         }
     }
 

@@ -8,10 +8,16 @@ use crate::data::{Country, Metric, Table};
 use crate::search::nearest;
 
 use crate::catalog::params::{ParamType, Parameter};
-use crate::catalog::{Catalog, Resource};
+use crate::catalog::{Catalog, Named, Property, Relaxation, Resource};
 
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
+
+/// Maximum characters of a value that a message repeats.
+const MAX_REPEATED: usize = 100;
+/// Slugs of records of the same name: those in a message, and those in `accepted`.
+const MAX_EXAMPLES: usize = 5;
+const MAX_ACCEPTED: usize = 20;
 
 /// What the suggestions of one request may cost.
 struct Budget {
@@ -59,7 +65,8 @@ impl ParameterError {
     }
 
     /// Codes of warnings that are never errors.
-    pub const WARNINGS: [&str; 2] = ["limit_clamped", "total_capped"];
+    pub const WARNINGS: [&str; 6] =
+        ["limit_clamped", "total_capped", "low_coverage", "value_interpreted", "empty_value", "no_match"];
 
     /// A warning: `limit` was above the maximum.
     pub fn limit_clamped(max: u64) -> Self {
@@ -69,12 +76,52 @@ impl ParameterError {
         }
     }
 
+    /// A warning: how a value was understood that may mean something else.
+    pub(crate) fn value_interpreted(parameter: &str, detail: String) -> Self {
+        Self { code: "value_interpreted", ..Self::invalid(parameter, detail) }
+    }
+
+    /// Whether the message depends on how a value was written.
+    pub(crate) fn is_of_spelling(&self) -> bool {
+        self.code == "value_interpreted"
+    }
+
+    /// A parameter without a value: an error in v3, else a warning.
+    pub(crate) fn empty_value(parameter: &str, is_strict: bool) -> Self {
+        let ignored = if is_strict { "" } else { " and was ignored" };
+        let detail = format!("`{parameter}` is empty{ignored}; give it a value or omit it");
+        let code = if is_strict { "invalid_parameter" } else { "empty_value" };
+        Self { code, ..Self::invalid(parameter, detail) }
+    }
+
+    /// A warning: a search finds nothing; `similar` is the slug of a record with a similar name.
+    pub(crate) fn nothing_found(text: &str, similar: Option<String>) -> Self {
+        let detail = format!("no name matches `{}`", shortened(text));
+        Self { code: "no_match", did_you_mean: similar, ..Self::invalid("q", detail) }
+    }
+
+    /// A warning: nothing matches, but for one condition.
+    pub(crate) fn too_narrow(relaxation: &Relaxation) -> Self {
+        let parameter = relaxation.parameter;
+        Self { code: "no_match", ..Self::invalid(parameter, relaxation.detail(parameter)) }
+    }
+
+    /// A warning: the field that a parameter filters by is unknown for most records.
+    pub(crate) fn low_coverage(parameter: &str, detail: String) -> Self {
+        Self { code: "low_coverage", ..Self::invalid(parameter, detail) }
+    }
+
     /// A warning: a search has more matches than the `returned` best ones.
     pub fn total_capped(returned: u64) -> Self {
         let detail = format!(
             "more names match; `total` counts the best {returned}. Use a longer search text or filters to narrow the search"
         );
         Self { code: "total_capped", ..Self::invalid("q", detail) }
+    }
+
+    /// A value that is not in a closed list.
+    pub(crate) fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> Self {
+        unknown_term(parameter, value, noun, names, true)
     }
 
     fn unknown_value(
@@ -172,6 +219,38 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
     }
 }
 
+/// A value as error messages repeat it: at most 100 characters of it.
+pub(crate) fn shortened(value: &str) -> std::borrow::Cow<'_, str> {
+    match value.char_indices().nth(MAX_REPEATED) {
+        Some((end, _)) => format!("{}…", &value[..end]).into(),
+        None => value.into(),
+    }
+}
+
+/// A name that several records have, none of them as its slug.
+fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
+    let tables: &[Table] = match &parameter.kind {
+        ParamType::Records(Table::Sectors, _) => return None,
+        ParamType::Records(table, _) => &[*table],
+        ParamType::Organizations => &[Table::Firms, Table::Startups],
+        _ => return None,
+    };
+    let mut slugs = Vec::new();
+    for table in tables {
+        let Named::Several(rows) = catalog.named(*table, value) else { continue };
+        slugs.extend(rows.iter().map(|row| catalog.snapshot().slug(*table, *row)));
+    }
+    if slugs.is_empty() {
+        return None;
+    }
+    let examples: Vec<String> = slugs.iter().take(MAX_EXAMPLES).map(|slug| format!("`{slug}`")).collect();
+    let (value, count) = (shortened(value), slugs.len());
+    let detail = format!("`{value}` is ambiguous: {count} records have this name; use a slug: {}", examples.join(", "));
+    slugs.truncate(MAX_ACCEPTED);
+    let error = ParameterError::unknown_value(parameter.name, detail, None, Some(slugs));
+    Some(ParameterError { code: "ambiguous_value", ..error })
+}
+
 /// `suggest`: whether to look for the nearest value; `searches`: how many searches for a name that may take.
 fn unknown_value(
     catalog: &Catalog,
@@ -180,6 +259,9 @@ fn unknown_value(
     suggest: bool,
     searches: &mut usize,
 ) -> ParameterError {
+    if let Some(error) = ambiguous_value(catalog, parameter, value) {
+        return error;
+    }
     let mut nearest_slug = |table: Table| {
         let found = (suggest && Budget::take(searches)).then(|| catalog.nearest_slugs(table, value, 1));
         found.and_then(|slugs| slugs.into_iter().next())
@@ -194,7 +276,14 @@ fn unknown_value(
             let suggestion = country.map(|country| country.alpha2().to_owned());
             return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
         }
-        ParamType::Cities => ("city", suggest.then(|| catalog.nearest_city(value)).flatten()),
+        ParamType::Listed(table, facet) => {
+            (facet.name(), suggest.then(|| catalog.nearest_term(table, facet, value)).flatten())
+        }
+        ParamType::Rows(table) => (table.noun(), nearest_slug(table)),
+        ParamType::Known(table, _) => {
+            let names = Property::all(table).map(|(name, _)| name).collect();
+            return unknown_term(parameter.name, value, "property", names, suggest);
+        }
         ParamType::Records(Table::Sectors, _) => ("sector", suggest.then(|| catalog.nearest_sector(value)).flatten()),
         ParamType::Records(table, _) => (table.noun(), nearest_slug(table)),
         ParamType::Organizations => {
@@ -202,12 +291,9 @@ fn unknown_value(
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
             ("firm or startup", best.or_else(|| slugs.into_iter().next()))
         }
-        ParamType::Text
-        | ParamType::Number { .. }
-        | ParamType::Percent(_)
-        | ParamType::Date(_)
-        | ParamType::Bool(_)
-        | ParamType::Sort => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
+        ParamType::Text | ParamType::Number { .. } | ParamType::Range { .. } | ParamType::Bool(_) | ParamType::Sort => {
+            unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
+        }
     };
     let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)

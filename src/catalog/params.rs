@@ -1,10 +1,16 @@
-//! The parameters of each list: one row per parameter drives parsing, error messages and the API documents.
+//! The parameters of each list: one row per parameter drives parsing, error messages, the API documents and the arguments
+//! of the tools.
 //!
-//! A new filter of an existing type takes a variant of [`Filter`], its evaluation in `row_filter`, and a row here.
+//! A new filter takes a row here; only a new kind of condition takes a variant of [`Filter`] and its evaluation in
+//! `row_filter`. The parameters that require all of several values (`stage_all`) and that exclude values (`not_stage`)
+//! derive from the rows.
+
+use once_cell::sync::Lazy;
 
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
+use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Catalog, Filter};
 
 /// Maximum number of values of one parameter: each may cost a look-up by name.
@@ -29,15 +35,87 @@ pub enum Resource {
     Match,
 }
 
-#[derive(Debug)]
+/// How the values of one parameter combine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A row has any of the values.
+    Any,
+    /// A row has all of the values.
+    All,
+    /// A row has none of the values, and has another one.
+    Not,
+}
+
+#[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub kind: ParamType,
+    pub mode: Mode,
     /// An example value; empty if it depends on the records of the snapshot, see [`Catalog::example`].
     example: &'static str,
     /// One sentence for the API documents.
     pub doc: &'static str,
+}
+
+impl Parameter {
+    /// The example of a number, with a shorter spelling if it is an amount.
+    pub(crate) fn example_number(&self) -> String {
+        let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
+        format!("{}{short}", self.example)
+    }
+
+    /// The parameter that includes any of its values.
+    pub(crate) fn included(&self) -> &'static str {
+        let included = match self.mode {
+            Mode::Any => None,
+            Mode::All => self.name.strip_suffix("_all"),
+            Mode::Not => self.name.strip_prefix("not_"),
+        };
+        included.unwrap_or(self.name)
+    }
+
+    /// The facet whose values it filters by.
+    pub fn facet(&self) -> Option<Facet> {
+        match self.kind {
+            ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
+            ParamType::Countries => Some(Facet::Country),
+            _ => None,
+        }
+    }
+
+    /// The parameters that require all of its values and that exclude them, if it has values to combine.
+    fn derived(&self, table: Table) -> Vec<Self> {
+        // A host is one record, not a property of several.
+        let excludes =
+            self.facet().is_some_and(|facet| facet != Facet::Website) || matches!(self.kind, ParamType::Organizations);
+        let has_several = match (table, self.facet()) {
+            (Table::Firms, Some(facet)) => matches!(facet, Facet::Stage | Facet::Sector),
+            (Table::Startups, Some(facet)) => matches!(facet, Facet::Sector | Facet::Investor),
+            (Table::Rounds, Some(facet)) => {
+                matches!(facet, Facet::Sector | Facet::Investor | Facet::Lead | Facet::Kind)
+            }
+            (Table::People, Some(facet)) => facet == Facet::Role,
+            _ => false,
+        };
+        let derived = |mode: Mode, name: String, doc: String| Self {
+            name: name.leak(),
+            aliases: &[],
+            mode,
+            doc: doc.leak(),
+            ..*self
+        };
+        let name = self.name;
+        let all = has_several.then(|| {
+            let doc = format!("As `{name}`, but all of the values are required.");
+            derived(Mode::All, format!("{name}_all"), doc)
+        });
+        let not = excludes.then(|| {
+            let doc = format!("Excludes these values of `{name}`. Rows whose value is unknown do not match either.");
+            derived(Mode::Not, format!("not_{name}"), doc)
+        });
+        all.into_iter().chain(not).collect()
+    }
 }
 
 /// The type of a parameter's values, and the filter that they make.
@@ -45,27 +123,45 @@ pub struct Parameter {
 pub enum ParamType {
     /// A name to search for, at most [`MAX_TEXT_CHARS`] characters.
     Text,
-    /// Terms of a closed vocabulary, combined with OR.
+    /// Terms of a closed vocabulary.
     Terms(Terms, Facet),
-    /// Countries by ISO 3166-1 code or English name, combined with OR.
+    /// Countries by ISO 3166-1 code or English name.
     Countries,
-    /// Cities of firms by name, combined with OR.
-    Cities,
-    /// Records of a table by slug or name, combined with OR.
+    /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host.
+    Listed(Table, Facet),
+    /// Records of a table by slug or name.
     Records(Table, Facet),
-    /// Firms or startups by slug or name, combined with OR.
+    /// Firms or startups by slug or name.
     Organizations,
+    /// Rows of the list by slug or id.
+    Rows(Table),
+    /// A bound of the value of a sort key.
+    Range {
+        key: &'static str,
+        bound: Bound,
+        unit: Unit,
+    },
     Number {
         min: u64,
         max: u64,
         filter: fn(u64) -> Filter,
     },
-    /// A percentage from 0 to 100; the filter takes tenths.
-    Percent(fn(u16) -> Filter),
-    Date(fn(Date) -> Filter),
     Bool(fn(bool) -> Filter),
+    /// Names of properties of a table that are known (`true`) or unknown.
+    Known(Table, bool),
     Metric,
     Sort,
+}
+
+/// The unit of a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// An integer from `min` to `max`.
+    Number { min: u64, max: u64 },
+    /// A percentage from 0 to 100 with one decimal, stored as tenths.
+    Percent,
+    /// A day; a year or a month is its first or last day.
+    Date,
 }
 
 /// A closed vocabulary as a value.
@@ -85,21 +181,37 @@ impl Terms {
 }
 
 const fn text(doc: &'static str) -> Parameter {
-    Parameter { name: "q", aliases: &["query", "search"], kind: ParamType::Text, example: "", doc }
+    Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }
 }
 
 /// Records by slug; the example is a slug of the snapshot.
 const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static str) -> Parameter {
-    Parameter { name, aliases: &[], kind: ParamType::Records(table, facet), example: "", doc }
+    param(name, ParamType::Records(table, facet), "", doc)
 }
 
 const fn param(name: &'static str, kind: ParamType, example: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, aliases: &[], kind, example, doc }
+    Parameter { name, aliases: &[], kind, mode: Mode::Any, example, doc }
 }
 
-const fn number(min: u64, max: u64, filter: fn(u64) -> Filter) -> ParamType {
-    ParamType::Number { min, max, filter }
+const fn bound(
+    name: &'static str,
+    key: &'static str,
+    bound: Bound,
+    unit: Unit,
+    example: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    param(name, ParamType::Range { key, bound, unit }, example, doc)
 }
+
+use Bound::{Max, Min};
+
+const SCORE: Unit = Unit::Number { min: 0, max: 100 };
+const COUNT: Unit = Unit::Number { min: 0, max: u32::MAX as u64 };
+const USD: Unit = Unit::Number { min: 0, max: MAX_EXACT_INT };
+const YEAR: Unit = Unit::Number { min: 1, max: 9_999 };
+const RATING: Unit = Unit::Number { min: 1, max: 5 };
+const DATE: Unit = Unit::Date;
 
 const STAGES: ParamType = ParamType::Terms(Terms::of::<Stage>(), Facet::Stage);
 const STAGE: Parameter = param("stage", STAGES, "seed,series-a", "Filter by stage (any of).");
@@ -111,12 +223,38 @@ const SECTOR: Parameter = records(
 );
 const COUNTRY: Parameter =
     param("country", ParamType::Countries, "DE,GB", "Filter by country, ISO 3166-1 code or English name (any of).");
-const FIRM_KIND: Parameter = param(
-    "kind",
-    ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind),
-    "vc,corporate",
-    "Filter by kind of firm (any of).",
-);
+const fn city(table: Table, doc: &'static str) -> Parameter {
+    param("city", ParamType::Listed(table, Facet::City), "", doc)
+}
+
+const fn website(table: Table) -> Parameter {
+    param("website", ParamType::Listed(table, Facet::Website), "", "Filter by the host of the website (any of).")
+}
+
+const FIRM_KINDS: ParamType = ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind);
+const FIRM_KIND: Parameter = param("kind", FIRM_KINDS, "vc,corporate", "Filter by kind of firm (any of).");
+const FOUNDED_FROM: Parameter =
+    bound("founded_from", "founded_year", Min, YEAR, "2015", "Founded in this year or later.");
+const FOUNDED_TO: Parameter =
+    bound("founded_to", "founded_year", Max, YEAR, "2024", "Founded in this year or earlier.");
+
+const fn slug(table: Table) -> Parameter {
+    param("slug", ParamType::Rows(table), "", "The records with these slugs, at most 100.")
+}
+
+const fn id(table: Table) -> Parameter {
+    param("id", ParamType::Rows(table), "", "The records with these ids, at most 100.")
+}
+
+const fn known(table: Table, example: &'static str) -> Parameter {
+    let doc = "Rows of which all of these are known: names of filters by value and of sort keys.";
+    param("known", ParamType::Known(table, true), example, doc)
+}
+
+const fn unknown(table: Table, example: &'static str) -> Parameter {
+    let doc = "Rows of which none of these is known: names of filters by value and of sort keys.";
+    param("unknown", ParamType::Known(table, false), example, doc)
+}
 
 const fn sort(example: &'static str) -> Parameter {
     param(
@@ -129,40 +267,35 @@ const fn sort(example: &'static str) -> Parameter {
 
 const FIRMS: &[Parameter] = &[
     text("Search by a firm's name or alias; tolerates typos, missing words and other spellings."),
+    slug(Table::Firms),
     STAGE,
     SECTOR,
     COUNTRY,
-    param("city", ParamType::Cities, "", "Filter by city (any of)."),
+    city(Table::Firms, "Filter by city (any of)."),
     FIRM_KIND,
-    param(
-        "min_health_score",
-        number(0, 100, |min| Filter::MinHealthScore(min as u8)),
-        "60",
-        "Minimum health score, 0–100.",
-    ),
-    param(
-        "max_ghosting_rate",
-        ParamType::Percent(Filter::MaxGhostingRate),
-        "12.5",
-        "Maximum ghosting rate in percent.",
-    ),
-    param(
-        "min_reviews",
-        number(0, u32::MAX as u64, |min| Filter::MinReviews(min as u32)),
-        "5",
-        "Minimum number of approved reviews.",
-    ),
+    website(Table::Firms),
+    bound("min_health_score", "health_score", Min, SCORE, "60", "Minimum health score, 0–100."),
+    bound("max_ghosting_rate", "ghosting_rate", Max, Unit::Percent, "12.5", "Maximum ghosting rate in percent."),
+    bound("min_reviews", "review_count", Min, COUNT, "5", "Minimum number of approved reviews."),
+    bound("min_portfolio", "portfolio_count", Min, COUNT, "10", "Minimum number of startups in the portfolio."),
     param(
         "check_usd",
-        number(0, MAX_EXACT_INT, |usd| Filter::CheckRange { min: usd, max: usd }),
+        ParamType::Number { min: 0, max: MAX_EXACT_INT, filter: |usd| Filter::CheckRange { min: usd, max: usd } },
         "500000",
         "An amount in whole US dollars that the firm's check range contains.",
     ),
-    param("active_since", ParamType::Date(Filter::ActiveSince), "2025-01-01", "Last investment on or after this date."),
+    bound("min_aum_usd", "aum_usd", Min, USD, "100000000", "Minimum assets under management in whole US dollars."),
+    bound("active_since", "last_investment_on", Min, DATE, "2025-01-01", "Last investment on or after this date."),
+    bound("active_until", "last_investment_on", Max, DATE, "2025-12-31", "Last investment on or before this date."),
+    FOUNDED_FROM,
+    FOUNDED_TO,
+    known(Table::Firms, "health_score"),
+    unknown(Table::Firms, "aum_usd"),
     sort("-health_score,name"),
 ];
 
 const REVIEWS: &[Parameter] = &[
+    id(Table::Reviews),
     records("vc", Table::Firms, Facet::Firm, "Filter by firm, slug or name (any of)."),
     param(
         "status",
@@ -177,18 +310,26 @@ const REVIEWS: &[Parameter] = &[
         "false",
         "Whether the reviewer never got an answer.",
     ),
-    param(
-        "min_rating",
-        number(1, 5, |min| Filter::AnyOf(Facet::Rating, (min as u32..=5).collect())),
-        "4",
-        "Minimum rating, 1–5.",
-    ),
+    bound("min_rating", "rating", Min, RATING, "4", "Minimum rating, 1–5."),
+    bound("max_rating", "rating", Max, RATING, "2", "Maximum rating, 1–5."),
+    bound("since", "created_on", Min, DATE, "2025-01-01", "Written on or after this date."),
+    bound("until", "created_on", Max, DATE, "2026-06-30", "Written on or before this date."),
+    known(Table::Reviews, "ghosted"),
+    unknown(Table::Reviews, "stage"),
     sort("-rating"),
 ];
 
 const SECTORS: &[Parameter] = &[
     text("Search by a sector's name."),
-    records("parent", Table::Sectors, Facet::Parent, "Sectors directly below these, slug or name."),
+    slug(Table::Sectors),
+    records(
+        "parent",
+        Table::Sectors,
+        Facet::Parent,
+        "Sectors directly below these, slug or name. `unknown=parent` lists the top-level sectors.",
+    ),
+    known(Table::Sectors, "parent"),
+    unknown(Table::Sectors, "parent"),
     sort("name"),
 ];
 
@@ -202,9 +343,11 @@ const LEADERBOARD: &[Parameter] = &[
 
 const STARTUPS: &[Parameter] = &[
     text("Search by a startup's name or alias; tolerates typos, missing words and other spellings."),
+    slug(Table::Startups),
     STAGE,
     SECTOR,
     COUNTRY,
+    city(Table::Startups, "Filter by city (any of)."),
     param(
         "status",
         ParamType::Terms(Terms::of::<StartupStatus>(), Facet::Status),
@@ -217,28 +360,41 @@ const STARTUPS: &[Parameter] = &[
         Facet::Investor,
         "Startups that one of these firms has invested in, slug or name.",
     ),
+    website(Table::Startups),
+    FOUNDED_FROM,
+    FOUNDED_TO,
+    bound("min_raised_usd", "total_raised_usd", Min, USD, "1000000", "Minimum total raised in whole US dollars."),
+    bound("max_raised_usd", "total_raised_usd", Max, USD, "50000000", "Maximum total raised in whole US dollars."),
+    bound("last_round_since", "last_round_on", Min, DATE, "2025-01-01", "Last round on or after this date."),
+    bound("last_round_until", "last_round_on", Max, DATE, "2025-12-31", "Last round on or before this date."),
+    bound("min_rounds", "round_count", Min, COUNT, "2", "Minimum number of known rounds."),
+    known(Table::Startups, "total_raised_usd"),
+    unknown(Table::Startups, "investor"),
     sort("name"),
 ];
 
 const ROUNDS: &[Parameter] = &[
+    id(Table::Rounds),
     STAGE,
     SECTOR,
     COUNTRY,
+    city(Table::Rounds, "Filter by the startup's city (any of)."),
     records("startup", Table::Startups, Facet::Startup, "Rounds of these startups, slug or name."),
     records("investor", Table::Firms, Facet::Investor, "Rounds that one of these firms joined, slug or name."),
-    param("since", ParamType::Date(Filter::Since), "2025-01-01", "Announced on or after this date."),
-    param("until", ParamType::Date(Filter::Until), "2026-06-30", "Announced on or before this date."),
-    param(
-        "min_amount_usd",
-        number(0, MAX_EXACT_INT, Filter::MinAmountUsd),
-        "1000000",
-        "Minimum amount raised in whole US dollars.",
-    ),
+    records("lead", Table::Firms, Facet::Lead, "Rounds that one of these firms led, slug or name."),
+    param("kind", FIRM_KINDS, "vc,corporate", "Rounds that a firm of one of these kinds joined."),
+    bound("since", "announced_on", Min, DATE, "2025-01-01", "Announced on or after this date."),
+    bound("until", "announced_on", Max, DATE, "2026-06-30", "Announced on or before this date."),
+    bound("min_amount_usd", "amount_usd", Min, USD, "1000000", "Minimum amount raised in whole US dollars."),
+    bound("max_amount_usd", "amount_usd", Max, USD, "50000000", "Maximum amount raised in whole US dollars."),
+    known(Table::Rounds, "amount_usd,announced_on"),
+    unknown(Table::Rounds, "lead"),
     sort("-amount_usd"),
 ];
 
 const PEOPLE: &[Parameter] = &[
     text("Search by a person's name; tolerates typos, initials, nicknames and other word orders."),
+    slug(Table::People),
     param(
         "kind",
         ParamType::Terms(Terms::of::<OrganizationKind>(), Facet::Kind),
@@ -246,7 +402,23 @@ const PEOPLE: &[Parameter] = &[
         "People of a `firm` or of a `startup`.",
     ),
     param("organization", ParamType::Organizations, "", "People of these firms or startups, slug or name."),
-    COUNTRY,
+    param("role", ParamType::Terms(Terms::of::<Role>(), Facet::Role), "founder,ceo", "Filter by role (any of)."),
+    param(
+        "title",
+        ParamType::Listed(Table::People, Facet::Title),
+        "",
+        "Filter by job title: all words of one of these, in any order.",
+    ),
+    param(
+        "country",
+        ParamType::Countries,
+        "DE,GB",
+        "Filter by country, or by that of the organization if the person's is unknown; ISO 3166-1 code or English name \
+         (any of).",
+    ),
+    city(Table::People, "Filter by the city of the organization (any of)."),
+    known(Table::People, "title"),
+    unknown(Table::People, "country"),
     sort("-name"),
 ];
 
@@ -260,11 +432,25 @@ const MATCH: &[Parameter] = &[
     // A check is at least a tenth of the round.
     param(
         "raise_usd",
-        number(1, MAX_EXACT_INT, |raise| Filter::CheckRange { min: raise.div_ceil(10), max: raise }),
+        ParamType::Number {
+            min: 1,
+            max: MAX_EXACT_INT,
+            filter: |raise| Filter::CheckRange { min: raise.div_ceil(10), max: raise },
+        },
         "2000000",
         "The amount that the startup raises, in whole US dollars.",
     ),
 ];
+
+/// The parameters of each list, in the order of [`Resource::ALL`], each followed by those that derive from it.
+static PARAMETERS: Lazy<[Vec<Parameter>; Resource::ALL.len()]> = Lazy::new(|| {
+    Resource::ALL.map(|resource| {
+        let (_, table, rows) = resource.definition();
+        let has_derived = !matches!(resource, Resource::CoInvestors | Resource::Match);
+        let derived = |row: &Parameter| if has_derived { row.derived(table) } else { Vec::new() };
+        rows.iter().flat_map(|row| std::iter::once(*row).chain(derived(row))).collect()
+    })
+});
 
 impl Resource {
     pub const ALL: [Self; 9] = [
@@ -305,7 +491,7 @@ impl Resource {
 
     /// Its filters and `sort`, without the parameters of paging and field selection.
     pub fn parameters(self) -> &'static [Parameter] {
-        self.definition().2
+        &PARAMETERS[self as usize]
     }
 
     /// The parameter of this name or alias.
@@ -324,10 +510,8 @@ impl Catalog {
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Text => self.example_name(resource.table()),
-            ParamType::Cities => {
-                let city = self.snapshot().city_name(0);
-                city.unwrap_or_else(|| "London".to_owned())
-            }
+            ParamType::Listed(table, facet) => self.example_term(table, facet),
+            ParamType::Rows(_) => self.example_slug(resource.table()),
             ParamType::Records(table, _) => self.example_slug(table),
             ParamType::Organizations => self.example_slug(Table::Firms),
             _ => parameter.example.to_owned(),

@@ -4,13 +4,16 @@
 //! an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are not computed
 //! here but when an [`Issue`] is reported, because parsing happens before the quota is taken.
 
+mod contradictions;
+pub mod scalars;
 mod values;
 
 use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Date, Direction, Facet, Metric, ReviewStatus};
+use crate::data::{Direction, Facet, Metric, ReviewStatus};
 
 use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE};
-use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
+use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
+use crate::catalog::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Resource};
 
 /// How strictly names and values are parsed, and which other parameters a request may have.
@@ -18,7 +21,7 @@ use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query
 pub struct ParseOptions {
     /// Whether unknown parameters and values are errors instead of warnings.
     pub strict: bool,
-    /// The review statuses that are listed without the parameter `status`.
+    /// The review statuses that are listed without the parameters `status` and `not_status`.
     pub review_statuses: &'static [ReviewStatus],
     /// Names of parameters that the caller parses itself, such as those of paging.
     pub other_names: &'static [&'static str],
@@ -40,6 +43,8 @@ pub struct ParsedRequest {
     pub canonical: Vec<(&'static str, String)>,
     /// What was ignored in lenient parsing.
     pub warnings: Issues,
+    /// What the caller should know about values that were understood.
+    pub notes: Vec<ParameterError>,
 }
 
 /// The values of one parameter, each with the name it was given under.
@@ -56,6 +61,7 @@ struct ParamParser<'a> {
     canonical: Vec<(&'static str, String)>,
     errors: Vec<Issue>,
     warnings: Vec<Issue>,
+    notes: Vec<ParameterError>,
 }
 
 impl Catalog {
@@ -77,6 +83,7 @@ impl Catalog {
             canonical: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
+            notes: Vec::new(),
         };
         for (name, _) in values.iter().take(MAX_PARAMETERS) {
             let is_known = resource.parameter(name).is_some() || options.other_names.contains(&name.as_str());
@@ -100,7 +107,9 @@ impl Catalog {
                 .filter(|(_, value)| !is_empty(value))
                 .collect();
             if !values.is_empty() {
+                let before = parser.filters.len();
                 parser.read(parameter, &values);
+                parser.note_coverage(parameter, before);
             }
         }
         parser.finish()
@@ -122,14 +131,25 @@ impl ParamParser<'_> {
         self.errors.push(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
 
+    /// Adds a note if the field of the filters from index `first` is unknown for most records.
+    fn note_coverage(&mut self, parameter: &Parameter, first: usize) {
+        // The filters of one parameter read the same field.
+        let Some(filter) = self.filters.get(first) else { return };
+        let detail = self.catalog.low_coverage(self.resource.table(), parameter.name, filter);
+        self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
+    }
+
     fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
             ParamType::Terms(terms, facet) => {
-                let read = |text: &str| (terms.read)(text).map(|(name, index)| (name.to_owned(), index));
+                let read =
+                    |text: &str| (terms.read)(text).map(|(name, index)| (name.to_owned(), index)).into_iter().collect();
                 self.any_of(parameter, facet, values, read);
             }
             ParamType::Countries => self.countries(parameter, values),
-            ParamType::Cities => self.cities(parameter, values),
+            ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
+            ParamType::Rows(_) => self.rows(parameter, values),
+            ParamType::Known(_, known) => self.known(parameter, known, values),
             ParamType::Records(table, facet) => self.records(parameter, table, facet, values),
             ParamType::Organizations => self.organizations(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
@@ -164,18 +184,13 @@ impl ParamParser<'_> {
                 None => return self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
             },
             ParamType::Number { min, max, filter } => {
-                let number = parse_uint(text).filter(|number| (min..=max).contains(number));
-                let error = || format!("`{text}` is not an integer from {min} to {max}");
+                let number = parse_amount(text).filter(|number| (min..=max).contains(number));
+                let error = || {
+                    format!("`{text}` is not an integer from {min} to {max}, such as {}", parameter.example_number())
+                };
                 self.filter(number, filter, |number| number.to_string(), error)
             }
-            ParamType::Percent(filter) => {
-                let error = || format!("`{text}` is not a percentage from 0 to 100, such as 12.5");
-                self.filter(parse_percent(text), filter, |tenths| format!("{}.{}", tenths / 10, tenths % 10), error)
-            }
-            ParamType::Date(filter) => {
-                let error = || format!("`{text}` is not a date of the form YYYY-MM-DD, such as 2026-06-30");
-                self.filter(text.parse::<Date>().ok(), filter, |date| date.to_string(), error)
-            }
+            ParamType::Range { key, bound, unit } => self.range(parameter, key, bound, unit, text),
             ParamType::Bool(filter) => {
                 let error = || format!("`{text}` is neither `true` nor `false`");
                 self.filter(parse_bool(text), filter, |value| value.to_string(), error)
@@ -186,6 +201,40 @@ impl ParamParser<'_> {
             Ok(canonical) => self.canonical.push((parameter.name, canonical)),
             Err(detail) => self.invalid(name, detail),
         }
+    }
+
+    /// Adds the filter of a bound and returns the value's canonical text.
+    fn range(
+        &mut self,
+        parameter: &Parameter,
+        key: &str,
+        bound: Bound,
+        unit: Unit,
+        text: &str,
+    ) -> Result<String, String> {
+        let (value, canonical) = match unit {
+            Unit::Number { min, max } => {
+                let number = parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+                    format!("`{text}` is not an integer from {min} to {max}, such as {}", parameter.example_number())
+                })?;
+                (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
+            }
+            Unit::Percent => {
+                let tenths = parse_percent(text)
+                    .ok_or_else(|| format!("`{text}` is not a percentage from 0 to 100, such as 12.5"))?;
+                (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
+            }
+            Unit::Date => {
+                let date = parse_date(text, bound).map_err(|detail| format!("`{text}` {detail}"))?;
+                (i64::from(date.days()), date.to_string())
+            }
+        };
+        let key = self.resource.table().sort_key(key);
+        self.filters.push(match bound {
+            Bound::Min => Filter::Range { key, min: value, max: i64::MAX },
+            Bound::Max => Filter::Range { key, min: i64::MIN, max: value },
+        });
+        Ok(canonical)
     }
 
     /// Adds the filter of a parsed value and returns the value's canonical text.
@@ -218,7 +267,11 @@ impl ParamParser<'_> {
                 continue;
             }
             match table.sort_keys().iter().position(|key| *key == name) {
-                Some(key) if keys.iter().any(|(known, _)| *known == key) => {}
+                Some(key) if keys.contains(&(key, direction)) => {}
+                Some(key) if keys.iter().any(|(known, _)| *known == key) => {
+                    let detail = format!("`{name}` is given in both directions; keep one, such as `sort=-{name}`");
+                    self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
+                }
                 Some(key) => {
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
@@ -244,6 +297,7 @@ impl ParamParser<'_> {
     }
 
     fn finish(mut self) -> Result<ParsedRequest, Issues> {
+        self.contradictions().into_iter().for_each(|issue| self.unknown(issue));
         let request = match self.resource {
             Resource::Leaderboard => Request::Leaderboard(LeaderboardQuery {
                 metric: self.metric.unwrap_or(Metric::HealthScore),
@@ -262,13 +316,22 @@ impl ParamParser<'_> {
             _ => Request::List(self.query()),
         };
         match self.errors.is_empty() {
-            true => Ok(ParsedRequest { request, canonical: self.canonical, warnings: Issues(self.warnings) }),
+            true => Ok(ParsedRequest {
+                request,
+                canonical: self.canonical,
+                warnings: Issues(self.warnings),
+                notes: self.notes,
+            }),
             false => Err(Issues(self.errors)),
         }
     }
 
     fn query(&mut self) -> Query {
-        let has_status = self.filters.iter().any(|filter| matches!(filter, Filter::AnyOf(Facet::Status, _)));
+        let is_status = |filter: &Filter| match filter {
+            Filter::Not(excluded) => matches!(**excluded, Filter::AnyOf(Facet::Status, _)),
+            filter => matches!(filter, Filter::AnyOf(Facet::Status, _)),
+        };
+        let has_status = self.filters.iter().any(is_status);
         if self.resource == Resource::Reviews && !has_status {
             let statuses = self.options.review_statuses.iter().map(|status| status.index() as u32).collect();
             self.filters.push(Filter::AnyOf(Facet::Status, statuses));
@@ -281,26 +344,5 @@ impl ParamParser<'_> {
         };
         let filters = std::mem::take(&mut self.filters);
         Query { table: self.resource.table(), text: self.text.take(), filters, order }
-    }
-}
-
-/// Parses decimal digits, saturating at `u64::MAX`.
-pub(crate) fn parse_uint(text: &str) -> Option<u64> {
-    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_digits.then(|| text.parse().unwrap_or(u64::MAX))
-}
-
-/// Parses a percentage as tenths of a percent.
-pub(crate) fn parse_percent(text: &str) -> Option<u16> {
-    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
-    // Rates have one decimal: a maximum between two tenths admits the lower one.
-    Some((percent * 10.0 + 1e-9).floor() as u16)
-}
-
-pub(crate) fn parse_bool(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "true" | "yes" | "1" => Some(true),
-        "false" | "no" | "0" => Some(false),
-        _ => None,
     }
 }

@@ -1,8 +1,9 @@
 //! Typed queries: which rows to list, and in which order.
 
-use crate::data::{Date, Direction, Facet, Table};
+use crate::data::vocabulary::{Vocabulary, normal};
+use crate::data::{Direction, Facet, Table};
 
-/// One condition on a row. It never matches a row whose value is unknown.
+/// One condition on a row. It never matches a row whose value is unknown, except [`Filter::Unknown`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Filter {
     /// The row has at least one of these values of a facet. An empty list matches nothing.
@@ -12,25 +13,51 @@ pub enum Filter {
         firms: Vec<u32>,
         startups: Vec<u32>,
     },
-    MinHealthScore(u8),
-    /// In tenths of a percent.
-    MaxGhostingRate(u16),
-    /// Approved reviews.
-    MinReviews(u32),
+    /// The row is one of these, ascending.
+    Rows(Vec<u32>),
+    /// The row does not match the filter, a list of values, and its value is known.
+    Not(Box<Filter>),
+    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`].
+    ///
+    /// [`Snapshot::values`]: crate::data::Snapshot::values
+    Range {
+        /// Index in [`Table::sort_keys`].
+        key: usize,
+        min: i64,
+        max: i64,
+    },
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
     CheckRange {
         min: u64,
         max: u64,
     },
-    /// The firm's last investment is on or after this date.
-    ActiveSince(Date),
-    /// Amount of a round, US dollars.
-    MinAmountUsd(u64),
-    /// The round was announced on or after this date.
-    Since(Date),
-    /// The round was announced on or before this date.
-    Until(Date),
+    Known(Property),
+    Unknown(Property),
+}
+
+/// What may be known of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Property {
+    /// Index in [`Table::sort_keys`].
+    Key(usize),
+    Facet(Facet),
+}
+
+impl Property {
+    /// The properties of a table with their names: those of the parameters that filter by them, or of sort keys.
+    pub fn all(table: Table) -> impl Iterator<Item = (&'static str, Self)> {
+        let facets = table.facets().iter().map(|facet| (facet.name(), Self::Facet(*facet)));
+        let keys = table.sort_keys().iter().enumerate().map(|(index, key)| (*key, Self::Key(index)));
+        facets.chain(keys.filter(|(key, _)| *key != "name" && *key != "rating"))
+    }
+
+    /// The property of this name; the plural of a record's field is accepted, such as `sectors`.
+    pub(crate) fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
+        let name = normal(name).replace('-', "_");
+        let name = if name == "lead_investors" { "lead" } else { &name };
+        Self::all(table).find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

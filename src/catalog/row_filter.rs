@@ -1,13 +1,13 @@
 //! The rows that match all filters, tested 64 at a time.
 //!
-//! Funding rounds are sorted by date, so a filter on the date is a range of rows.
+//! Tables are sorted by a value, such as the date of rounds: a filter on it is a range of rows.
 
 use std::ops::{Range, RangeInclusive};
 
 use crate::data::archive::facet_column::{Bits, RowSet};
-use crate::data::{Direction, Facet, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, Snapshot, Table};
+use crate::data::{Direction, Facet, NONE_U32, NONE_U64, Snapshot, Table};
 
-use crate::catalog::Filter;
+use crate::catalog::{Filter, Property};
 
 /// Maximum number of rows of short lists that are merged into one.
 const MAX_MERGED: usize = 2_048;
@@ -26,57 +26,85 @@ enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
     /// The rows of several short lists, ascending.
     Merged(Vec<u32>),
-    AtLeastU8(&'a [u8], u8),
-    AtMostU16(&'a [u16], u16),
-    AtLeastU32(&'a [u32], u32),
-    /// Rows with at least this rank; [`NONE_U32`] means no value.
-    RankFrom(&'a [u32], u32),
-    AtLeastI32(&'a [i32], i32),
+    /// Rows whose rank is in this range.
+    Ranks(&'a [u32], Range<u32>),
     CheckRange(&'a [u64], &'a [u64], RangeInclusive<u64>),
+    Not(Box<Self>),
 }
 
 impl<'a> RowFilter<'a> {
     pub fn of(snapshot: &'a Snapshot, table: Table, filters: &[Filter]) -> Self {
+        let rows = snapshot.rows(table);
+        let mut row_filter = Self { rows, bounds: 0..rows, predicates: Vec::with_capacity(filters.len()) };
+        filters.iter().for_each(|filter| row_filter.add(snapshot, table, filter));
+        row_filter.bounds.end = row_filter.bounds.end.max(row_filter.bounds.start);
+        row_filter
+    }
+
+    fn add(&mut self, snapshot: &'a Snapshot, table: Table, filter: &Filter) {
         let sets = |facet: Facet, values: &[u32]| -> Vec<RowSet<'a>> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
-        let rows = snapshot.rows(table);
-        let mut bounds = 0..rows;
-        let predicates = filters.iter().filter_map(|filter| {
-            Some(match filter {
-                Filter::AnyOf(facet, values) => Predicate::of(sets(*facet, values)),
-                Filter::MemberOf { firms, startups } => {
-                    let mut all = sets(Facet::Firm, firms);
-                    all.extend(sets(Facet::Startup, startups));
-                    Predicate::Sets(all)
+        let predicate = match filter {
+            Filter::AnyOf(facet, values) => Predicate::of(sets(*facet, values)),
+            Filter::MemberOf { firms, startups } => {
+                let mut all = sets(Facet::Firm, firms);
+                all.extend(sets(Facet::Startup, startups));
+                Predicate::Sets(all)
+            }
+            Filter::Rows(rows) => Predicate::Merged(rows.clone()),
+            Filter::Not(filter) => {
+                let mut inner = Self { rows: self.rows, bounds: 0..self.rows, predicates: Vec::new() };
+                inner.add(snapshot, table, filter);
+                self.predicates
+                    .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
+                match **filter {
+                    Filter::AnyOf(facet, _) => Predicate::Sets(vec![snapshot.known_rows(table, facet)]),
+                    _ => return,
                 }
-                Filter::MinHealthScore(min) => Predicate::AtLeastU8(snapshot.health_scores(), *min),
-                Filter::MaxGhostingRate(max) => Predicate::AtMostU16(snapshot.ghosting_rates(), *max),
-                Filter::MinReviews(min) => Predicate::AtLeastU32(snapshot.review_counts(), *min),
-                Filter::CheckRange { min, max } => {
-                    let (mins, maxes) = snapshot.check_sizes();
-                    Predicate::CheckRange(mins, maxes, *min..=*max)
-                }
-                Filter::ActiveSince(date) => Predicate::AtLeastI32(snapshot.last_investments(), date.days()),
-                // Latest first, rounds without a date last.
-                Filter::Since(date) => {
-                    let end = snapshot.round_dates().partition_point(|day| *day >= date.days());
-                    bounds.end = bounds.end.min(end as u32);
-                    return None;
-                }
-                Filter::Until(date) => {
-                    let start = snapshot.round_dates().partition_point(|day| *day > date.days());
-                    let known = snapshot.round_dates().partition_point(|day| *day != NONE_I32);
-                    bounds.start = bounds.start.max(start as u32);
-                    bounds.end = bounds.end.min(known as u32);
-                    return None;
-                }
-                Filter::MinAmountUsd(min) => amounts_from(snapshot, *min),
-            })
+            }
+            Filter::CheckRange { min, max } => {
+                let (mins, maxes) = snapshot.check_sizes();
+                Predicate::CheckRange(mins, maxes, *min..=*max)
+            }
+            Filter::Known(Property::Facet(facet)) => Predicate::Sets(vec![snapshot.known_rows(table, *facet)]),
+            Filter::Unknown(Property::Facet(facet)) => {
+                Predicate::Not(Box::new(Predicate::Sets(vec![snapshot.known_rows(table, *facet)])))
+            }
+            Filter::Unknown(Property::Key(key)) => Predicate::Ranks(snapshot.ranks(table, *key), NONE_U32..NONE_U32),
+            Filter::Known(Property::Key(key)) => return self.add_range(snapshot, table, *key, i64::MIN, i64::MAX),
+            Filter::Range { key, min, max } => return self.add_range(snapshot, table, *key, *min, *max),
+        };
+        self.predicates.push(predicate);
+    }
+
+    /// Adds the rows whose value of a sort key is from `min` to `max`.
+    fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
+        let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
+        let low = values.partition_point(|value| *value < min) as u32;
+        let high = values.partition_point(|value| *value <= max) as u32;
+        // Tables are sorted by their first key, descending: a range of values is a range of rows.
+        let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
+        if first_key == Some(table.sort_keys()[key]) {
+            let from = |rank: u32| ranks.partition_point(|known| *known != NONE_U32 && *known >= rank) as u32;
+            self.bounds.start = self.bounds.start.max(from(high));
+            self.bounds.end = self.bounds.end.min(from(low));
+            return;
+        }
+        let order = snapshot.order(table, key, Direction::Ascending);
+        let index = |rank: u32| order.partition_point(|row| ranks[*row as usize] < rank);
+        let in_range = &order[index(low)..index(high.max(low))];
+        if in_range.len() == self.rows as usize {
+            return;
+        }
+        self.predicates.push(match in_range.len() <= MAX_MERGED {
+            true => {
+                let mut rows = in_range.to_vec();
+                rows.sort_unstable();
+                Predicate::Merged(rows)
+            }
+            false => Predicate::Ranks(ranks, low..high),
         });
-        let predicates = predicates.collect();
-        bounds.end = bounds.end.max(bounds.start);
-        Self { rows, bounds, predicates }
     }
 
     pub fn contains(&self, row: u32) -> bool {
@@ -145,12 +173,7 @@ impl<'a> RowFilter<'a> {
 
     /// The number of lists that are searched to test a row.
     pub(crate) fn lists(&self) -> usize {
-        let lists = self.predicates.iter().map(|predicate| match predicate {
-            Predicate::Sets(sets) => sets.iter().filter(|set| matches!(set, RowSet::Sparse(_))).count(),
-            Predicate::Merged(_) => 1,
-            _ => 0,
-        });
-        lists.sum()
+        self.predicates.iter().map(Predicate::lists).sum()
     }
 
     /// The bits of all rows in words of 64.
@@ -222,16 +245,40 @@ impl<'a> Predicate<'a> {
         Self::Merged(rows)
     }
 
+    /// The number of lists that are searched to test a row.
+    fn lists(&self) -> usize {
+        match self {
+            Self::Sets(sets) => sets.iter().filter(|set| matches!(set, RowSet::Sparse(_))).count(),
+            Self::Merged(_) => 1,
+            Self::Not(predicate) => predicate.lists(),
+            Self::Ranks(..) | Self::CheckRange(..) => 0,
+        }
+    }
+
+    /// The positions of the first row from `first` in the lists.
+    fn cursors(&self, first: u32) -> Vec<usize> {
+        let cursor = |rows: &[u32]| rows.partition_point(|row| *row < first);
+        match self {
+            Self::Sets(sets) => {
+                let of_set = |set: &RowSet<'_>| match set {
+                    RowSet::Dense(_) => 0,
+                    RowSet::Sparse(rows) => cursor(rows),
+                };
+                sets.iter().map(of_set).collect()
+            }
+            Self::Merged(rows) => vec![cursor(rows)],
+            Self::Not(predicate) => predicate.cursors(first),
+            Self::Ranks(..) | Self::CheckRange(..) => Vec::new(),
+        }
+    }
+
     fn contains(&self, row: u32) -> bool {
         let at = row as usize;
         match self {
             Self::Sets(sets) => sets.iter().any(|set| set.contains(row)),
             Self::Merged(rows) => rows.binary_search(&row).is_ok(),
-            Self::AtLeastU8(values, min) => values.get(at).is_some_and(|v| passes_u8(*v, *min)),
-            Self::AtMostU16(values, max) => values.get(at).is_some_and(|v| passes_u16(*v, *max)),
-            Self::AtLeastU32(values, min) => values.get(at).is_some_and(|v| v >= min),
-            Self::RankFrom(ranks, min) => ranks.get(at).is_some_and(|rank| passes_rank(*rank, *min)),
-            Self::AtLeastI32(values, min) => values.get(at).is_some_and(|v| v >= min),
+            Self::Ranks(ranks, range) => ranks.get(at).is_some_and(|rank| passes_rank(*rank, range)),
+            Self::Not(predicate) => !predicate.contains(row),
             Self::CheckRange(mins, maxes, range) => {
                 mins.get(at).zip(maxes.get(at)).is_some_and(|(min, max)| passes_check(*min, *max, range))
             }
@@ -248,11 +295,8 @@ impl<'a> Predicate<'a> {
                 }
             }),
             Self::Merged(rows) => list_word(rows, index, &mut cursors[0]),
-            Self::AtLeastU8(values, min) => bits(chunk(values, index).iter(), |v| passes_u8(*v, *min)),
-            Self::AtMostU16(values, max) => bits(chunk(values, index).iter(), |v| passes_u16(*v, *max)),
-            Self::AtLeastU32(values, min) => bits(chunk(values, index).iter(), |v| v >= min),
-            Self::RankFrom(ranks, min) => bits(chunk(ranks, index).iter(), |rank| passes_rank(*rank, *min)),
-            Self::AtLeastI32(values, min) => bits(chunk(values, index).iter(), |v| v >= min),
+            Self::Ranks(ranks, range) => bits(chunk(ranks, index).iter(), |rank| passes_rank(*rank, range)),
+            Self::Not(predicate) => !predicate.word(index, cursors),
             Self::CheckRange(mins, maxes, range) => {
                 let checks = chunk(mins, index).iter().zip(chunk(maxes, index));
                 bits(checks, |(min, max)| passes_check(*min, *max, range))
@@ -273,34 +317,16 @@ fn list_word(rows: &[u32], index: usize, cursor: &mut usize) -> u64 {
 
 // Branch-free, so that the compiler vectorizes the tests.
 
-fn passes_u8(value: u8, min: u8) -> bool {
-    (value != NONE_U8) & (value >= min)
-}
-
-fn passes_u16(value: u16, max: u16) -> bool {
-    (value != NONE_U16) & (value <= max)
-}
-
-fn passes_rank(rank: u32, min: u32) -> bool {
-    rank.wrapping_sub(min) < NONE_U32 - min
+/// The range that begins and ends with [`NONE_U32`] is that of rows without a value.
+fn passes_rank(rank: u32, range: &Range<u32>) -> bool {
+    (rank.wrapping_sub(range.start) < range.end.wrapping_sub(range.start))
+        | ((range.start == NONE_U32) & (rank == NONE_U32))
 }
 
 /// Whether a check range has an amount of `range`. An unknown bound is open; with both unknown there is no match.
 fn passes_check(min: u64, max: u64, range: &RangeInclusive<u64>) -> bool {
     let (no_min, no_max) = (min == NONE_U64, max == NONE_U64);
     !(no_min & no_max) & (no_min | (min <= *range.end())) & (no_max | (*range.start() <= max))
-}
-
-/// The rounds that raised at least `min`, as a minimum rank in the order by amount.
-fn amounts_from(snapshot: &Snapshot, min: u64) -> Predicate<'_> {
-    const TABLE: Table = Table::Rounds;
-    let key = TABLE.sort_keys().iter().position(|key| *key == "amount_usd").expect("rounds are sorted by amount");
-    let (amounts, ranks) = (snapshot.round_amounts(), snapshot.ranks(TABLE, key));
-    let order = snapshot.order(TABLE, key, Direction::Ascending);
-    // Unknown amounts come last and are the largest number.
-    let first = order.partition_point(|row| amounts[*row as usize] < min);
-    let rank = order.get(first).map(|row| ranks[*row as usize]).filter(|rank| *rank != NONE_U32);
-    rank.map_or(Predicate::Sets(Vec::new()), |rank| Predicate::RankFrom(ranks, rank))
 }
 
 fn chunk<T>(values: &[T], index: usize) -> &[T] {
@@ -334,16 +360,7 @@ impl<'s, 'a> BitWords<'s, 'a> {
     fn from(filter: &'s RowFilter<'a>, first: usize) -> Self {
         let bounds = &filter.bounds;
         let first = first.max(bounds.start as usize / 64);
-        let cursor = |set: &RowSet<'_>| match set {
-            RowSet::Dense(_) => 0,
-            RowSet::Sparse(rows) => rows.partition_point(|row| (*row as usize) < first * 64),
-        };
-        let cursors = filter.predicates.iter().map(|predicate| match predicate {
-            Predicate::Sets(sets) => sets.iter().map(cursor).collect(),
-            Predicate::Merged(rows) => vec![cursor(&RowSet::Sparse(rows))],
-            _ => Vec::new(),
-        });
-        let cursors = cursors.collect();
+        let cursors = filter.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64)).collect();
         Self { filter, cursors, next: first, end: (bounds.end as usize).div_ceil(64) }
     }
 }

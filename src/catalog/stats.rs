@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::data::field::{SNAPSHOT, model};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, NONE_U64, ReviewStatus, Table};
+use crate::data::{Date, Facet, ReviewStatus, Table};
 
-use crate::catalog::{Catalog, Filter, RowFilter};
+use crate::catalog::{Catalog, Coverage};
 
 model! {
     /// Totals of a release.
@@ -28,12 +28,25 @@ model! {
         pub countries: u32,
         /// Number of firms with a published peer score.
         pub firms_with_health_score: u32,
-        /// Sum of the known amounts of all rounds, US dollars.
-        pub total_raised_usd: u64,
+        /// Sum of the known amounts of all rounds, US dollars; `null` if none is known.
+        pub total_raised_usd: Option<u64>,
+        /// Date of the first round; `null` if no date is known.
+        pub rounds_from: Option<Date>,
+        /// Date of the last round; `null` if no date is known.
+        pub rounds_until: Option<Date>,
+        pub coverage: Coverage,
         /// The snapshot's version.
         pub snapshot: String [pattern(SNAPSHOT)],
         /// Date of the release.
         pub released_on: Date,
+        /// A short description of the data.
+        pub title: String,
+        /// Where the data comes from.
+        pub source: String,
+        /// Terms of use.
+        pub license: String,
+        /// Whether the data is invented: no firm, startup, person or review is real.
+        pub invented: bool,
     }
 }
 
@@ -50,6 +63,7 @@ impl Catalog {
             let count = |table| snapshot.facet_count(table, Facet::Country, *country);
             count(Table::Firms) > 0 || count(Table::Startups) > 0
         });
+        let range = snapshot.round_range();
         Totals {
             firms: counts.firms,
             startups: counts.startups,
@@ -59,20 +73,16 @@ impl Catalog {
             sectors: counts.sectors,
             countries: countries.count() as u32,
             firms_with_health_score: snapshot.health_scores().iter().filter(|score| **score <= 100).count() as u32,
-            total_raised_usd: self.raised(&[]).unwrap_or(0),
+            total_raised_usd: self.amounts(&[]).sum_usd,
+            rounds_from: range.map(|(first, _)| first),
+            rounds_until: range.map(|(_, last)| last),
+            coverage: Coverage::of(snapshot),
             snapshot: snapshot.version().to_string(),
             released_on: snapshot.released_on(),
+            title: snapshot.title().to_owned(),
+            source: snapshot.source().to_owned(),
+            license: snapshot.license().to_owned(),
+            invented: snapshot.is_invented(),
         }
-    }
-
-    /// The sum of the known amounts of the rounds that match all filters, US dollars; `None` if no amount is known.
-    /// Cached for the life of the release.
-    pub fn raised(&self, filters: &[Filter]) -> Option<u64> {
-        self.sums.get_or_insert_with(filters.to_vec(), || {
-            let amounts = self.snapshot().round_amounts();
-            let rows = RowFilter::of(self.snapshot(), Table::Rounds, filters);
-            let known = rows.rows_from(0).map(|row| amounts[row as usize]).filter(|usd| *usd != NONE_U64);
-            known.reduce(u64::saturating_add)
-        })
     }
 }

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use crate::catalog::Catalog;
 use crate::data::fold::fold;
 use crate::data::{Facet, Table};
-use crate::search::Candidates;
 use crate::search::edit_distance::{distance_within, within_one_edit};
+use crate::search::{CLOSE_SCORE, Candidates};
 
 /// The maximum length of a text that is compared, in bytes.
 const MAX_LENGTH: usize = 128;
@@ -25,16 +25,36 @@ impl Catalog {
         candidates.nearest(text).map(|row| slug(row as u32).to_owned())
     }
 
-    /// The most similar city; of equally similar ones that with most firms.
-    pub(crate) fn nearest_city(&self, text: &str) -> Option<String> {
+    /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; of equally similar ones that
+    /// of most rows.
+    pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
-        let (cities, candidates) = self.cities.get_or_init(|| {
-            let mut cities: Vec<(u32, &str)> = (0..).zip(snapshot.cities()).collect();
-            cities.sort_by_key(|(city, _)| Reverse(snapshot.facet_count(Table::Firms, Facet::City, *city)));
-            let (cities, names): (Vec<_>, Vec<_>) = cities.into_iter().unzip();
-            (cities, Candidates::new(names))
+        let index = Facet::LISTED.iter().position(|known| *known == facet)?;
+        let (values, candidates) = self.terms[table as usize][index].get_or_init(|| {
+            let rows = |value: u32| snapshot.facet_count(table, facet, value);
+            let mut terms: Vec<(u32, &str)> =
+                (0..).zip(snapshot.terms(facet)).filter(|(value, _)| rows(*value) > 0).collect();
+            terms.sort_by_key(|(value, _)| Reverse(rows(*value)));
+            let (values, texts): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
+            (values, Candidates::new(texts))
         });
-        snapshot.city_name(cities[candidates.nearest(text)?])
+        self.term_name(facet, values[candidates.nearest(text)?])
+    }
+
+    fn term_name(&self, facet: Facet, value: u32) -> Option<String> {
+        match facet {
+            Facet::City => self.snapshot().city_name(value),
+            _ => self.snapshot().term(facet, value).map(str::to_owned),
+        }
+    }
+
+    /// A value of a facet of [`Facet::LISTED`] for examples: that of most rows of the table.
+    pub(crate) fn example_term(&self, table: Table, facet: Facet) -> String {
+        let rows = |value: u32| self.snapshot().facet_count(table, facet, value);
+        let values = (0..self.snapshot().facet_values(table, facet)).filter(|value| rows(*value) > 0);
+        let value = values.max_by_key(|value| (rows(*value), Reverse(*value)));
+        let fallback = || if facet == Facet::City { "London" } else { "example.com" }.to_owned();
+        value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(fallback)
     }
 
     /// The slugs nearest to a mistyped slug or name, without duplicates: those a few edits away, nearest first, then
@@ -52,8 +72,8 @@ impl Catalog {
         let mut matches = Vec::new();
         if near.len() < max {
             let results = self.search(table, &text.replace('-', " "), &|_| true);
-            let rows = results.hits.iter().map(|hit| hit.row).chain(results.did_you_mean);
-            matches.extend(rows.take(COMPARED_RESULTS));
+            let close = results.hits.iter().filter(|hit| hit.score >= CLOSE_SCORE).map(|hit| hit.row);
+            matches.extend(close.take(COMPARED_RESULTS));
             if edits > 0 {
                 let distance = |row| distance_within(&typed, snapshot.slug(table, row), edits);
                 near.extend(matches.iter().filter_map(|row| Some((distance(*row)?, *row))));

@@ -10,15 +10,16 @@ use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
 use crate::data::derive::record::Record;
 use crate::data::derive::row_order::RowOrders;
-use crate::data::derive::{Derived, each_ancestor};
+use crate::data::derive::{Derived, country_of, each_ancestor};
 use crate::data::fold::fold;
 use crate::data::import::Dataset;
 use crate::data::import::rows::Investor;
+use crate::data::import::website;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    Date, Facet, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind, Progress, Report,
-    SnapshotVersion, Stage, Table, import,
+    Date, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind, Progress,
+    RecordText, Report, Role, SnapshotVersion, Stage, Table, import,
 };
 
 pub fn check(folder: &Path, progress: &dyn Progress) -> Report {
@@ -66,10 +67,11 @@ impl Compiled {
         for table in Table::ALL {
             self.write_records(&mut writer, table)?;
         }
-        self.write_firms(&mut writer)?;
-        self.write_startups(&mut writer)?;
-        self.write_rounds(&mut writer)?;
-        self.write_people(&mut writer)?;
+        let terms = self.write_terms(&mut writer)?;
+        self.write_firms(&mut writer, &terms)?;
+        self.write_startups(&mut writer, &terms)?;
+        self.write_rounds(&mut writer, &terms)?;
+        self.write_people(&mut writer, &terms)?;
         self.write_reviews(&mut writer)?;
         self.write_sectors(&mut writer)?;
         writer.finish()
@@ -81,18 +83,44 @@ impl Compiled {
         let mut record = Record::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
         let mut ends: Vec<u32> = Vec::with_capacity(old.len() * table.fields().len());
+        let mut known = vec![0_u32; table.fields().len()];
         let mut at = 0_u64;
         writer.begin(&format!("{name}/text"))?;
         for row in old {
             record.write(&self.dataset, &self.derived, table, *row as usize);
             starts.push(at);
             ends.extend_from_slice(&record.ends);
+            let written = RecordText { text: &record.text, ends: &record.ends };
+            for (field, known) in known.iter_mut().enumerate() {
+                *known += u32::from(!matches!(written.value(table, field), b"null" | b"[]"));
+            }
             writer.append(&record.text)?;
             at += record.text.len() as u64;
         }
         starts.push(at);
         writer.section(&format!("{name}/starts"), &starts)?;
+        writer.section(&format!("{name}/known"), &known)?;
         writer.section(&format!("{name}/ends"), &ends)
+    }
+
+    /// Writes the values of the facets of [`Facet::LISTED`].
+    fn write_terms(&self, writer: &mut Writer<'_>) -> io::Result<Terms> {
+        let (firms, startups, people) = (&self.dataset.firms, &self.dataset.startups, &self.dataset.people);
+        let folded = |text: &Option<String>| text.as_deref().map(fold).filter(|folded| !folded.is_empty());
+        let host = |url: &Option<String>| url.as_deref().map(website::host).filter(|host| !host.is_empty());
+        let firm_cities: Vec<Option<String>> = firms.iter().map(|firm| folded(&firm.city)).collect();
+        let startup_cities: Vec<Option<String>> = startups.iter().map(|startup| folded(&startup.city)).collect();
+        let firm_hosts: Vec<Option<String>> = firms.iter().map(|firm| host(&firm.website)).collect();
+        let startup_hosts: Vec<Option<String>> = startups.iter().map(|startup| host(&startup.website)).collect();
+        let titles: Vec<Option<String>> = people.iter().map(|person| folded(&person.title)).collect();
+        let (cities, [city_of_firm, city_of_startup]) = numbered([&firm_cities, &startup_cities]);
+        let (hosts, [website_of_firm, website_of_startup]) = numbered([&firm_hosts, &startup_hosts]);
+        let (title_texts, [title_of_person]) = numbered([&titles]);
+        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts]) {
+            writer.texts(&format!("{}/terms", facet.name()), texts.into_iter())?;
+        }
+        let roles = titles.iter().map(|title| title.as_deref().map_or_else(Vec::new, Role::of_title)).collect();
+        Ok(Terms { city_of_firm, city_of_startup, website_of_firm, website_of_startup, title_of_person, roles })
     }
 
     fn begin<'a, 'w, 's>(
@@ -126,7 +154,7 @@ impl Compiled {
         })
     }
 
-    fn write_firms(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_firms(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
         let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
         let prominence = |row: usize| stats[row].investment_count.saturating_add(assessed[row].score.review_count);
@@ -146,9 +174,14 @@ impl Compiled {
         columns.order("review_count", |row| Some(assessed[row].score.review_count))?;
         columns.order("portfolio_count", |row| Some(stats[row].portfolio_count))?;
         columns.order("investment_count", |row| Some(stats[row].investment_count))?;
-        columns.order("last_investment_on", |row| stats[row].last_investment_on)?;
-        columns.order("check_min_usd", |row| firms[row].check_min_usd)?;
+        columns.order("last_investment_on", |row| stats[row].last_investment_on.map(Date::days))?;
+        columns.order("check_min_usd", |row| firms[row].check_min_usd.map(dollars))?;
         columns.order("founded_year", |row| firms[row].founded_year)?;
+        columns.order("check_max_usd", |row| firms[row].check_max_usd.map(dollars))?;
+        columns.order("aum_usd", |row| firms[row].aum_usd.map(dollars))?;
+        for metric in [Metric::Responsiveness, Metric::Fairness, Metric::ValueAdd, Metric::Activity] {
+            columns.order(metric.name(), |row| self.metric(metric, row))?;
+        }
 
         columns.facet(Facet::Stage, Stage::ALL.len(), |row, each| {
             stats[row].stages.iter().for_each(|stage| each(stage.index() as u32));
@@ -157,37 +190,33 @@ impl Compiled {
         columns.country_facet(|row| firms[row].country)?;
         columns.word_facet(Facet::Kind, |row| firms[row].kind)?;
 
-        let of_city: Vec<Option<String>> =
-            firms.iter().map(|firm| firm.city.as_deref().map(fold).filter(|city| !city.is_empty())).collect();
-        let mut cities: Vec<&str> = of_city.iter().flatten().map(String::as_str).collect();
-        cities.sort_unstable();
-        cities.dedup();
-        columns.texts("cities", cities.iter().copied())?;
-        columns.single_facet(Facet::City, cities.len(), |row| {
-            let city = of_city[row].as_deref()?;
-            Some(cities.binary_search(&city).expect("all cities are listed") as u32)
-        })?;
+        columns.term_facet(Facet::City, &terms.city_of_firm, |row| row)?;
+        columns.term_facet(Facet::Website, &terms.website_of_firm, |row| row)?;
         for metric in Metric::ALL {
             self.write_leaderboard(&mut columns, *metric)?;
         }
         Ok(())
     }
 
+    /// The value of a metric of a firm of the dataset; `None` if it is not ranked.
+    fn metric(&self, metric: Metric, firm: usize) -> Option<i32> {
+        let rank = self.derived.assessments[firm].rank;
+        let recent = self.derived.firms[firm].recent_investments;
+        match metric {
+            Metric::HealthScore => rank.map(|rank| rank.cautious_tenths),
+            Metric::Responsiveness => rank.map(|rank| rank.means[0]),
+            Metric::Fairness => rank.map(|rank| rank.means[1]),
+            Metric::ValueAdd => rank.map(|rank| rank.means[2]),
+            Metric::GhostingRate => rank.map(|rank| rank.ghosting),
+            Metric::Activity => (recent > 0).then_some(recent as i32),
+        }
+    }
+
     /// Writes the leaderboard of a metric: the ranked rows, best first, and their values.
     fn write_leaderboard(&self, columns: &mut ColumnWriter<'_, '_>, metric: Metric) -> io::Result<()> {
         let mut leaderboard: Vec<(i32, u32)> = Vec::new();
         for (row, old) in self.orders[Table::Firms].old.iter().enumerate() {
-            let rank = self.derived.assessments[*old as usize].rank;
-            let recent = self.derived.firms[*old as usize].recent_investments;
-            let value = match metric {
-                Metric::HealthScore => rank.map(|rank| rank.cautious_tenths),
-                Metric::Responsiveness => rank.map(|rank| rank.means[0]),
-                Metric::Fairness => rank.map(|rank| rank.means[1]),
-                Metric::ValueAdd => rank.map(|rank| rank.means[2]),
-                Metric::GhostingRate => rank.map(|rank| rank.ghosting),
-                Metric::Activity => (recent > 0).then_some(recent as i32),
-            };
-            leaderboard.extend(value.map(|value| (value, row as u32)));
+            leaderboard.extend(self.metric(metric, *old as usize).map(|value| (value, row as u32)));
         }
         let ascending = metric == Metric::GhostingRate;
         leaderboard.sort_unstable_by_key(|(value, row)| {
@@ -199,7 +228,7 @@ impl Compiled {
         columns.section(&format!("leaderboard/{}=", metric.name()), &values)
     }
 
-    fn write_startups(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_startups(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
         let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
         let prominence = |row: usize| {
@@ -209,19 +238,21 @@ impl Compiled {
         columns.names(|row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
 
         columns.name_order(|row| &startups[row].name)?;
-        columns.order("total_raised_usd", |row| stats[row].total_raised_usd)?;
+        columns.order("total_raised_usd", |row| stats[row].total_raised_usd.map(dollars))?;
         columns.order("round_count", |row| Some(stats[row].round_count))?;
-        columns.order("last_round_on", |row| stats[row].last_round_on)?;
+        columns.order("last_round_on", |row| stats[row].last_round_on.map(Date::days))?;
         columns.order("founded_year", |row| startups[row].founded_year)?;
 
         columns.word_facet(Facet::Stage, |row| startups[row].stage)?;
         self.write_sector_facet(&mut columns, |row| &startups[row].sectors)?;
         columns.country_facet(|row| startups[row].country)?;
         columns.word_facet(Facet::Status, |row| startups[row].status)?;
+        columns.term_facet(Facet::City, &terms.city_of_startup, |row| row)?;
+        columns.term_facet(Facet::Website, &terms.website_of_startup, |row| row)?;
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
 
-    fn write_rounds(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_rounds(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
         let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
@@ -233,24 +264,37 @@ impl Compiled {
         let mut investors: Vec<u32> = Vec::new();
         for row in &self.orders[Table::Rounds].old {
             for investor in &rounds[*row as usize].investors {
-                investors.push(self.orders.new_row(Table::Firms, investor.firm) << 1 | u32::from(investor.lead));
+                investors.push(
+                    self.orders.new_row(Table::Firms, investor.firm) << 1 | u32::from(investor.lead == Some(true)),
+                );
             }
             starts.push(investors.len() as u64);
         }
         columns.section("investors", &investors)?;
         columns.section("investors#", &starts)?;
 
-        columns.order("announced_on", |row| rounds[row].announced_on)?;
-        columns.order("amount_usd", |row| rounds[row].amount_usd)?;
+        columns.order("announced_on", |row| rounds[row].announced_on.map(Date::days))?;
+        columns.order("amount_usd", |row| rounds[row].amount_usd.map(dollars))?;
 
         columns.word_facet(Facet::Stage, |row| Some(rounds[row].stage))?;
         self.write_sector_facet(&mut columns, |row| &startups[rounds[row].startup as usize].sectors)?;
         columns.country_facet(|row| startups[rounds[row].startup as usize].country)?;
         columns.single_facet(Facet::Startup, startups.len(), |row| Some(startup(row)))?;
-        self.write_investor_facet(&mut columns, |row| &rounds[row].investors)
+        self.write_investor_facet(&mut columns, |row| &rounds[row].investors)?;
+        columns.facet(Facet::Lead, self.dataset.firms.len(), |row, each| {
+            let leads = rounds[row].investors.iter().filter(|investor| investor.lead == Some(true));
+            leads.for_each(|investor| each(self.orders.new_row(Table::Firms, investor.firm)));
+        })?;
+        columns.term_facet(Facet::City, &terms.city_of_startup, |row| rounds[row].startup as usize)?;
+        columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
+            let kind_of = |investor: &Investor| self.dataset.firms[investor.firm as usize].kind;
+            let kinds =
+                rounds[row].investors.iter().filter_map(kind_of).fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
+            (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);
+        })
     }
 
-    fn write_people(&self, writer: &mut Writer<'_>) -> io::Result<()> {
+    fn write_people(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let people = &self.dataset.people;
         let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
         let prominence = |row: usize| match people[row].organization_kind {
@@ -260,7 +304,7 @@ impl Compiled {
         columns.names(|row| &people[row].name, |_| &[], prominence)?;
         columns.name_order(|row| &people[row].name)?;
         columns.word_facet(Facet::Kind, |row| Some(people[row].organization_kind))?;
-        columns.country_facet(|row| people[row].country)?;
+        columns.country_facet(|row| country_of(&self.dataset, &people[row]).map(|(country, _)| country))?;
         let member = |kind: OrganizationKind, table: Table, row: usize| {
             let person = &people[row];
             (person.organization_kind == kind).then(|| self.orders.new_row(table, person.organization))
@@ -270,14 +314,28 @@ impl Compiled {
         })?;
         columns.single_facet(Facet::Startup, self.dataset.startups.len(), |row| {
             member(OrganizationKind::Startup, Table::Startups, row)
-        })
+        })?;
+        columns.single_facet(Facet::City, terms.city_of_firm.0, |row| {
+            let organization = people[row].organization as usize;
+            match people[row].organization_kind {
+                OrganizationKind::Firm => terms.city_of_firm.1[organization],
+                OrganizationKind::Startup => terms.city_of_startup.1[organization],
+            }
+        })?;
+        columns.facet(Facet::Role, Role::ALL.len(), |row, each| {
+            terms.roles[row].iter().for_each(|role| each(role.index() as u32));
+        })?;
+        columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)
     }
 
     fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
-        columns.order("created_on", |row| Some(reviews[row].created_on))?;
+        columns.order("created_on", |row| Some(reviews[row].created_on.days()))?;
         columns.order("rating", |row| Some(reviews[row].rating))?;
+        columns.order("responsiveness", |row| reviews[row].responsiveness)?;
+        columns.order("fairness", |row| reviews[row].fairness)?;
+        columns.order("value_add", |row| reviews[row].value_add)?;
         columns.single_facet(Facet::Firm, self.dataset.firms.len(), |row| {
             Some(self.orders.new_row(Table::Firms, reviews[row].firm))
         })?;
@@ -297,8 +355,39 @@ impl Compiled {
         columns.name_order(|row| &sectors[row].name)?;
         columns.order("vc_count", |row| Some(stats[row].vc_count))?;
         columns.order("startup_count", |row| Some(stats[row].startup_count))?;
+        columns.order("average_health_score", |row| stats[row].average_health_tenths)?;
         columns.single_facet(Facet::Parent, sectors.len(), parent)
     }
+}
+
+/// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
+type TermValues = (usize, Vec<Option<u32>>);
+
+/// The values of the facets of [`Facet::LISTED`], and the roles of people.
+struct Terms {
+    city_of_firm: TermValues,
+    city_of_startup: TermValues,
+    website_of_firm: TermValues,
+    website_of_startup: TermValues,
+    title_of_person: TermValues,
+    roles: Vec<Vec<Role>>,
+}
+
+/// The distinct texts of all lists, ascending, and the index of each text of each list.
+fn numbered<const N: usize>(lists: [&Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
+    let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let number = |text: &Option<String>| {
+        text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
+    };
+    let values = lists.map(|list| (texts.len(), list.iter().map(number).collect()));
+    (texts, values)
+}
+
+/// An amount as a number to sort by; none is above this range.
+fn dollars(usd: u64) -> i64 {
+    i64::try_from(usd).unwrap_or(i64::MAX)
 }
 
 fn days(date: Option<Date>) -> i32 {

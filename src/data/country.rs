@@ -65,6 +65,17 @@ static TABLE: Lazy<Table> = Lazy::new(|| {
     Table { entries, by_text, names }
 });
 
+/// The names of each region and its countries.
+static REGIONS: Lazy<Vec<(Vec<&'static str>, Vec<Country>)>> = Lazy::new(|| {
+    let lines = include_str!("regions.txt").lines().filter(|line| !line.starts_with('#'));
+    let region = |line: &'static str| {
+        let (names, codes) = line.split_once(": ").expect("names and codes");
+        let country = |code| Country::from_alpha2(code).expect("a code of ISO 3166-1");
+        (names.split('|').collect(), codes.split(' ').map(country).collect())
+    };
+    lines.map(region).collect()
+});
+
 /// The usual name and spelling: `The United States Of America` → `United States`.
 fn short_name(alpha2: &str, long_name: &'static str) -> String {
     if let Some((_, name)) = usual_names().find(|(known, _)| *known == alpha2) {
@@ -130,6 +141,18 @@ impl Country {
         &TABLE.entries[self.index()].name
     }
 
+    /// The countries of a region by its name, such as `europe` or `dach`, in order of their codes.
+    pub fn of_region(name: &str) -> Option<&'static [Self]> {
+        let folded = fold(name);
+        let name = folded.strip_prefix("the ").unwrap_or(&folded);
+        REGIONS.iter().find(|(names, _)| names.contains(&name)).map(|(_, countries)| countries.as_slice())
+    }
+
+    /// The first name of each region.
+    pub fn regions() -> impl Iterator<Item = &'static str> {
+        REGIONS.iter().filter_map(|(names, _)| names.first().copied())
+    }
+
     /// All English names that [`Country::read`] accepts, folded and sorted.
     pub fn names() -> impl Iterator<Item = (&'static str, Self)> {
         TABLE.names.iter().map(|(name, country)| (name.as_str(), *country))
@@ -186,11 +209,54 @@ mod tests {
             ("Virgin Islands, U.S.", "VI"),
             ("Virgin Islands, British", "VG"),
             ("Tanzania, United Republic of", "TZ"),
+            ("Viet Nam", "VN"),
+            ("Holy See (Vatican City State)", "VA"),
+            ("Saint Martin (French part)", "MF"),
+            ("Sint Maarten (Dutch part)", "SX"),
+            ("U.S.", "US"),
+            ("U.S.A.", "US"),
+            ("U.K.", "GB"),
+            ("Deutschland", "DE"),
+            ("Österreich", "AT"),
+            ("España", "ES"),
+            ("Korea, South", "KR"),
         ] {
             assert_eq!(Country::read(text).map(Country::alpha2), Some(alpha2), "{text}");
         }
         assert_eq!(Country::read("Atlantis"), None);
         assert_eq!(Country::read(""), None);
+    }
+
+    #[test]
+    fn regions_are_read_and_their_countries_are_in_order() {
+        let codes = |name: &str| -> Vec<&str> {
+            Country::of_region(name).unwrap_or_default().iter().map(|country| country.alpha2()).collect()
+        };
+        assert_eq!(codes("DACH"), ["AT", "CH", "DE"]);
+        assert_eq!(codes("the Nordics"), codes("Nordic countries"));
+        assert_eq!(codes("European Union").len(), 27);
+        assert_eq!(codes("Germany"), [""; 0]);
+        for (names, countries) in REGIONS.iter() {
+            assert!(countries.is_sorted() && countries.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+            for name in names {
+                assert_eq!((fold(name).as_str(), Country::read(name)), (*name, None), "{name}");
+            }
+        }
+        // The parts of a whole are in it.
+        let parts = [
+            ("dach", "europe"),
+            ("eu", "europe"),
+            ("eu", "eea"),
+            ("scandinavia", "nordics"),
+            ("gcc", "mena"),
+            ("south america", "latam"),
+            ("caribbean", "latam"),
+            ("sub saharan africa", "africa"),
+            ("asean", "apac"),
+        ];
+        for (part, whole) in parts {
+            assert!(codes(part).iter().all(|code| codes(whole).contains(code)), "{part}");
+        }
     }
 
     #[test]

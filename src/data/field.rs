@@ -18,6 +18,8 @@
 //! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would be
 //! built for `build.rs` as well.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::data::Date;
@@ -193,6 +195,8 @@ pub enum JsonType {
     Number,
     Boolean,
     List(&'static JsonType),
+    /// Values by name.
+    Map(&'static JsonType),
     Object(&'static Definition),
 }
 
@@ -242,6 +246,10 @@ impl<T: JsonValue> JsonValue for Option<T> {
 
 impl<T: JsonValue> JsonValue for Vec<T> {
     const TYPE: JsonType = JsonType::List(&T::TYPE);
+}
+
+impl<T: JsonValue> JsonValue for BTreeMap<&'static str, T> {
+    const TYPE: JsonType = JsonType::Map(&T::TYPE);
 }
 
 impl<T: JsonValue> JsonValue for [T] {

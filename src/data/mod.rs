@@ -29,4 +29,4 @@ pub use names::Names;
 pub use schema::{Facet, Metric, Table};
 pub use snapshot::{Counts, Direction, Snapshot};
 pub use version::SnapshotVersion;
-pub use vocabulary::{FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus};
+pub use vocabulary::{CountrySource, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus};

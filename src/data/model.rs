@@ -165,8 +165,8 @@ model! {
         pub slug: S [slug],
         /// The firm's name.
         pub name: S,
-        /// Whether it led a round.
-        pub lead: bool,
+        /// Whether it led a round; `null` if none of its rounds names it as lead and one of them names no lead.
+        pub lead: Option<bool>,
     }
 
     /// A funding round of a startup.
@@ -181,8 +181,8 @@ model! {
         pub amount_usd: Option<u64>,
         /// Date of the announcement.
         pub announced_on: Option<Date>,
-        /// Firms that led the round.
-        pub lead_investors: Vec<Reference<S>>,
+        /// Firms that led the round; `null` if the round names none.
+        pub lead_investors: Option<Vec<Reference<S>>>,
         /// Firms that joined the round, including leads.
         pub investors: Vec<Reference<S>>,
         /// Slugs of the startup's sectors.
@@ -210,8 +210,10 @@ model! {
         /// Job title.
         pub title: Option<S>,
         pub organization: Organization<S>,
-        /// Country of the workplace, ISO 3166-1 alpha-2.
+        /// Country of the workplace, ISO 3166-1 alpha-2; if it is unknown, that of the organization.
         pub country: Option<S> [one_of("Country")],
+        /// Whether the country is the person's own or that of the organization; `null` if neither is known.
+        pub country_source: Option<S> [one_of("CountrySource")],
     }
 
     /// The firm or startup that a person works at.
@@ -277,6 +279,6 @@ impl FundingRound {
     /// Whether the firm with this slug led the round.
     #[must_use]
     pub fn led_by(&self, slug: &str) -> bool {
-        self.lead_investors.iter().any(|firm| firm.slug == slug)
+        self.lead_investors.iter().flatten().any(|firm| firm.slug == slug)
     }
 }

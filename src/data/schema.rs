@@ -105,12 +105,18 @@ impl Table {
                 "last_investment_on",
                 "check_min_usd",
                 "founded_year",
+                "check_max_usd",
+                "aum_usd",
+                "responsiveness",
+                "fairness",
+                "value_add",
+                "activity",
             ],
             Self::Startups => &["name", "total_raised_usd", "round_count", "last_round_on", "founded_year"],
             Self::Rounds => &["announced_on", "amount_usd"],
             Self::People => &["name"],
-            Self::Reviews => &["created_on", "rating"],
-            Self::Sectors => &["name", "vc_count", "startup_count"],
+            Self::Reviews => &["created_on", "rating", "responsiveness", "fairness", "value_add"],
+            Self::Sectors => &["name", "vc_count", "startup_count", "average_health_score"],
         }
     }
 
@@ -127,13 +133,42 @@ impl Table {
         }
     }
 
+    /// The index of a sort key.
+    ///
+    /// # Panics
+    /// If the table has no such key: names come from the code, never from a request.
+    #[must_use]
+    pub fn sort_key(self, name: &str) -> usize {
+        let index = self.sort_keys().iter().position(|key| *key == name);
+        index.unwrap_or_else(|| panic!("{} have no sort key `{name}`", self.name()))
+    }
+
     #[must_use]
     pub fn facets(self) -> &'static [Facet] {
         match self {
-            Self::Firms => &[Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind],
-            Self::Startups => &[Facet::Stage, Facet::Sector, Facet::Country, Facet::Status, Facet::Investor],
-            Self::Rounds => &[Facet::Stage, Facet::Sector, Facet::Country, Facet::Startup, Facet::Investor],
-            Self::People => &[Facet::Kind, Facet::Country, Facet::Firm, Facet::Startup],
+            Self::Firms => &[Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind, Facet::Website],
+            Self::Startups => &[
+                Facet::Stage,
+                Facet::Sector,
+                Facet::Country,
+                Facet::City,
+                Facet::Status,
+                Facet::Investor,
+                Facet::Website,
+            ],
+            Self::Rounds => &[
+                Facet::Stage,
+                Facet::Sector,
+                Facet::Country,
+                Facet::City,
+                Facet::Startup,
+                Facet::Investor,
+                Facet::Lead,
+                Facet::Kind,
+            ],
+            Self::People => {
+                &[Facet::Kind, Facet::Country, Facet::City, Facet::Firm, Facet::Startup, Facet::Role, Facet::Title]
+            }
             Self::Reviews => &[Facet::Firm, Facet::Status, Facet::Stage, Facet::Ghosted, Facet::Rating],
             Self::Sectors => &[Facet::Parent],
         }
@@ -150,14 +185,16 @@ vocabulary! {
         Sector = "sector",
         /// Indexes into `Country::all`.
         Country = "country",
-        /// Indexes into the list of folded city names.
+        /// Indexes into the list of folded city names: of rounds that of the startup, of people that of the organization.
         City = "city",
-        /// Indexes into `FirmKind::ALL`; for people into `OrganizationKind::ALL`.
+        /// Indexes into `FirmKind::ALL`, of rounds the kinds of the investors; of people into `OrganizationKind::ALL`.
         Kind = "kind",
         /// Indexes into `StartupStatus::ALL` or `ReviewStatus::ALL`.
         Status = "status",
         /// Rows of the firms that invested.
         Investor = "investor",
+        /// Rows of the firms that led.
+        Lead = "lead",
         /// Rows of the startups.
         Startup = "startup",
         /// Rows of the firms.
@@ -168,7 +205,18 @@ vocabulary! {
         Rating = "rating",
         /// Rows of the sectors.
         Parent = "parent",
+        /// Indexes into `Role::ALL`.
+        Role = "role",
+        /// Indexes into the list of folded job titles.
+        Title = "title",
+        /// Indexes into the list of hosts of websites, without `www.`.
+        Website = "website",
     }
+}
+
+impl Facet {
+    /// Facets whose values are texts that the snapshot lists.
+    pub const LISTED: [Self; 3] = [Self::City, Self::Title, Self::Website];
 }
 
 vocabulary! {
@@ -184,7 +232,7 @@ vocabulary! {
         ValueAdd = "value_add",
         /// Smoothed share of ghosted founders, lowest first.
         GhostingRate = "ghosting_rate",
-        /// Rounds joined in the 365 days before the release.
+        /// Rounds joined in the 365 days up to the newest round of the data.
         Activity = "activity",
     }, |text: &str| Metric::ALL.iter().copied().find(|metric| metric.name().replace('_', "-") == text)
 }

@@ -7,14 +7,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::data::archive::facet_column::{FacetColumn, RowSet};
-use crate::data::archive::own_columns::{FirmColumns, RoundColumns};
+use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
 use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::field::model;
 use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_U32, Names, RecordText, SnapshotVersion, Stage, Table,
+    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, RecordText, SnapshotVersion,
+    Stage, Table,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub struct Snapshot {
     firms: FirmColumns,
     rounds: RoundColumns,
     sector_parent: Column<u32>,
+    /// In the order of [`Facet::LISTED`].
+    terms: [TermColumns; 3],
 }
 
 model! {
@@ -77,7 +80,9 @@ impl Snapshot {
         let sector_parent = archive.column("sectors/parent", sectors)?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || (*sector as usize) < sectors;
         check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
-        Ok(Self { archive, meta, tables, firms, rounds, sector_parent })
+        let [cities, titles, websites] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
+        let terms = [cities?, titles?, websites?];
+        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms })
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -166,6 +171,11 @@ impl Snapshot {
         RecordText { text, ends }
     }
 
+    /// Number of rows with a value of a field, an index in [`Table::fields`]; an empty list is no value.
+    pub fn known_values(&self, table: Table, field: usize) -> u32 {
+        self.archive.get(&self.table_columns(table).known)[field]
+    }
+
     /// The rows sorted by a key, an index in [`Table::sort_keys`].
     pub fn order(&self, table: Table, key: usize, direction: Direction) -> &[u32] {
         let order = &self.table_columns(table).orders[key];
@@ -178,6 +188,12 @@ impl Snapshot {
     /// Each row's rank by a key, an index in [`Table::sort_keys`]; equal values share a rank. [`NONE_U32`]: no value.
     pub fn ranks(&self, table: Table, key: usize) -> &[u32] {
         self.archive.get(&self.table_columns(table).orders[key].ranks)
+    }
+
+    /// The distinct values of a key, ascending; that of a row is at its rank. Empty for names. Dates are days, ratings
+    /// of one decimal tenths, and leaderboard metrics as in [`Snapshot::leaderboard`].
+    pub fn values(&self, table: Table, key: usize) -> &[i64] {
+        self.table_columns(table).orders[key].values.as_ref().map_or(&[], |values| self.archive.get(values))
     }
 
     fn facet(&self, table: Table, facet: Facet) -> Option<&FacetColumn> {
@@ -198,13 +214,36 @@ impl Snapshot {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| column.rows(&self.archive, value, self.rows(table)))
     }
 
-    /// The value of [`Facet::City`] for a folded city name.
-    pub fn city(&self, folded: &str) -> Option<u32> {
-        let (mut low, mut high) = (0, self.firms.city_count);
+    /// Number of rows that have any value of a facet.
+    pub fn known_count(&self, table: Table, facet: Facet) -> u32 {
+        self.facet(table, facet).map_or(0, FacetColumn::known_count)
+    }
+
+    /// A bit for each row that has any value of a facet.
+    pub fn known_rows(&self, table: Table, facet: Facet) -> RowSet<'_> {
+        self.facet(table, facet).map_or(RowSet::EMPTY, |column| RowSet::Dense(column.known(&self.archive)))
+    }
+
+    /// The values of a facet of [`Facet::LISTED`], ascending: folded cities and titles, hosts.
+    pub fn terms(&self, facet: Facet) -> impl Iterator<Item = &str> {
+        let columns = Facet::LISTED.iter().position(|known| *known == facet).map(|index| &self.terms[index]);
+        columns.into_iter().flat_map(|columns| (0..columns.count).map(|value| self.archive.text(&columns.texts, value)))
+    }
+
+    /// The text of a value of a facet of [`Facet::LISTED`].
+    pub fn term(&self, facet: Facet, value: u32) -> Option<&str> {
+        let columns = &self.terms[Facet::LISTED.iter().position(|known| *known == facet)?];
+        (value < columns.count).then(|| self.archive.text(&columns.texts, value))
+    }
+
+    /// The value of a facet of [`Facet::LISTED`] with this text.
+    pub fn find_term(&self, facet: Facet, text: &str) -> Option<u32> {
+        let columns = &self.terms[Facet::LISTED.iter().position(|known| *known == facet)?];
+        let (mut low, mut high) = (0, columns.count);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.archive.text(&self.firms.cities, middle as u32).cmp(folded) {
-                std::cmp::Ordering::Equal => return Some(middle as u32),
+            match self.archive.text(&columns.texts, middle).cmp(text) {
+                std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
@@ -212,15 +251,13 @@ impl Snapshot {
         None
     }
 
-    pub fn cities(&self) -> impl Iterator<Item = &str> {
-        (0..self.firms.city_count as u32).map(|city| self.archive.text(&self.firms.cities, city))
-    }
-
-    /// The name of a value of [`Facet::City`], as spelled by its first firm.
+    /// The name of a value of [`Facet::City`], as spelled by its first firm or startup.
     pub fn city_name(&self, city: u32) -> Option<String> {
-        let row = self.facet_rows(Table::Firms, Facet::City, city).iter().next()?;
-        let field = Table::Firms.field_index("city");
-        serde_json::from_slice(self.record(Table::Firms, row).value(Table::Firms, field)).ok()
+        let mut rows = [Table::Firms, Table::Startups]
+            .into_iter()
+            .filter_map(|table| Some((table, self.facet_rows(table, Facet::City, city).iter().next()?)));
+        let (table, row) = rows.next()?;
+        serde_json::from_slice(self.record(table, row).value(table, table.field_index("city"))).ok()
     }
 
     /// Health scores of the firms; [`NONE_U8`](crate::data::NONE_U8): none.
@@ -265,6 +302,23 @@ impl Snapshot {
     /// Dates of the rounds in days; [`NONE_I32`](crate::data::NONE_I32): unknown.
     pub fn round_dates(&self) -> &[i32] {
         self.archive.get(&self.rounds.announced_on)
+    }
+
+    /// The dates of the first and the last round; `None` if no date is known.
+    pub fn round_range(&self) -> Option<(Date, Date)> {
+        // Latest first, unknown dates last.
+        let dates = self.round_dates();
+        let dated = &dates[..dates.partition_point(|day| *day != NONE_I32)];
+        Some((Date::from_days(*dated.last()?), Date::from_days(*dated.first()?)))
+    }
+
+    /// The date that recent activity is counted back from: that of the newest round, as far as the data goes. A round
+    /// after the release is planned or has a mistyped year.
+    pub fn activity_until(&self) -> Date {
+        let released_on = self.released_on();
+        let dates = self.round_dates();
+        let newest = dates.get(dates.partition_point(|day| *day > released_on.days()));
+        newest.filter(|day| **day != NONE_I32).map_or(released_on, |day| Date::from_days(*day))
     }
 
     pub fn round_startup(&self, row: u32) -> u32 {

@@ -172,6 +172,112 @@ vocabulary! {
     }
 }
 
+vocabulary! {
+    /// Where the country of a person is from.
+    CountrySource, "country_source", {
+        /// It is the person's own.
+        Person = "person",
+        /// It is that of the firm or startup: the person's own is unknown.
+        Organization = "organization",
+    }
+}
+
+vocabulary! {
+    /// What a person does, by the words of the title; one title may name several roles.
+    Role, "role", {
+        /// Founders and co-founders.
+        Founder = "founder",
+        Ceo = "ceo",
+        Cto = "cto",
+        Cfo = "cfo",
+        Coo = "coo",
+        /// Other chief officers, presidents and executives.
+        Executive = "executive",
+        Partner = "partner",
+        Principal = "principal",
+        Director = "director",
+        VicePresident = "vice-president",
+        Head = "head",
+        Manager = "manager",
+        Associate = "associate",
+        Analyst = "analyst",
+        Engineer = "engineer",
+        /// Angels and other investors.
+        Investor = "investor",
+        /// Advisors, mentors and scouts.
+        Advisor = "advisor",
+        /// Members of a board, chairs.
+        Board = "board",
+        /// Any other title.
+        Other = "other",
+    }, |text: &str| match text {
+        "co-founder" | "cofounder" | "founders" => Some(Role::Founder),
+        "chief-executive-officer" => Some(Role::Ceo),
+        "vp" => Some(Role::VicePresident),
+        "angel" => Some(Role::Investor),
+        "adviser" => Some(Role::Advisor),
+        _ => None,
+    }
+}
+
+impl Role {
+    /// Words of folded titles and the roles that they name.
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("founder", Self::Founder),
+        ("cofounder", Self::Founder),
+        ("founders", Self::Founder),
+        ("ceo", Self::Ceo),
+        ("chief executive", Self::Ceo),
+        ("cto", Self::Cto),
+        ("chief technology", Self::Cto),
+        ("cfo", Self::Cfo),
+        ("chief financial", Self::Cfo),
+        ("coo", Self::Coo),
+        ("chief operating", Self::Coo),
+        ("chief", Self::Executive),
+        ("president", Self::Executive),
+        ("executive", Self::Executive),
+        ("partner", Self::Partner),
+        ("partners", Self::Partner),
+        ("principal", Self::Principal),
+        ("director", Self::Director),
+        ("vice president", Self::VicePresident),
+        ("vp", Self::VicePresident),
+        ("head", Self::Head),
+        ("manager", Self::Manager),
+        ("associate", Self::Associate),
+        ("analyst", Self::Analyst),
+        ("engineer", Self::Engineer),
+        ("engineering", Self::Engineer),
+        ("investor", Self::Investor),
+        ("angel", Self::Investor),
+        ("advisor", Self::Advisor),
+        ("adviser", Self::Advisor),
+        ("mentor", Self::Advisor),
+        ("scout", Self::Advisor),
+        ("board", Self::Board),
+        ("chair", Self::Board),
+        ("chairman", Self::Board),
+        ("chairwoman", Self::Board),
+    ];
+
+    /// The roles that a folded title names, ascending; `Other` if none is known.
+    pub(crate) fn of_title(folded: &str) -> Vec<Self> {
+        let padded = format!(" {folded} ");
+        let names = |words: &str| padded.contains(&format!(" {words} "));
+        let mut roles: Vec<Self> =
+            Self::WORDS.iter().filter(|(words, _)| names(words)).map(|(_, role)| *role).collect();
+        // A vice president is no president.
+        if roles.iter().any(|role| matches!(role, Self::Ceo | Self::Cto | Self::Cfo | Self::Coo | Self::VicePresident))
+        {
+            roles.retain(|role| *role != Self::Executive);
+        }
+        roles.sort_unstable();
+        roles.dedup();
+        if roles.is_empty() { vec![Self::Other] } else { roles }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +302,21 @@ mod tests {
     }
 
     #[test]
+    fn a_title_names_its_roles() {
+        for (title, roles) in [
+            ("co founder and ceo", &[Role::Founder, Role::Ceo][..]),
+            ("founding partner", &[Role::Partner]),
+            ("chief executive officer", &[Role::Ceo]),
+            ("chief scientific officer", &[Role::Executive]),
+            ("vice president of sales", &[Role::VicePresident]),
+            ("angel investor", &[Role::Investor]),
+            ("headhunter", &[Role::Other]),
+        ] {
+            assert_eq!(Role::of_title(title), roles, "{title}");
+        }
+    }
+
+    #[test]
     fn a_value_is_found_at_its_own_index() {
         fn check<V: Vocabulary + PartialEq + std::fmt::Debug>() {
             for value in V::ALL {
@@ -208,5 +329,6 @@ mod tests {
         check::<StartupStatus>();
         check::<ReviewStatus>();
         check::<OrganizationKind>();
+        check::<Role>();
     }
 }

@@ -12,6 +12,7 @@ pub enum Code {
     UnknownParameter,
     InvalidParameter,
     UnknownValue,
+    AmbiguousValue,
     UnknownField,
     InvalidCursor,
     CursorMismatch,
@@ -41,10 +42,11 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
+        Self::AmbiguousValue,
         Self::UnknownField,
         Self::InvalidCursor,
         Self::CursorMismatch,
@@ -86,7 +88,8 @@ impl Code {
                 "invalid_parameter",
                 400,
                 "Invalid parameter",
-                "A value is not of its parameter's type or range, such as an impossible date.",
+                "A value is not of its parameter's type or range, such as an impossible date; is empty; begins with a sign \
+                 or operator; or contradicts another, such as `since` after `until`.",
             ),
             Self::UnknownValue => (
                 "unknown_value",
@@ -94,6 +97,12 @@ impl Code {
                 "Unknown value",
                 "A value is not in its vocabulary. `did_you_mean` has the most similar value. v1 and v2 ignore the value \
                  and add a warning.",
+            ),
+            Self::AmbiguousValue => (
+                "ambiguous_value",
+                400,
+                "Ambiguous value",
+                "Several records have this name; `accepted` has their slugs. v1 and v2 ignore the value and add a warning.",
             ),
             Self::UnknownField => (
                 "unknown_field",

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::catalog::params::{ParamType, Unit};
 use crate::mcp::{ArgError, Tool};
 use crate::search::nearest;
 
@@ -21,22 +22,29 @@ pub struct Argument {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ArgType {
     Text,
-    /// Text, or a list of which any value may match.
+    /// Text with several values separated by commas, or a list.
     Texts,
-    Word(&'static [&'static str]),
-    /// One of these words, or a list of them.
-    Words(&'static [&'static str]),
-    Number {
-        min: i64,
-        max: i64,
-    },
+    /// A whole number, as the catalog reads it.
+    Number,
+    Bool,
     /// An integer from `min` on; above `max` it is clamped.
     Count {
         default: i64,
         min: i64,
         max: i64,
     },
-    Day,
+}
+
+impl ArgType {
+    /// The type of the argument that corresponds to a parameter.
+    pub(crate) fn of(parameter: ParamType) -> Self {
+        match parameter {
+            ParamType::Text | ParamType::Metric | ParamType::Range { unit: Unit::Date, .. } => Self::Text,
+            ParamType::Number { .. } | ParamType::Range { .. } => Self::Number,
+            ParamType::Bool(_) => Self::Bool,
+            _ => Self::Texts,
+        }
+    }
 }
 
 /// A call with known arguments of the right types.
@@ -101,24 +109,26 @@ impl Argument {
         };
         let invalid = || Err(format!("must be {}, but is {}", self.kind.noun(), abbreviated(value)));
         match self.kind {
-            ArgType::Text | ArgType::Word(_) => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            ArgType::Texts | ArgType::Words(_) => match value {
+            ArgType::Text => text(value).map_or_else(invalid, |text| Ok(vec![text])),
+            ArgType::Texts => match value {
                 Value::Array(values) => {
                     let texts: Option<Vec<String>> = values.iter().filter(|value| !is_empty(value)).map(text).collect();
                     texts.map_or_else(invalid, Ok)
                 }
                 value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
             },
-            ArgType::Number { min, max } => match number(value) {
-                Some(number) if (min..=max).contains(&number) => Ok(vec![number.to_string()]),
-                _ => invalid(),
+            ArgType::Bool => match value {
+                Value::Bool(truth) => Ok(vec![truth.to_string()]),
+                value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
+            },
+            // The catalog reads amounts in all their spellings.
+            ArgType::Number => match (number(value), text(value)) {
+                (Some(number), _) => Ok(vec![number.to_string()]),
+                (None, Some(text)) => Ok(vec![text]),
+                (None, None) => invalid(),
             },
             ArgType::Count { min, max, .. } => match number(value) {
                 Some(number) if number >= min => Ok(vec![number.min(max).to_string()]),
-                _ => invalid(),
-            },
-            ArgType::Day => match value.as_str().map(|text| text.trim().parse::<crate::data::Date>()) {
-                Some(Ok(date)) => Ok(vec![date.to_string()]),
                 _ => invalid(),
             },
         }
@@ -136,23 +146,15 @@ impl Argument {
 
     pub(crate) fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            ArgType::Text => json!({ "type": "string" }),
-            // A list of types means the same, but some model providers reject it.
-            ArgType::Texts => json!({ "anyOf": [
-                { "type": "string" },
-                { "type": "array", "items": { "type": "string" } },
-            ] }),
-            ArgType::Word(words) => json!({ "type": "string", "enum": words }),
-            ArgType::Words(words) => json!({ "anyOf": [
-                { "type": "string", "enum": words },
-                { "type": "array", "items": { "type": "string" } },
-            ] }),
-            ArgType::Number { min, max: i64::MAX } => json!({ "type": "integer", "minimum": min }),
-            ArgType::Number { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            // Alternatives with a list would be exact, but some model providers reject them.
+            ArgType::Text | ArgType::Texts => json!({ "type": "string" }),
+            ArgType::Number => json!({ "type": "number" }),
+            ArgType::Bool => json!({ "type": "boolean" }),
             ArgType::Count { default, min, .. } => json!({ "type": "integer", "minimum": min, "default": default }),
-            ArgType::Day => json!({ "type": "string", "format": "date" }),
         };
-        schema["description"] = self.description.into();
+        if !self.description.is_empty() {
+            schema["description"] = self.description.into();
+        }
         schema
     }
 }
@@ -162,12 +164,9 @@ impl ArgType {
         match self {
             Self::Text => "text".to_owned(),
             Self::Texts => "text or a list of texts".to_owned(),
-            Self::Word(words) => format!("one of {}", words.join(", ")),
-            Self::Words(words) => format!("one of {}, or a list of them", words.join(", ")),
-            Self::Number { min, max: i64::MAX } => format!("an integer of at least {min}"),
-            Self::Number { min, max } => format!("an integer from {min} to {max}"),
+            Self::Number => "a number, such as 500000".to_owned(),
+            Self::Bool => "true or false".to_owned(),
             Self::Count { min, max, .. } => format!("an integer from {min} to {max} (larger ones are clamped)"),
-            Self::Day => "a date YYYY-MM-DD".to_owned(),
         }
     }
 }
@@ -261,28 +260,28 @@ mod tests {
 
     #[test]
     fn all_errors_are_reported_with_their_correction() {
-        let errors = parse(Tool::SearchVcs, json!({ "limit": 0, "stge": "seed", "query": true })).unwrap_err();
+        let errors = parse(Tool::SearchVcs, json!({ "limit": -1, "stge": "seed", "query": true })).unwrap_err();
         let reported: Vec<(&str, &str)> = errors.iter().map(|m| (m.argument.as_str(), m.detail.as_str())).collect();
         assert_eq!(
             reported,
             [
                 ("stge", "is not an argument of search_vcs"),
                 ("query", "must be text, but is true"),
-                ("limit", "must be an integer from 1 to 50 (larger ones are clamped), but is 0"),
+                ("limit", "must be an integer from 0 to 50 (larger ones are clamped), but is -1"),
             ]
         );
         assert_eq!(errors[0].did_you_mean, ["stage"]);
-        assert_eq!(errors[0].accepted.len(), 8);
+        assert_eq!(errors[0].accepted.len(), Tool::SearchVcs.arguments().len());
         for (arguments, detail) in [
-            (json!({ "min_health_score": 101 }), "must be an integer from 0 to 100, but is 101"),
-            (json!({ "min_health_score": 1.5 }), "must be an integer from 0 to 100, but is 1.5"),
-            (json!({ "check_usd": "5m" }), "must be an integer of at least 1, but is \"5m\""),
+            (json!({ "min_health_score": [1] }), "must be a number, such as 500000, but is [1]"),
             (json!({ "country": { "code": "DE" } }), "must be text or a list of texts, but is {\"code\":\"DE\"}"),
         ] {
             assert_eq!(parse(Tool::SearchVcs, arguments).unwrap_err()[0].detail, detail);
         }
-        let since = parse(Tool::GetFundingRounds, json!({ "since": "last year" })).unwrap_err();
-        assert_eq!(since[0].detail, "must be a date YYYY-MM-DD, but is \"last year\"");
+        let since = parse(Tool::GetFundingRounds, json!({ "since": true })).unwrap_err();
+        assert_eq!(since[0].detail, "must be text, but is true");
+        let pairs = parse(Tool::SearchVcs, json!({ "check_usd": "$1.5m" })).unwrap();
+        assert_eq!(pairs[0], ("check_usd", "$1.5m".to_owned()));
     }
 
     #[test]

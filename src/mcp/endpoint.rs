@@ -19,6 +19,7 @@ use crate::http::headers::{CommonHeaders, READS, preflight};
 use crate::http::negotiation::{accepts_json, has_content_type};
 use crate::http::origin_policy::OriginPolicy;
 use crate::http::server::panic_message;
+use crate::http::static_asset::StaticAsset;
 use crate::http::{RequestId, RequestParts};
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::dispatch::dispatch;
@@ -86,7 +87,7 @@ impl McpEndpoint {
                 let body = body::read(request.headers, body, self.body_limit);
                 self.post(request, body, &release).await
             }
-            _ => (self.read(path, request), self.quota.admit(request, false).await.quota),
+            _ => (self.read(path, request, &release), self.quota.admit(request, false).await.quota),
         };
         let (status, headers) = (response.status(), response.headers_mut());
         let now = self.quota.state.now();
@@ -110,14 +111,15 @@ impl McpEndpoint {
     }
 
     /// The manifest, or what `OPTIONS` and other methods get.
-    fn read(&self, path: McpPath, request: &RequestParts<'_>) -> Response {
-        let asset = match path {
+    fn read(&self, path: McpPath, request: &RequestParts<'_>, release: &ToolRelease) -> Response {
+        let answer = |asset: &StaticAsset| asset.answer(request.method, request.headers);
+        let answered = match path {
             McpPath::Endpoint if request.method == Method::OPTIONS => return preflight(POST_ONLY),
             McpPath::Endpoint => None,
-            McpPath::Manifest => Some(self.manifest.card(request.headers)),
-            McpPath::Index => Some(self.manifest.index()),
+            McpPath::Manifest => answer(self.manifest.cards(release).accepted(request.headers)),
+            McpPath::Index => answer(self.manifest.index()),
         };
-        let Some(mut response) = asset.and_then(|asset| asset.answer(request.method, request.headers)) else {
+        let Some(mut response) = answered else {
             return method_not_allowed(request, path);
         };
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::Totals;
+use crate::catalog::{Amounts, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Field, JsonType, Model};
 use crate::data::model::{Firm, Score};
@@ -30,17 +30,29 @@ const PROFILE: &[&str] =
 const STARTUP: &[&str] =
     &["slug", "name", "status", "stage", "sectors", "country", "total_raised_usd", "last_round_on", "investors"];
 const ROUND: &[&str] = &["startup", "stage", "amount_usd", "announced_on", "lead_investors", "investors", "sectors"];
-const PERSON: &[&str] = &["slug", "name", "title", "organization", "country"];
+const PERSON: &[&str] = &["slug", "name", "title", "organization", "country", "country_source"];
 const SCORE: &[&str] = &["value", "low", "high", "status", "components"];
-const TOTALS: &[&str] =
-    &["firms", "startups", "reviews", "funding_rounds", "people", "sectors", "countries", "snapshot"];
+const TOTALS: &[&str] = &[
+    "firms",
+    "startups",
+    "reviews",
+    "funding_rounds",
+    "people",
+    "sectors",
+    "countries",
+    "snapshot",
+    "coverage",
+    "invented",
+];
 
 /// The schema of a tool's result.
 pub(crate) fn of(tool: Tool) -> Value {
     match tool {
         Tool::SearchVcs => search(Table::Firms, FIRM, json!({})),
         Tool::SearchStartups => search(Table::Startups, STARTUP, json!({})),
-        Tool::GetFundingRounds => search(Table::Rounds, ROUND, json!({ "sum_usd": kind("integer", true) })),
+        Tool::GetFundingRounds => {
+            search(Table::Rounds, ROUND, json!({ "sum_usd": kind("integer", true), "amounts": amounts() }))
+        }
         Tool::SearchPeople => search(Table::People, PERSON, json!({})),
         Tool::GetVcProfile => {
             let mut properties = lists(&["reviews", "portfolio", "candidates", "people", "notes"]);
@@ -49,6 +61,7 @@ pub(crate) fn of(tool: Tool) -> Value {
             properties.insert("ghosting".to_owned(), kind("object", false));
             properties.insert("reviews_by_rating".to_owned(), kind("object", false));
             properties.insert("snapshot".to_owned(), kind("string", false));
+            properties.insert("invented".to_owned(), kind("boolean", false));
             properties.insert("third_party_text".to_owned(), kind("string", false));
             properties.insert("truncated".to_owned(), kind("boolean", false));
             json!({ "type": "object", "properties": properties, "required": ["profile", "snapshot"] })
@@ -70,11 +83,17 @@ fn search(table: Table, item_fields: &[&str], extra: Value) -> Value {
     let mut required = names(&properties);
     required.push("items".to_owned());
     properties["items"] = json!({ "type": "array", "items": record(table.model(), item_fields, false) });
-    for (name, schema) in lists(&["did_you_mean", "notes"]) {
+    for (name, schema) in lists(&["groups", "did_you_mean", "notes"]) {
         properties[name] = schema;
     }
     properties["truncated"] = kind("boolean", false);
+    properties["invented"] = kind("boolean", false);
     json!({ "type": "object", "properties": properties, "required": required })
+}
+
+fn amounts() -> Value {
+    let names: Vec<&str> = Amounts::DEFINITION.fields.iter().map(|field| field.name).collect();
+    record(Amounts::DEFINITION, &names, false)
 }
 
 /// An object with some fields of a type.
@@ -99,7 +118,7 @@ fn property(field: &Field) -> Value {
         JsonType::Number => "number",
         JsonType::Boolean => "boolean",
         JsonType::List(_) => "array",
-        JsonType::Object(_) => "object",
+        JsonType::Object(_) | JsonType::Map(_) => "object",
     };
     kind(name, field.is_nullable)
 }
@@ -127,6 +146,6 @@ mod tests {
             assert!(text.contains("\"snapshot\":{\"type\":\"string\"}"), "{text}");
         }
         assert_eq!(of(Tool::SearchVcs)["properties"]["items"]["items"]["properties"].as_object().unwrap().len(), 12);
-        assert_eq!(of(Tool::GetFundingRounds)["required"], json!(["snapshot", "sum_usd", "total", "items"]));
+        assert_eq!(of(Tool::GetFundingRounds)["required"], json!(["amounts", "snapshot", "sum_usd", "total", "items"]));
     }
 }

@@ -101,7 +101,7 @@ impl ToolRelease {
         let namesakes: Vec<u32> =
             rows.iter().copied().filter(|row| fold(snapshot.name(Table::Firms, *row)) == folded).collect();
         match (namesakes.as_slice(), found.hits.as_slice()) {
-            ([only], _) if !folded.is_empty() => Ok(*only),
+            ([only], _) if !folded.is_empty() => self.unless_larger(name, *only),
             ([], [first]) if first.score >= MIN_SCORE => Ok(first.row),
             ([], [first, next, ..]) if first.score >= MIN_SCORE && first.score - next.score >= MIN_LEAD => {
                 Ok(first.row)
@@ -110,6 +110,17 @@ impl ToolRelease {
             _ if rows.is_empty() => Err(found.did_you_mean),
             _ => Err(rows),
         }
+    }
+
+    /// The firm, or the candidates if a larger firm's name begins with the same words.
+    fn unless_larger(&self, name: &str, row: u32) -> Result<u32, Vec<u32>> {
+        let mut others = self.catalog.namesakes(Table::Firms, name, row);
+        if others.is_empty() {
+            return Ok(row);
+        }
+        // The exact name stays among the first, however small the firm is.
+        others.insert(others.len().min(CANDIDATES - 1), row);
+        Err(others)
     }
 
     fn candidates(&self, rows: &[u32], call: &ToolCall, note: Option<String>) -> String {
@@ -125,7 +136,7 @@ impl ToolRelease {
             _ => "call again with the slug of the intended candidate".to_owned(),
         });
         let result = with_notes(ToolResult::new().field("profile", "null"), &notes).list("candidates", items);
-        result.field("snapshot", json(&self.snapshot)).text()
+        self.with_snapshot(result).text()
     }
 
     fn profile_of(&self, firm: u32, call: &ToolCall, note: Option<String>) -> String {
@@ -155,13 +166,12 @@ impl ToolRelease {
             .field("profile", profile)
             .field("score", with_meanings(&value("score")))
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
-        with_notes(result, &notes)
+        let result = with_notes(result, &notes)
             .field("reviews_by_rating", self.ratings_of(firm))
             .list("reviews", reviews)
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
-            .list("people", self.people_of(firm))
-            .field("snapshot", json(&self.snapshot))
-            .text()
+            .list("people", self.people_of(firm));
+        self.with_snapshot(result).text()
     }
 
     fn ghosting_of(&self, firm: u32, rate: &str) -> String {
@@ -203,11 +213,12 @@ impl ToolRelease {
             seen.push(startup);
             let mut item = fields(snapshot.record(Table::Startups, startup), Table::Startups, &PORTFOLIO_FIELDS);
             let record = snapshot.record(Table::Rounds, round);
-            let led = fields(record, Table::Rounds, &["lead_investors"]).contains(&own);
+            let leads = text_of(record.value(Table::Rounds, Table::Rounds.field_index("lead_investors")));
+            let led = (leads != "null").then(|| leads.contains(&own));
             let mut joined = fields(record, Table::Rounds, &JOINED_FIELDS);
             item.pop();
             joined.pop();
-            item.push_str(&format!(",\"last_joined\":{joined},\"led\":{led}}}}}"));
+            item.push_str(&format!(",\"last_joined\":{joined},\"led\":{}}}}}", json(&led)));
             portfolio.push(item);
         }
         portfolio

@@ -4,8 +4,7 @@ use once_cell::sync::Lazy;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{OrganizationKind, Stage, StartupStatus};
+use crate::catalog::Resource;
 use crate::mcp::Argument;
 use crate::mcp::args::ArgType;
 use crate::mcp::output_schema;
@@ -21,35 +20,62 @@ pub enum Tool {
 }
 
 /// The number of items in a result.
-const LIMIT: Argument = Argument {
-    name: "limit",
-    parameter: "limit",
-    kind: ArgType::Count { default: 10, min: 1, max: 50 },
-    description: "At most 50.",
-};
+const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, min: 0, max: 50 }, "At most 50.");
+
+const COUNT_BY: Argument = argument("count_by", "group_by", ArgType::Texts, "");
 
 const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, description: &'static str) -> Argument {
     Argument { name, parameter, kind, description }
 }
 
-const SECTOR: &str = "Slug or name, e.g. fintech; subsectors count.";
-const COUNTRY: &str = "ISO code or English name, e.g. DE.";
-
-const SEARCH_VCS: &[Argument] = &[
-    argument("query", "q", ArgType::Text, "Firm name; tolerates typos; aliases (a16z) work."),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage invested at; a list matches any of them."),
-    argument("sector", "sector", ArgType::Texts, SECTOR),
-    argument("country", "country", ArgType::Texts, COUNTRY),
-    argument("min_health_score", "min_health_score", ArgType::Number { min: 0, max: 100 }, "Minimum peer score."),
-    argument("check_usd", "check_usd", ArgType::Number { min: 1, max: i64::MAX }, "Check size sought, US dollars."),
-    argument(
-        "sort",
-        "sort",
-        ArgType::Text,
-        "E.g. -health_score,name; also ghosting_rate, portfolio_count, investment_count, last_investment_on.",
+/// What the name of an argument does not say, by tool; without a tool, of all.
+const DESCRIPTIONS: &[(Option<Tool>, &str, &str)] = &[
+    (Some(Tool::SearchVcs), "q", "Firm name or alias; tolerates typos."),
+    (Some(Tool::SearchStartups), "q", "Tolerates typos."),
+    (Some(Tool::SearchPeople), "q", "Tolerates typos."),
+    (
+        Some(Tool::SearchVcs),
+        "stage",
+        "pre-seed, seed, series-a, series-b, series-c, series-d-plus, growth, debt, grant, ipo, other.",
     ),
-    LIMIT,
+    (Some(Tool::SearchVcs), "kind", "vc, angel, accelerator, corporate, ..."),
+    (Some(Tool::GetFundingRounds), "kind", "Kind of investor."),
+    (Some(Tool::SearchPeople), "kind", "firm or startup."),
+    (Some(Tool::SearchPeople), "role", "founder, ceo, partner, ..."),
+    (Some(Tool::SearchStartups), "status", "operating, acquired, ipo, closed."),
+    (Some(Tool::SearchVcs), "sector", "Slug or name, e.g. fintech; subsectors count."),
+    (Some(Tool::SearchVcs), "country", "ISO code or name, e.g. DE."),
+    (Some(Tool::SearchVcs), "check_usd", "US dollars sought, e.g. 500k."),
+    (Some(Tool::SearchVcs), "active_since", "Date; 2026 is its first day."),
+    (Some(Tool::SearchVcs), "known", "Fields that must be known."),
+    (Some(Tool::GetFundingRounds), "since", "Date; 2026 is its first day."),
+    (Some(Tool::GetFundingRounds), "until", "2026 is its last day."),
+    (Some(Tool::SearchVcs), "sort", "E.g. -health_score,name; also ghosting_rate, last_investment_on."),
+    (Some(Tool::SearchStartups), "sort", "E.g. -total_raised_usd; also round_count, last_round_on, founded_year."),
+    (Some(Tool::GetFundingRounds), "sort", "-announced_on or -amount_usd."),
 ];
+
+/// The arguments of a search: the parameters of its list, under the same names.
+fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
+    let description = |name: &str| {
+        let mut own = DESCRIPTIONS.iter().filter(|(of, known, _)| *known == name && of.is_none_or(|of| of == tool));
+        own.next().map_or("", |(.., text)| *text)
+    };
+    let of_list = resource.parameters().iter().map(|parameter| {
+        let name = if parameter.name == "q" { "query" } else { parameter.name };
+        argument(name, parameter.name, ArgType::of(parameter.kind), description(parameter.name))
+    });
+    of_list.chain([COUNT_BY, LIMIT]).collect()
+}
+
+/// The arguments of each tool, in the order of [`Tool::ALL`].
+static ARGUMENTS: Lazy<[Vec<Argument>; 6]> = Lazy::new(|| {
+    Tool::ALL.map(|tool| match tool.resource() {
+        Some(resource) => search_arguments(tool, resource),
+        None if tool == Tool::GetVcProfile => GET_VC_PROFILE.to_vec(),
+        None => Vec::new(),
+    })
+});
 
 const GET_VC_PROFILE: &[Argument] = &[
     argument("slug", "slug", ArgType::Text, "Slug from search_vcs."),
@@ -62,51 +88,6 @@ const GET_VC_PROFILE: &[Argument] = &[
         "Latest investment first.",
     ),
 ];
-
-const SEARCH_STARTUPS: &[Argument] = &[
-    argument("query", "q", ArgType::Text, "Startup name; typos are understood."),
-    argument("sector", "sector", ArgType::Texts, SECTOR),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list matches any of them."),
-    argument("country", "country", ArgType::Texts, COUNTRY),
-    argument("status", "status", ArgType::Word(&STATUSES), "What became of it."),
-    argument("investor", "investor", ArgType::Text, "Slug of a firm that invested."),
-    LIMIT,
-];
-
-const GET_FUNDING_ROUNDS: &[Argument] = &[
-    argument("sector", "sector", ArgType::Texts, SECTOR),
-    argument("stage", "stage", ArgType::Words(&STAGES), "Stage; a list matches any of them."),
-    argument("country", "country", ArgType::Texts, COUNTRY),
-    argument("startup", "startup", ArgType::Text, "Slug of the startup."),
-    argument("investor", "investor", ArgType::Text, "Slug of a participating firm."),
-    argument("since", "since", ArgType::Day, "First date, YYYY-MM-DD."),
-    argument("until", "until", ArgType::Day, "Last date, YYYY-MM-DD."),
-    LIMIT,
-];
-
-const SEARCH_PEOPLE: &[Argument] = &[
-    argument("query", "q", ArgType::Text, "Person's name; tolerates typos."),
-    argument("organization", "organization", ArgType::Text, "Slug of the firm or startup."),
-    argument("kind", "kind", ArgType::Word(&ORGANIZATIONS), "People of firms or of startups."),
-    argument("country", "country", ArgType::Texts, COUNTRY),
-    LIMIT,
-];
-
-const STAGES: [&str; Stage::ALL.len()] = [
-    "pre-seed",
-    "seed",
-    "series-a",
-    "series-b",
-    "series-c",
-    "series-d-plus",
-    "growth",
-    "debt",
-    "grant",
-    "ipo",
-    "other",
-];
-const STATUSES: [&str; StartupStatus::ALL.len()] = ["operating", "acquired", "ipo", "closed"];
-const ORGANIZATIONS: [&str; OrganizationKind::ALL.len()] = ["firm", "startup"];
 
 impl Tool {
     pub const ALL: [Self; 6] = [
@@ -150,7 +131,9 @@ impl Tool {
             Self::SearchVcs => {
                 "Find investors by name, stage, sector, country, check size or peer score. Returns summaries, best first; \
                  health_score (0-100, founders' peer score) and ghosting_rate (% of reviewers who got no answer) are null \
-                 with fewer than 3 reviews. Then call get_vc_profile with a slug. \
+                 with fewer than 3 reviews. Then call get_vc_profile with a slug. In all searches values are \
+                 comma-separated (any of); x_all requires all, not_x excludes; count_by groups the matches, \
+                 e.g. stage, sector, country, year (limit 0: only counts). \
                  Example: {\"stage\":\"seed\",\"sector\":\"fintech\",\"country\":\"DE\",\"sort\":\"ghosting_rate\"}"
             }
             Self::GetVcProfile => {
@@ -162,11 +145,12 @@ impl Tool {
             Self::SearchStartups => {
                 "Find startups by name, sector, stage, country, status or investor. Returns summaries with total \
                  raised and investors. For rounds, call get_funding_rounds with startup. \
-                 Example: {\"sector\":\"health\",\"country\":[\"FR\",\"DE\"],\"stage\":\"series-a\"}"
+                 Example: {\"sector\":\"health\",\"country\":\"FR,DE\",\"stage\":\"series-a\"}"
             }
             Self::GetFundingRounds => {
-                "Funding rounds, newest first, by sector, stage, country, startup, investor and dates, with sum_usd \
-                 over all matches of known amount. Example: {\"sector\":\"climate\",\"since\":\"2026-01-01\"}"
+                "Funding rounds, newest first, by sector, stage, country, startup, investor, amount or date, with amounts \
+                 (sum, median, ...) of all matches and of each group of count_by: investor, lead, year, quarter, ... \
+                 Example: {\"sector\":\"climate\",\"since\":\"2026-01-01\"}"
             }
             Self::GetPlatformStats => {
                 "Counts of firms, startups, reviews, rounds and people, and the snapshot version. No arguments. \
@@ -179,15 +163,19 @@ impl Tool {
         }
     }
 
-    pub fn arguments(self) -> &'static [Argument] {
+    /// The list that it searches.
+    pub fn resource(self) -> Option<Resource> {
         match self {
-            Self::SearchVcs => SEARCH_VCS,
-            Self::GetVcProfile => GET_VC_PROFILE,
-            Self::SearchStartups => SEARCH_STARTUPS,
-            Self::GetFundingRounds => GET_FUNDING_ROUNDS,
-            Self::GetPlatformStats => &[],
-            Self::SearchPeople => SEARCH_PEOPLE,
+            Self::SearchVcs => Some(Resource::Firms),
+            Self::SearchStartups => Some(Resource::Startups),
+            Self::GetFundingRounds => Some(Resource::Rounds),
+            Self::SearchPeople => Some(Resource::People),
+            Self::GetVcProfile | Self::GetPlatformStats => None,
         }
+    }
+
+    pub fn arguments(self) -> &'static [Argument] {
+        &ARGUMENTS[self as usize]
     }
 
     /// The JSON Schema of the arguments: flat, without `$ref`.
@@ -222,16 +210,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schemas_list_the_values_of_the_vocabularies() {
-        assert_eq!(STAGES.to_vec(), Stage::names());
-        assert_eq!(STATUSES.to_vec(), StartupStatus::names());
-        assert_eq!(ORGANIZATIONS.to_vec(), OrganizationKind::names());
-    }
-
-    #[test]
-    fn the_list_of_tools_is_below_ten_kilobytes() {
+    fn the_list_of_tools_is_short() {
         let listed = TOOLS.get();
-        assert!(listed.len() < 9_760, "{}", listed.len());
+        assert!(listed.len() < 12_000, "{}", listed.len());
         for tool in Tool::ALL {
             assert_eq!(Tool::named(tool.name()), Some(tool));
             let example = tool.description().split_once("Example: ").unwrap().1;

@@ -45,7 +45,17 @@ fn add_field(object: ObjectBuilder, field: &'static Field, is_optional: bool) ->
 fn property(field: &Field) -> RefOr<Schema> {
     let doc = text(field.doc);
     if let JsonType::List(item) = field.json {
-        return Array::from(ArrayBuilder::new().items(value(field, item, false, None)).description(doc)).into();
+        let kind = match field.is_nullable {
+            true => SchemaType::from_iter([Type::Array, Type::Null]),
+            false => SchemaType::new(Type::Array),
+        };
+        let list = ArrayBuilder::new().schema_type(kind).items(value(field, item, false, None)).description(doc);
+        return Array::from(list).into();
+    }
+    if let JsonType::Map(item) = field.json {
+        let values = value(field, item, false, None);
+        let map = ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(values)).description(doc);
+        return map.into();
     }
     value(field, &field.json, field.is_nullable, doc)
 }
@@ -65,7 +75,9 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
         JsonType::Long => (Type::Integer, Some(KnownFormat::Int64)),
         JsonType::Number => (Type::Number, Some(KnownFormat::Double)),
         JsonType::Boolean => (Type::Boolean, None),
-        JsonType::List(_) | JsonType::Object(_) => unreachable!("lists of lists and unnamed objects are not declared"),
+        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) => {
+            unreachable!("lists of lists and unnamed objects are not declared")
+        }
     };
     let format = match field.format {
         Some(TextFormat::DateTime) => Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)),

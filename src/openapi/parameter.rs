@@ -8,13 +8,15 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use crate::api::schema::FieldSet;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
-use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType};
-use crate::catalog::{Catalog, Resource, params};
+use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
+use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType, Unit};
+use crate::catalog::parse::scalars::Bound;
+use crate::catalog::{Catalog, Property, Resource, params};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
-use crate::openapi::vocabulary::{field_name, sort_name, sort_values, vocabulary_of};
+use crate::openapi::vocabulary::{GROUP_ORDER, field_name, group_name, sort_name, sort_values, vocabulary_of};
 
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
@@ -61,10 +63,15 @@ fn slug(route: &Route, catalog: &Catalog) -> Parameter {
 /// The example value of a parameter, as written in a query.
 pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String> {
     match (filter_of(route, name), name) {
+        (_, "slug") if route.path.contains("{slug}") => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
-        (None, "slug") => Some(catalog.example_slug(route.subject())),
         (None, "q") => Some(catalog.example_name(Table::Firms)),
         (None, "limit") => Some("5".to_owned()),
+        (None, "group_by") => {
+            let EndpointKind::Aggregate(resource) = route.content else { return None };
+            Some(group_bys(resource)[0].0.to_owned())
+        }
+        (None, "sort") => Some("-count".to_owned()),
         _ => None,
     }
 }
@@ -74,6 +81,8 @@ fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Pa
     let resource = match route.content {
         EndpointKind::List(resource, _) => resource,
         EndpointKind::Facets => Resource::Firms,
+        // The order of groups is not that of records.
+        EndpointKind::Aggregate(resource) if name != "sort" => resource,
         _ => return None,
     };
     Some((resource, resource.parameter(name)?))
@@ -112,14 +121,18 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             };
             (listed(builder), many(codes), values(&example))
         }
-        ParamType::Cities | ParamType::Records(..) | ParamType::Organizations => {
+        ParamType::Listed(..) | ParamType::Records(..) | ParamType::Organizations | ParamType::Rows(_) => {
             (listed(builder), many(any_text().into()), values(&example))
         }
         ParamType::Number { min, max, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
-        ParamType::Percent(_) => {
+        ParamType::Range { unit: Unit::Number { min, max }, .. } => {
+            let number = long(min).maximum(Some(max as f64 as i64));
+            (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
+        }
+        ParamType::Range { unit: Unit::Percent, .. } => {
             let rate = ObjectBuilder::new()
                 .schema_type(Type::Number)
                 .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
@@ -127,9 +140,15 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 .maximum(Some(100));
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
-        ParamType::Date(_) => {
+        ParamType::Range { unit: Unit::Date, bound, .. } => {
             let date = any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
+            let end = if bound == Bound::Min { "first" } else { "last" };
+            doc.push_str(&format!(" A year or a month is its {end} day."));
             (builder, date.into(), example.into())
+        }
+        ParamType::Known(table, _) => {
+            doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
+            (listed(builder), many(any_text().into()), values(&example))
         }
         ParamType::Bool(_) => {
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
@@ -170,12 +189,44 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
 }
 
 fn takes_words(parameter: &params::Parameter) -> bool {
-    use ParamType::{Cities, Countries, Metric, Organizations, Records, Sort, Terms};
-    matches!(parameter.kind, Terms(..) | Metric | Countries | Cities | Records(..) | Organizations | Sort)
+    use ParamType::{Countries, Known, Listed, Metric, Organizations, Records, Rows, Sort, Terms};
+    matches!(
+        parameter.kind,
+        Terms(..) | Metric | Countries | Listed(..) | Records(..) | Organizations | Rows(_) | Known(..) | Sort
+    )
+}
+
+/// A parameter that is not a filter or the order of a list.
+fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
+    match (name, route.content) {
+        ("group_by", EndpointKind::Aggregate(resource)) => {
+            let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
+            let doc = format!("Properties to group by, each for itself.{}", known(&names));
+            query(name, &doc)
+                .style(Some(ParameterStyle::Form))
+                .explode(Some(false))
+                .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name(group_name(resource)))))
+                .example(Some(json!([names[0]])))
+                .build()
+        }
+        ("sort", EndpointKind::Aggregate(_)) => {
+            let doc =
+                "Order of the groups. Default: `-count`; of years, quarters and numbers `-value`, the latest first.";
+            query(name, doc).schema(Some(Ref::from_schema_name(GROUP_ORDER))).example(Some("-count".into())).build()
+        }
+        ("limit", EndpointKind::Aggregate(_)) => {
+            let doc = format!(
+                "Maximum number of groups of each property. Above {MAX_GROUPS} it is reduced to {MAX_GROUPS}, with a warning."
+            );
+            let schema = integer(1).default(Some(DEFAULT_GROUPS.into()));
+            query(name, &doc).schema(Some(schema)).example(Some(5.into())).build()
+        }
+        _ => paging(version, route, name, schemas, catalog),
+    }
 }
 
 /// A parameter of pagination, of field selection or of a service route.
-fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
+fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
     match name {
         "limit" => {
             let default = if route.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
@@ -194,11 +245,14 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
         "cursor" => query(
             name,
             "The next page: `pagination.next_cursor` of the previous response. It contains the snapshot and the whole query, \
-             so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields` and `explain` may.",
+             so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields`, `explain` and `amounts` may.",
         )
         .schema(Some(any_text().pattern(Some("^[A-Za-z0-9_-]+$"))))
         .build(),
         "explain" => query(name, "Explain in `meta.explain` why each record matches the search (with `q`).")
+            .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
+            .build(),
+        "amounts" => query(name, "Sum up the amounts of all matching rounds in `meta.amounts`.")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
         "q" => query(name, "The text typed so far.")

@@ -17,7 +17,7 @@ use crate::api::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warni
 use crate::api::facets::Facets;
 use crate::api::record::{Release, Suggestion, Usage};
 use crate::api::{EndpointKind, Route, Version};
-use crate::catalog::{ParameterError, Resource, Totals};
+use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Model};
 use crate::http::problem::{Code, ProblemBody};
@@ -61,6 +61,7 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::List(resource, _) => resource.table().model().name,
         EndpointKind::Record(table) => table.model().name,
         EndpointKind::Facets => Facets::DEFINITION.name,
+        EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
         EndpointKind::Stats => Totals::DEFINITION.name,
         EndpointKind::Snapshots => Release::DEFINITION.name,
         EndpointKind::Suggestions => Suggestion::DEFINITION.name,
@@ -110,6 +111,7 @@ fn data(version: Version) -> Objects {
         types.extend([
             Table::Startups.model(),
             Facets::DEFINITION,
+            Aggregate::DEFINITION,
             Totals::DEFINITION,
             Release::DEFINITION,
             Suggestion::DEFINITION,

@@ -5,13 +5,16 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::api::schema::FieldSet;
-use crate::api::{Route, Version};
+use crate::api::{EndpointKind, Route, Version};
+use crate::catalog::aggregate::{GroupOrder, group_bys};
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
 use crate::catalog::{Resource, Texts};
 use crate::data::derive::score::{DIMENSIONS, GHOSTING};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, FirmKind, Metric, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::data::{
+    Country, CountrySource, FirmKind, Metric, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
+};
 
 use crate::openapi::schema::{Schemas, item_name};
 
@@ -25,6 +28,15 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));
         }
+        for resource in Route::of(version).filter_map(|route| match route.content {
+            EndpointKind::Aggregate(resource) => Some(resource),
+            _ => None,
+        }) {
+            let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
+            schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
+        }
+        let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
+        schemas.insert(GROUP_ORDER.to_owned(), vocabulary_with_names("An order of groups.", &orders));
         for resource in Resource::ALL {
             for parameter in resource.parameters() {
                 if matches!(parameter.kind, ParamType::Sort) {
@@ -77,14 +89,24 @@ pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
 }
 
+/// The name of the schema of the orders of groups.
+pub(crate) const GROUP_ORDER: &str = "GroupOrder";
+
+/// The name of the schema of the properties that a list can be grouped by.
+pub(crate) fn group_name(resource: Resource) -> String {
+    format!("{}GroupBy", resource.table().model().name)
+}
+
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 12] {
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 14] {
     [
         ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
         ("Stage", "A funding stage.", Stage::names()),
         ("FirmKind", "A kind of investor.", FirmKind::names()),
         ("StartupStatus", "The status of a startup.", StartupStatus::names()),
         ("OrganizationKind", "The type of organization that a person works at.", OrganizationKind::names()),
+        ("CountrySource", "Whose country a person's country is.", CountrySource::names()),
+        ("Role", "What a person does, by the words of the title.", Role::names()),
         ("ReviewStatus", "The status of a review; rejected reviews are never returned.", ReviewStatus::names()),
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", crate::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
@@ -107,7 +129,9 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 12] {
 fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
     let of_v3: &[&str] = match version {
         Version::V1 | Version::V2 => &[],
-        Version::V3 => &["StartupStatus", "OrganizationKind", "Metric", "RecordKind", "FitReasonName"],
+        Version::V3 => {
+            &["StartupStatus", "OrganizationKind", "CountrySource", "Role", "Metric", "RecordKind", "FitReasonName"]
+        }
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName"]
         .into_iter()

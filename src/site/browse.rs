@@ -140,6 +140,7 @@ impl Browse {
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
         let (parsed, link, page) = parse(catalog, config.resource, config.path, query)?;
+        let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
         let bound_names: Vec<&str> = config.bounds.iter().map(|(name, ..)| *name).collect();
@@ -149,6 +150,15 @@ impl Browse {
             hint,
             value: link.text(name).to_owned(),
         };
+        let mut warnings = warnings(catalog, &parsed.warnings, &parsed.notes, &link);
+        if found.total == 0 {
+            let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
+            warnings.extend(relaxation.map(|relaxation| {
+                let counted = format!("{} without it", format::number(relaxation.total));
+                let href = link.with(relaxation.parameter, "").href();
+                Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
+            }));
+        }
         let browse = Self {
             path: config.path,
             q: link.text("q").to_owned(),
@@ -160,7 +170,7 @@ impl Browse {
             search_fields: link.others(&[&["q"], bound_names.as_slice()].concat()),
             sort_fields: link.others(&["sort"]),
             active_filters: active_filters(catalog, &link),
-            warnings: warnings(catalog, &parsed.warnings, &link),
+            warnings,
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
             api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
@@ -175,7 +185,7 @@ impl Browse {
     }
 }
 
-pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, link: &Link) -> Vec<Warning> {
+pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {
     let warning = |ParameterError { parameter, code, detail, did_you_mean, .. }| {
         let suggestion = did_you_mean.map(|suggestion: String| {
             let link = if code == "unknown_value" { &link.toggled(&parameter, &suggestion) } else { link };
@@ -183,7 +193,7 @@ pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, link: &Link) -> Vec<W
         });
         Warning { text: detail, suggestion }
     };
-    issues.report(catalog).into_iter().map(warning).collect()
+    issues.report(catalog).into_iter().chain(notes.iter().cloned()).map(warning).collect()
 }
 
 fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
@@ -288,7 +298,7 @@ fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "check_usd" => format!("check size {}", usd()),
         "active_since" => format!("active since {}", format::day(value)),
         "city" => {
-            let city = snapshot.city(&fold(value)).and_then(|city| snapshot.city_name(city));
+            let city = snapshot.find_term(Facet::City, &fold(value)).and_then(|city| snapshot.city_name(city));
             format!("in {}", city.unwrap_or_else(|| format::word(value)))
         }
         _ => format!("{}: {value}", format::word(name)),

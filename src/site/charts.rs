@@ -32,7 +32,8 @@ pub(crate) struct BarChart {
 
 struct Bar {
     label: String,
-    value: u64,
+    /// `None` if the data does not cover it.
+    value: Option<u64>,
     x: f64,
     y: f64,
     width: f64,
@@ -46,20 +47,20 @@ struct Bar {
 }
 
 impl BarChart {
-    /// `summary` describes the values in a sentence.
+    /// `summary` describes the values in a sentence. A value is `None` if the data does not cover it.
     pub(crate) fn new(
         title: impl Into<String>,
         summary: impl Into<String>,
         heads: (&'static str, &'static str),
-        values: &[(String, u64)],
+        values: &[(String, Option<u64>)],
     ) -> Self {
-        let max = values.iter().map(|(_, value)| *value).max().unwrap_or(0).max(1) as f64;
+        let max = values.iter().filter_map(|(_, value)| *value).max().unwrap_or(0).max(1) as f64;
         let step = (WIDTH - 2.0 * SIDE) / values.len().max(1) as f64;
         let every = values.len().div_ceil(LABELS).max(1);
         let every_small = every * values.len().div_ceil(every * LABELS_SMALL).max(1);
         let max_height = HEIGHT - TOP - BOTTOM;
         let bars = values.iter().enumerate().map(|(index, (label, value))| {
-            let height = max_height * *value as f64 / max;
+            let height = max_height * value.unwrap_or(0) as f64 / max;
             let width = (step * 0.72).min(56.0);
             let center = SIDE + step * (index as f64 + 0.5);
             Bar {
@@ -73,7 +74,7 @@ impl BarChart {
                 // The last bar always has a label.
                 is_labelled: (values.len() - 1 - index).is_multiple_of(every),
                 is_labelled_small: (values.len() - 1 - index).is_multiple_of(every_small),
-                has_value: *value > 0 && step >= 20.0,
+                has_value: value.is_some_and(|value| value > 0) && step >= 20.0,
                 has_value_small: step >= 60.0,
             }
         });
@@ -154,16 +155,21 @@ mod tests {
 
     #[test]
     fn bars_are_proportional_and_inside_the_chart() {
-        let values: Vec<(String, u64)> = (0..30).map(|year| ((1990 + year).to_string(), year as u64 * 3)).collect();
+        let values: Vec<(String, Option<u64>)> =
+            (0..30).map(|year| ((1990 + year).to_string(), (year > 2).then_some(year as u64 * 3))).collect();
         let chart = BarChart::new("Rounds", "", ("Year", "Rounds"), &values);
         let tallest = chart.bars.last().unwrap();
         assert!(chart.bars.iter().all(|bar| bar.x >= 0.0 && bar.x + bar.width <= WIDTH && bar.y >= TOP - 0.1));
         for bar in &chart.bars {
-            assert!((bar.height / tallest.height - bar.value as f64 / tallest.value as f64).abs() < 0.01);
+            assert!(
+                (bar.height / tallest.height - bar.value.unwrap_or(0) as f64 / tallest.value.unwrap() as f64).abs()
+                    < 0.01
+            );
         }
         assert!(tallest.is_labelled);
         assert!(chart.bars.iter().filter(|bar| bar.is_labelled).count() <= LABELS);
         assert!(chart.render().unwrap().contains("<td class=\"right\">87</td>"));
+        assert_eq!(chart.render().unwrap().matches("not covered").count(), 3);
         // No values must not divide by zero.
         assert!(BarChart::new("", "", ("", ""), &[]).render().unwrap().contains("<svg"));
     }

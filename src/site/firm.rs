@@ -169,7 +169,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         responses: ResponseCounts { missing, received },
         ratings: ratings(&firm),
         sectors: firm.sectors.iter().filter_map(sector).collect(),
-        years: years(&history),
+        years: years(catalog, &history),
         stages: BreakdownChart::new(
             "Rounds by stage",
             ("Stage", "Rounds"),
@@ -237,15 +237,22 @@ fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
     all.into_iter().filter_map(|(label, mean)| Some((label, mean?))).collect()
 }
 
-fn years(history: &History) -> Option<BarChart> {
+/// A year that the data hardly covers and that has no round of the firm is unknown, not empty.
+fn years(catalog: &Catalog, history: &History) -> Option<BarChart> {
     let (first, last) = (history.years.first()?, history.years.last()?);
     let skipped = history.years.len().saturating_sub(MAX_YEARS);
     let shown = history.years.get(skipped..)?;
-    let values: Vec<(String, u64)> = shown.iter().map(|(year, count)| (year.to_string(), u64::from(*count))).collect();
-    let sum: u64 = values.iter().map(|(_, count)| count).sum();
+    let known = |year: i32, count: u32| (count > 0 || catalog.covers(year)).then_some(u64::from(count));
+    let values: Vec<(String, Option<u64>)> =
+        shown.iter().map(|(year, count)| (year.to_string(), known(*year, *count))).collect();
+    let sum: u64 = values.iter().filter_map(|(_, count)| *count).sum();
     let mut summary = format!("{} from {} to {}.", format::counted(sum, "round", "rounds"), shown.first()?.0, last.0);
     if skipped > 0 {
         summary.push_str(&format!(" The first was in {}.", first.0));
+    }
+    let gaps: Vec<&str> = values.iter().filter(|(_, count)| count.is_none()).map(|(year, _)| year.as_str()).collect();
+    if !gaps.is_empty() {
+        summary.push_str(&format!(" Not covered by the data: {}.", gaps.join(", ")));
     }
     Some(BarChart::new("Rounds joined per year", summary, ("Year", "Rounds"), &values))
 }

@@ -117,7 +117,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
         layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path),
-        warnings: warnings(catalog, &parsed.warnings, &link),
+        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column,

@@ -24,6 +24,9 @@ const FIRMS: BrowseConfig = BrowseConfig {
         ("max_ghosting_rate", "Maximum ghosting rate", "percent"),
         ("check_usd", "Check size", "US dollars, 500000"),
         ("active_since", "Active since", "2026-01-31"),
+        ("city", "City", "London"),
+        ("min_portfolio", "Minimum portfolio", "number of startups"),
+        ("founded_from", "Founded since", "2015"),
     ],
     sort_options: &[
         ("-health_score,-investment_count", "Health score"),
@@ -40,7 +43,12 @@ const STARTUPS: BrowseConfig = BrowseConfig {
     resource: Resource::Startups,
     path: "/startups",
     facets: &[STAGE, SECTOR, COUNTRY, ("status", "Status", Facet::Status)],
-    bounds: &[],
+    bounds: &[
+        ("city", "City", "London"),
+        ("founded_from", "Founded since", "2015"),
+        ("min_raised_usd", "Minimum raised", "US dollars, 500k"),
+        ("last_round_since", "Last round since", "2026"),
+    ],
     sort_options: &[
         ("-total_raised_usd,-round_count", "Most raised"),
         ("-last_round_on", "Latest round"),
@@ -54,7 +62,7 @@ const PEOPLE: BrowseConfig = BrowseConfig {
     resource: Resource::People,
     path: "/people",
     facets: &[("kind", "Works at a", Facet::Kind), COUNTRY],
-    bounds: &[],
+    bounds: &[("title", "Title", "partner"), ("city", "City", "London")],
     sort_options: &[("name", "Name"), ("-name", "Name, Z to A")],
 };
 

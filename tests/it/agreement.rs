@@ -167,6 +167,9 @@ impl ListCase {
                     let mut reply = split(&path, &[]);
                     for _ in 1..query.page {
                         let json = reply.json();
+                        if reply.status == 400 {
+                            break;
+                        }
                         let Some(cursor) = json["pagination"]["next_cursor"].as_str() else {
                             prop_assert!(window.is_empty(), "{path} {parameters:?} ends early");
                             prop_assert_eq!(json["pagination"]["total"].as_u64(), Some(expected.len() as u64));
@@ -179,6 +182,11 @@ impl ListCase {
                     reply
                 }
             };
+            let bound = |name: &str| query.bounds.iter().find(|(known, ..)| *known == name).map(|(.., bound)| *bound);
+            if bound("since").zip(bound("until")).is_some_and(|(since, until)| since > until) {
+                prop_assert_eq!(reply.status, 400, "{} {:?}: {}", path, parameters, reply.text);
+                continue;
+            }
             prop_assert_eq!(reply.status, 200, "{} {:?}: {}", path, parameters, reply.text);
             let json = reply.json();
             prop_assert_eq!(
@@ -217,6 +225,24 @@ fn places(names: impl Iterator<Item = String> + Clone) -> HashMap<String, i64> {
     names.map(|name| (name.clone(), place[&fold(&name)])).collect()
 }
 
+/// A number of each record of a list, as the API gives it, times `scale`.
+fn from_api(client: &Client, path: &str, field: &str, scale: f64) -> HashMap<String, i64> {
+    let mut numbers = HashMap::new();
+    for offset in (0..).step_by(100) {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let page = client.get(&format!("/api/v1/{path}{separator}limit=100&offset={offset}")).json();
+        let rows = page["data"].as_array().unwrap();
+        for row in rows {
+            let number = row[field].as_f64().map(|number| (number * scale).round() as i64);
+            numbers.extend(number.map(|number| (row["slug"].as_str().unwrap().to_owned(), number)));
+        }
+        if rows.is_empty() {
+            return numbers;
+        }
+    }
+    numbers
+}
+
 /// The lists of the bundled dataset, read from its CSV files.
 fn listings(client: &Client) -> Vec<ListCase> {
     const ALL: &[&str] = &["v1", "v2", "v3"];
@@ -236,6 +262,9 @@ fn listings(client: &Client) -> Vec<ListCase> {
             scores.insert(row["slug"].as_str().unwrap().to_owned(), (row["health_score"].as_i64(), rate));
         }
     }
+    let metrics = ["responsiveness", "fairness", "value_add", "activity"]
+        .map(|metric| from_api(client, &format!("leaderboard?metric={metric}"), "rank_value", 1e6));
+    let averages = from_api(client, "sectors", "average_health_score", 10.0);
     let names = places(firm_rows.iter().map(|row| row["name"].clone()));
     let mut firms: Vec<Row> = naive
         .firms
@@ -259,8 +288,13 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("investment_count", Some(firm.rounds as i64)),
                 ("last_investment_on", firm.last.as_deref().and_then(day)),
                 ("check_min_usd", firm.check.0.map(|usd| usd as i64)),
-                ("check_max_usd", firm.check.1.map(|usd| usd as i64)),
                 ("founded_year", firm.founded.map(|year| year as i64)),
+                ("check_max_usd", firm.check.1.map(|usd| usd as i64)),
+                ("aum_usd", number(&row["aum_usd"])),
+                ("responsiveness", metrics[0].get(&firm.slug).copied()),
+                ("fairness", metrics[1].get(&firm.slug).copied()),
+                ("value_add", metrics[2].get(&firm.slug).copied()),
+                ("activity", metrics[3].get(&firm.slug).copied()),
             ]),
         })
         .collect();
@@ -329,7 +363,13 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("stage", set([row["stage"].clone()])),
                 ("ghosted", set([row["ghosted"].clone()])),
             ]),
-            number: numbers([("created_on", day(&row["created_on"])), ("rating", number(&row["rating"]))]),
+            number: numbers([
+                ("created_on", day(&row["created_on"])),
+                ("rating", number(&row["rating"])),
+                ("responsiveness", number(&row["responsiveness"])),
+                ("fairness", number(&row["fairness"])),
+                ("value_add", number(&row["value_add"])),
+            ]),
         })
         .collect();
     let names = places(sector_rows.iter().map(|row| row["name"].clone()));
@@ -344,21 +384,30 @@ fn listings(client: &Client) -> Vec<ListCase> {
                 ("name", Some(names[&row["name"]])),
                 ("vc_count", Some(count(&firms, &row["slug"]))),
                 ("startup_count", Some(count(&startups, &row["slug"]))),
+                ("average_health_score", averages.get(&row["slug"]).copied()),
             ]),
         })
         .collect();
     let names = places(people_rows.iter().map(|row| row["name"].clone()));
     let resolved = organizations(&firm_rows, &startup_rows);
+    let countries: HashMap<(&str, &str), &str> = [("firm", &firm_rows), ("startup", &startup_rows)]
+        .into_iter()
+        .flat_map(|(kind, rows)| rows.iter().map(move |row| ((kind, row["slug"].as_str()), row["country"].as_str())))
+        .collect();
     let people: Vec<Row> = people_rows
         .iter()
         .map(|row| {
             let own = (row["organization_kind"].clone(), row["organization"].clone());
+            let country = match row["country"].as_str() {
+                "" => countries[&(own.0.as_str(), own.1.as_str())],
+                country => country,
+            };
             Row {
                 id: row["slug"].clone(),
                 has: HashMap::from([
                     ("kind", set([row["organization_kind"].clone()])),
                     ("organization", resolved.get(&own).cloned().unwrap_or_default()),
-                    ("country", set([row["country"].clone()])),
+                    ("country", set([country.to_owned()])),
                 ]),
                 number: numbers([("name", Some(names[&row["name"]]))]),
             }
@@ -479,9 +528,12 @@ fn leaderboard(client: &Client, metric: &str, firms: &[Row], rounds: &[HashMap<S
     let mut order: Vec<String> = Vec::new();
     if metric == "activity" {
         let released_on = client.get("/api/v3/stats").json()["data"]["released_on"].as_str().and_then(day).unwrap();
+        let newest =
+            rounds.iter().filter_map(|round| day(&round["announced_on"])).filter(|day| *day <= released_on).max();
+        let newest = newest.unwrap_or(released_on);
         let mut joined: BTreeMap<String, u64> = BTreeMap::new();
         for round in rounds {
-            if day(&round["announced_on"]).is_some_and(|day| (0..=365).contains(&(released_on - day))) {
+            if day(&round["announced_on"]).is_some_and(|day| (0..=365).contains(&(newest - day))) {
                 let firms = split(&round["lead_investors"]).into_iter().chain(split(&round["investors"]));
                 firms.collect::<BTreeSet<_>>().into_iter().for_each(|firm| *joined.entry(firm).or_default() += 1);
             }

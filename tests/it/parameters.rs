@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use venturedex::catalog::Resource;
-use venturedex::catalog::params::{ParamType, Parameter};
-use venturedex::data::Table;
+use venturedex::catalog::params::{ParamType, Parameter, Unit};
+use venturedex::data::{Facet, Table};
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server};
@@ -37,36 +37,55 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
         let (slug, name) = (snapshot.slug(table, 3), snapshot.name(table, 3));
         words(&[slug, &slug.to_uppercase(), name], &format!("{slug}x"), slug)
     };
-    let usd: &'static [&'static str] = &["5m", "$5", "-5", "1.5", "9007199254740992", "99999999999999999999999"];
+    let usd: &'static [&'static str] = &["5x", "1,00", "-5", "1.5", "9007199254740992", "99999999999999999999999"];
     match (parameter.kind, parameter.name) {
         (ParamType::Text, _) => numbers(&["capital", &"\u{fc}".repeat(200)], &[]),
         (ParamType::Terms(terms, _), _) => match terms.noun {
             "stage" => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
+            "role" => words(&["founder", "Co-founder", "VP,partner"], "foundr", "founder"),
             "kind" => words(&["vc", "Family Office,bank"], "acelerator", "accelerator"),
             "organization_kind" => words(&["firm", "Startup"], "frim", "firm"),
             _ if (terms.names)().contains(&"acquired") => words(&["operating", "Acquired"], "operatign", "operating"),
             _ => words(&["approved", "pending", "rejected"], "aproved", "approved"),
         },
         (ParamType::Countries, _) => words(&["DE", "deu", "Germany", "Korea, Republic of", "UK"], "Germny", "DE"),
-        (ParamType::Cities, _) => {
-            let folded = snapshot.cities().next().unwrap();
-            let city = snapshot.city_name(0).unwrap();
-            words(&[folded, &city, &city.to_uppercase()], &format!("{folded}x"), &city)
+        (ParamType::Listed(table, facet), _) => {
+            let of_table =
+                |term: &&str| snapshot.facet_count(table, facet, snapshot.find_term(facet, term).unwrap()) > 0;
+            let term = snapshot.terms(facet).filter(of_table).find(|term| term.len() > 5).unwrap();
+            let name = match facet {
+                Facet::City => snapshot.city_name(snapshot.find_term(facet, term).unwrap()).unwrap(),
+                _ => term.to_owned(),
+            };
+            words(&[term, &name, &name.to_uppercase()], &format!("{term}x"), &name)
         }
+        (ParamType::Rows(table), _) => {
+            let slug = snapshot.slug(table, 3);
+            Cases { good: vec![slug.to_owned()], bad: &[], unknown: Some((format!("{slug}x"), Some(slug.to_owned()))) }
+        }
+        (ParamType::Known(table, _), _) => match table {
+            Table::Sectors => words(&["vc_count", "parent"], "parnt", "parent"),
+            Table::Reviews => words(&["stage", "created_on,ghosted"], "staeg", "stage"),
+            _ => words(&["country", "Country"], "coutnry", "country"),
+        },
         (ParamType::Records(table, _), _) => row(table),
         (ParamType::Organizations, _) => row(Table::Firms),
-        (ParamType::Number { .. }, "min_health_score") => {
-            numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"])
-        }
-        (ParamType::Number { .. }, "min_reviews") => {
-            numbers(&["0", "3", "4294967295"], &["4294967296", "-3", "many", "+3"])
-        }
-        (ParamType::Number { .. }, "raise_usd") => numbers(&["1", "5000000"], &["0", "5m", "99999999999999999999999"]),
-        (ParamType::Number { .. }, "min_rating") => numbers(&["1", "5"], &["0", "6", "good"]),
-        (ParamType::Number { .. }, "check_usd" | "min_amount_usd") => numbers(&["0", "5000000"], usd),
+        (ParamType::Number { .. }, "raise_usd") => numbers(&["1", "$1.5m"], &["0", "5x", "99999999999999999999999"]),
+        (ParamType::Number { .. }, "check_usd") => numbers(&["0", "500k", "5,000,000"], usd),
         (ParamType::Number { .. }, name) => panic!("`{name}` has no values to try"),
-        (ParamType::Percent(_), _) => numbers(&["0", "12.5", "100", "20%"], &["101", "-1", "lots", "NaN"]),
-        (ParamType::Date(_), _) => numbers(&["2024-01-31"], &["31.01.2024", "2024-02-30", "2024-1-1", "yesterday"]),
+        (ParamType::Range { unit: Unit::Percent, .. }, _) => {
+            numbers(&["0", "12.5", "100", "20%"], &["101", "-1", "lots", "NaN"])
+        }
+        (ParamType::Range { unit: Unit::Date, .. }, _) => {
+            numbers(&["2024-01-31", "2024-01", "2024"], &["31.01.2024", "2024-02-30", "2024-1-1", "yesterday"])
+        }
+        (ParamType::Range { unit: Unit::Number { max, .. }, .. }, _) => match max {
+            100 => numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"]),
+            5 => numbers(&["1", "5"], &["0", "6", "good"]),
+            9_999 => numbers(&["1", "2015"], &["0", "10000", "last"]),
+            4_294_967_295 => numbers(&["0", "3", "4294967295"], &["4294967296", "-3", "many", "+3"]),
+            _ => numbers(&["0", "500k", "5,000,000"], usd),
+        },
         (ParamType::Bool(_), _) => numbers(&["true", "NO", "1"], &["maybe", "2"]),
         (ParamType::Metric, _) => words(&["activity", "Value Add"], "activty", "activity"),
         // Tested on its own: the keys differ between lists.
@@ -137,7 +156,11 @@ fn every_parameter_accepts_valid_values_under_each_name() {
                 for good in good {
                     let reply = request(&client, &path, name, &good);
                     assert_eq!(reply.status, 200, "{path} {name}={good}: {}", reply.text);
-                    assert!(reply.json()["meta"].get("warnings").is_none(), "{path} {name}={good}: {}", reply.text);
+                    // A valid search may find nothing, and a field may be unknown for most records.
+                    let warnings = reply.json()["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+                    let is_usual =
+                        |warning: &Value| ["no_match", "low_coverage"].iter().any(|code| warning["code"] == *code);
+                    assert!(warnings.iter().all(is_usual), "{path} {name}={good}: {}", reply.text);
                 }
             }
         }
@@ -161,7 +184,7 @@ fn every_parameter_rejects_invalid_values_with_a_hint() {
                 );
                 let detail = error["detail"].as_str().unwrap();
                 assert!(detail.starts_with(&format!("`{bad}` is ")), "{what}: {detail}");
-                let hints = ["from ", "form YYYY-MM-DD", "`true` nor `false`"];
+                let hints = ["such as", "`true` nor `false`"];
                 assert!(hints.iter().any(|hint| detail.contains(hint)), "{what}: {detail}");
             }
             let many = vec!["x"; 101].join(",");
@@ -171,7 +194,7 @@ fn every_parameter_rejects_invalid_values_with_a_hint() {
                 ParamType::Sort => continue,
                 _ if cases(&server, parameter).bad.is_empty() => (&many, "x"),
                 ParamType::Bool(_) => ("true", "false"),
-                ParamType::Date(_) => ("2024-01-31", "2024-02-01"),
+                ParamType::Range { unit: Unit::Date, .. } => ("2024-01-31", "2024-02-01"),
                 _ => ("4", "5"),
             };
             let reply = client.list(&path, &[(parameter.name, given), (parameter.name, other)]);
@@ -246,7 +269,10 @@ fn paging_parameters_are_checked_on_every_list() {
         let clamped = assert_warned(&get("limit=99999999999999999999999"), "limit_clamped", "limit", &path);
         assert!(clamped["detail"].as_str().unwrap().contains("100"), "{clamped}");
         assert_eq!(get("limit=5000").json()["pagination"]["limit"], 100);
-        assert_eq!(get("limit=").json()["pagination"]["limit"], 20);
+        match version {
+            "v3" => drop(assert_rejected(&get("limit="), "invalid_parameter", "limit", &path)),
+            _ => assert_eq!(get("limit=").json()["pagination"]["limit"], 20),
+        }
         match version {
             "v1" => assert_eq!(get("offset=99999999999999999999999").json()["data"], Value::Array(Vec::new())),
             "v2" => assert_eq!(get("page=99999999999999999999999").json()["data"], Value::Array(Vec::new())),
@@ -260,4 +286,45 @@ fn paging_parameters_are_checked_on_every_list() {
 
 fn assert_invalid_cursor(reply: &Reply, what: &str) {
     assert_eq!((reply.status, &reply.json()["code"]), (400, &"invalid_cursor".into()), "{what}: {}", reply.text);
+}
+
+#[test]
+fn an_empty_list_says_which_condition_to_drop() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let german = client.get("/api/v3/vcs?country=DE").json()["pagination"]["total"].clone();
+    let empty = client.get("/api/v3/vcs?country=DE&min_health_score=100").json();
+    assert_eq!(empty["pagination"]["total"], 0);
+    let warning = &empty["meta"]["warnings"][0];
+    assert_eq!((&warning["code"], &warning["parameter"]), (&"no_match".into(), &"min_health_score".into()));
+    assert!(warning["detail"].as_str().unwrap().contains(&format!(" {german} records match")), "{warning}");
+    // A page past the end is not an empty list, and a single condition leaves nothing to drop.
+    assert_eq!(client.get("/api/v3/vcs?min_health_score=100").json()["meta"].get("warnings"), None);
+    assert_eq!(client.get("/api/v1/vcs?country=DE&min_health_score=100").json().get("meta"), None);
+    let page = client.get("/vcs?country=DE&min_health_score=100").text;
+    assert!(page.contains(&format!("{german} without it")), "the page names the condition");
+    // The path's own condition cannot be dropped.
+    let first = server.state.releases.current().example_slug(Table::Firms);
+    let below = client.get(&format!("/api/v3/vcs/{first}/rounds?until=1950&stage=seed")).json();
+    assert!(
+        below["meta"]["warnings"].as_array().into_iter().flatten().all(|warning| warning["parameter"] != "investor")
+    );
+}
+
+#[test]
+fn aggregates_reject_what_they_do_not_know() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (query, parameter, code) in [
+        ("group_by=contry", "group_by", "unknown_value"),
+        ("sort=name", "sort", "unknown_value"),
+        ("limit=0", "limit", "invalid_parameter"),
+        ("cursor=x", "cursor", "unknown_parameter"),
+        ("stage=sede", "stage", "unknown_value"),
+    ] {
+        assert_rejected(&client.get(&format!("/api/v3/startups/aggregate?{query}")), code, parameter, query);
+    }
+    let clamped = client.get("/api/v3/startups/aggregate?group_by=country&limit=1000").json();
+    assert_eq!(clamped["meta"]["warnings"][0]["code"], "limit_clamped");
+    assert_eq!(client.get("/api/v1/startups/aggregate").status, 404);
 }

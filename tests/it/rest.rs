@@ -26,7 +26,8 @@ fn each_version_has_its_envelope() {
         let v3 = client.get(&format!("/api/v3/{path}?limit=3")).json();
         assert_eq!(keys(&v3), ["data", "meta", "pagination"]);
         assert_eq!(keys(&v3["pagination"]), ["has_more", "limit", "next_cursor", "total"]);
-        assert_eq!(v3["meta"], json!({ "snapshot": "2026-11-20.1" }));
+        assert_eq!(keys(&v3["meta"]), ["invented", "license", "snapshot", "source"]);
+        assert_eq!(v3["meta"]["snapshot"], "2026-11-20.1");
         assert_eq!(v3["data"][2], v1["data"][0], "the same rows in the same order");
         // The same without `/api`.
         assert_eq!(client.get(&format!("/v1/{path}?limit=3&offset=2")).json(), v1);
@@ -431,11 +432,12 @@ fn a_search_without_matches_has_suggestions() {
 }
 
 #[test]
-fn an_empty_list_of_values_is_ignored() {
+fn an_empty_list_of_values_is_ignored_in_v1_and_rejected_in_v3() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);
     for query in ["stage=", "stage=,", "stage=%20,%20", "sector=,&q="] {
-        assert_eq!(client.get(&format!("/api/v3/vcs?{query}")).json()["pagination"]["total"], 400, "{query}");
+        assert_eq!(client.get(&format!("/api/v1/vcs?{query}")).json()["pagination"]["total"], 400, "{query}");
+        assert_eq!(code(&client.get(&format!("/api/v3/vcs?{query}"))), (400, "invalid_parameter".into()), "{query}");
     }
 }
 

@@ -10,9 +10,14 @@ use crate::harness::{Reply, Server};
 const ALL: [&str; 5] =
     ["vcs?limit=2&stage=seed", "vcs/alder-capital", "reviews?limit=2", "sectors?limit=2", "leaderboard?limit=2"];
 /// Those that v3 has besides.
-const FURTHER: [&str; 19] = [
+const FURTHER: [&str; 24] = [
     "vcs?q=alder+capital&fields=slug,name,score.value&limit=1",
     "vcs/facets?country=DE&fields=total,stage,country",
+    "vcs/aggregate?group_by=kind&limit=2",
+    "startups/aggregate?group_by=status&country=DE",
+    "funding-rounds/aggregate?group_by=year,lead&limit=2",
+    "people/aggregate?group_by=role&limit=2",
+    "reviews/aggregate?group_by=rating",
     "vcs/alder-capital/reviews?limit=1",
     "vcs/alder-capital/portfolio?limit=1",
     "vcs/alder-capital/rounds?limit=1",
@@ -122,7 +127,7 @@ fn no_path_is_without_its_snapshot() {
         .map(|path| {
             let path = path.split('?').next().unwrap();
             let parts = path.split('/').enumerate().map(|(place, part)| match (place, part) {
-                (0, _) | (1, "facets") | (2, _) => part,
+                (0, _) | (1, "facets" | "aggregate") | (2, _) => part,
                 _ => "{slug}",
             });
             parts.collect::<Vec<_>>().join("/")

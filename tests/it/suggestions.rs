@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use venturedex::catalog::{Catalog, bundled};
-use venturedex::data::Table;
+use venturedex::data::{Facet, Table};
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server, catalog_of, real_data};
@@ -34,7 +34,7 @@ fn the_nearest_slugs_are_first_and_unique() {
         assert_eq!(problem["did_you_mean"][0], nearest, "{path}: {problem}");
         assert!(problem["detail"].as_str().unwrap().ends_with(&format!("did you mean `{nearest}`?")), "{problem}");
     }
-    for path in ["vcs/nope", "vcs/stonecro", "vcs/capital", "people/nora", "startups/labs"] {
+    for path in ["vcs/stonecro", "vcs/capital", "people/nora", "startups/labs"] {
         let problem = client.get(&format!("/api/v3/{path}")).json();
         let mut slugs: Vec<String> = serde_json::from_value(problem["did_you_mean"].clone()).unwrap();
         assert!((1..=3).contains(&slugs.len()), "{path}: {slugs:?}");
@@ -130,7 +130,10 @@ fn cities_are_suggested_as_in_responses() {
     let snapshot = catalog.snapshot();
     assert_eq!(param_error(&client, "vcs", "city", "berlni")["did_you_mean"], "Berlin");
     let mut unfolded = 0;
-    for (index, folded) in snapshot.cities().enumerate() {
+    for (index, folded) in snapshot.terms(Facet::City).enumerate() {
+        if snapshot.facet_count(Table::Firms, Facet::City, index as u32) == 0 {
+            continue;
+        }
         let name = snapshot.city_name(index as u32).unwrap();
         unfolded += usize::from(!name.is_ascii());
         let firms = client.list("/api/v3/vcs", &[("city", &name), ("fields", "city"), ("limit", "1")]).json();

@@ -58,6 +58,8 @@ impl<'a> QueryPart<'a> {
 pub(crate) struct MatchScorer<'a> {
     snapshot: &'a Snapshot,
     query: &'a MatchQuery,
+    /// The date that activity is counted back from.
+    until: Date,
     stage: Option<QueryPart<'a>>,
     sector: Option<QueryPart<'a>>,
     country: Option<QueryPart<'a>>,
@@ -77,6 +79,7 @@ impl<'a> MatchScorer<'a> {
         Self {
             snapshot,
             query,
+            until: snapshot.activity_until(),
             stage: matching(Facet::Stage, &query.stages, &adjacent_stages),
             sector: matching(Facet::Sector, &query.sectors, &parents),
             country: matching(Facet::Country, &query.countries, &|_| Vec::new()),
@@ -160,9 +163,9 @@ impl<'a> MatchScorer<'a> {
         ])
     }
 
-    /// Days from the last investment to the release.
+    /// Days from the last investment to the newest round of the data.
     fn age(&self, row: u32) -> Option<i64> {
-        Some(i64::from(self.snapshot.released_on().days()) - i64::from(self.last_investment(row)?))
+        Some(i64::from(self.until.days()) - i64::from(self.last_investment(row)?))
     }
 
     /// The day of the last investment.
@@ -226,7 +229,10 @@ impl<'a> MatchScorer<'a> {
                 (None, None) => "check size unknown".to_owned(),
             },
             Reason::Activity => match self.last_investment(row) {
-                Some(day) => format!("last invested on {}", Date::from_days(day)),
+                Some(day) => {
+                    let date = Date::from_days(day);
+                    format!("last invested on {date}; the newest round of the data is of {}", self.until)
+                }
                 None => "no dated investment known".to_owned(),
             },
             Reason::Responsiveness => match self.answered(row) {

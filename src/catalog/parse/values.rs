@@ -1,30 +1,80 @@
-//! Parameters that take several values: terms, countries, cities, and records by slug or name.
+//! Parameters that take several values: terms, countries, cities and other texts, records by slug or name, properties.
 
 use crate::data::fold::fold;
+use crate::data::import::website;
 use crate::data::vocabulary::normal;
-use crate::data::{Country, Facet, Table};
+use crate::data::{Country, Facet, Snapshot, Table};
 
-use crate::catalog::Filter;
-use crate::catalog::param_error::Issue;
-use crate::catalog::params::{MAX_VALUES, Parameter};
+use crate::catalog::param_error::{Issue, ParameterError, shortened};
+use crate::catalog::params::{MAX_VALUES, Mode, ParamType, Parameter};
 use crate::catalog::parse::{NamedValues, ParamParser};
+use crate::catalog::{Catalog, Filter, Named, Property};
 
 /// The rows of a firm and of a startup that one text names.
 type Organization = (Option<u32>, Option<u32>);
 
 impl ParamParser<'_> {
+    /// Countries, and regions as all of their countries.
     pub(super) fn countries(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        self.any_of(parameter, Facet::Country, values, |text| {
-            Country::read(text).map(|country| (country.alpha2().to_owned(), country.index() as u32))
-        });
+        // A region keeps its name, because a cursor carries at most `MAX_VALUES` texts.
+        let read = |text: &str| -> Vec<(String, u32)> {
+            match (Country::read(text), Country::of_region(text)) {
+                (Some(country), _) => vec![(country.alpha2().to_owned(), country.index() as u32)],
+                (None, Some(countries)) => {
+                    countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
+                }
+                (None, None) => Vec::new(),
+            }
+        };
+        self.any_of(parameter, Facet::Country, values, read);
+        for text in values.iter().flat_map(|(_, text)| text.split(',')).map(str::trim) {
+            let Some(countries) = Country::of_region(text).filter(|_| Country::read(text).is_none()) else { continue };
+            let codes: Vec<&str> = countries.iter().map(|country| country.alpha2()).collect();
+            let count = codes.len();
+            let detail = format!("`{}` was read as {count} countries: {}", shortened(text), codes.join(", "));
+            self.notes.push(ParameterError::value_interpreted(parameter.name, detail));
+        }
     }
 
-    pub(super) fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+    /// Cities are read by name, websites by host, and job titles by their words: one text may name several titles.
+    pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         let snapshot = self.catalog.snapshot();
-        self.any_of(parameter, Facet::City, values, |text| {
-            let folded = fold(text);
-            snapshot.city(&folded).map(|city| (folded, city))
-        });
+        let read = |text: &str| -> Vec<(String, Vec<u32>)> {
+            let folded = if facet == Facet::Website { website::host(text) } else { fold(text) };
+            let found = match facet {
+                Facet::Title => titles_with(snapshot, &folded),
+                _ => snapshot.find_term(facet, &folded).into_iter().collect(),
+            };
+            if found.is_empty() { Vec::new() } else { vec![(folded, found)] }
+        };
+        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        let (names, indexes): (Vec<String>, Vec<Vec<u32>>) = found.into_iter().unzip();
+        self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
+    }
+
+    /// Rows of the list by slug or id.
+    pub(super) fn rows(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        let (catalog, table) = (self.catalog, self.resource.table());
+        let read = |text: &str| -> Vec<(String, u32)> {
+            let row = catalog.find(table, text).into_iter();
+            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).collect()
+        };
+        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        let (slugs, rows): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
+        self.add_values(parameter, slugs, Filter::Rows(distinct(rows)));
+    }
+
+    /// Properties that are known, or unknown.
+    pub(super) fn known(&mut self, parameter: &'static Parameter, known: bool, values: &NamedValues<'_>) {
+        let table = self.resource.table();
+        let read = |text: &str| -> Vec<(String, Property)> {
+            let property = Property::named(table, text).into_iter();
+            property.map(|(name, property)| (name.to_owned(), property)).collect()
+        };
+        let Some(found) = self.parse_values(parameter, values, read) else { return };
+        let (names, properties): (Vec<String>, Vec<Property>) = found.into_iter().unzip();
+        self.canonical.push((parameter.name, names.join(",")));
+        self.filters.extend(properties.into_iter().map(if known { Filter::Known } else { Filter::Unknown }));
     }
 
     pub(super) fn records(
@@ -34,32 +84,51 @@ impl ParamParser<'_> {
         facet: Facet,
         values: &NamedValues<'_>,
     ) {
-        let catalog = self.catalog;
+        let (catalog, strict) = (self.catalog, self.options.strict);
+        let mut notes: Vec<String> = Vec::new();
         self.any_of(parameter, facet, values, |text| {
             let row = match table {
                 Table::Sectors => {
-                    catalog.find(table, &normal(text)).or_else(|| catalog.rows_named(table, text).into_iter().min())
+                    let found = catalog.find(table, &normal(text));
+                    let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
+                    let found = found.or_else(|| catalog.sector_joined(text));
+                    notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row)));
+                    found
                 }
-                _ => catalog.find(table, text).or_else(|| catalog.find_by_name(table, text)),
+                _ => one_of(catalog, strict, table, text).inspect(|row| {
+                    notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                }),
             };
-            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row))
+            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
         });
+        self.note_interpretations(parameter, notes);
+    }
+
+    fn note_interpretations(&mut self, parameter: &Parameter, mut notes: Vec<String>) {
+        notes.dedup();
+        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
+        self.notes.extend(notes);
     }
 
     pub(super) fn organizations(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        let catalog = self.catalog;
-        let row = |table: Table, text: &str| catalog.find(table, text).or_else(|| catalog.find_by_name(table, text));
-        let read = |text: &str| -> Option<(String, Organization)> {
-            let (firm, startup) = (row(Table::Firms, text), row(Table::Startups, text));
+        let (catalog, strict) = (self.catalog, self.options.strict);
+        let mut notes: Vec<String> = Vec::new();
+        let read = |text: &str| -> Vec<(String, Organization)> {
+            let [firm, startup] = [Table::Firms, Table::Startups].map(|table| {
+                one_of(catalog, strict, table, text).inspect(|row| {
+                    notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                })
+            });
             let slug = match (firm, startup) {
                 (Some(row), _) => catalog.snapshot().slug(Table::Firms, row),
                 (None, Some(row)) => catalog.snapshot().slug(Table::Startups, row),
-                (None, None) => return None,
+                (None, None) => return Vec::new(),
             };
-            Some((slug.to_owned(), (firm, startup)))
+            vec![(slug.to_owned(), (firm, startup))]
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let (mut firms, mut startups) = (Vec::new(), Vec::new());
+        self.note_interpretations(parameter, notes);
+        let (mut firms, mut startups): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
         let mut slugs: Vec<&str> = Vec::new();
         for (_, (firm, startup)) in &found {
             slugs.extend(firm.map(|row| catalog.snapshot().slug(Table::Firms, row)));
@@ -67,14 +136,10 @@ impl ParamParser<'_> {
             firms.extend(firm);
             startups.extend(startup);
         }
-        for rows in [&mut firms, &mut startups] {
-            rows.sort_unstable();
-            rows.dedup();
-        }
         slugs.sort_unstable();
         slugs.dedup();
-        self.canonical.push((parameter.name, slugs.join(",")));
-        self.filters.push(Filter::MemberOf { firms, startups });
+        let slugs = slugs.into_iter().map(str::to_owned).collect();
+        self.add_values(parameter, slugs, Filter::MemberOf { firms: distinct(firms), startups: distinct(startups) });
     }
 
     /// Parses values and adds the filter that a facet has one of them.
@@ -83,12 +148,24 @@ impl ParamParser<'_> {
         parameter: &'static Parameter,
         facet: Facet,
         values: &NamedValues<'_>,
-        read: impl Fn(&str) -> Option<(String, u32)>,
+        read: impl FnMut(&str) -> Vec<(String, u32)>,
     ) {
         let Some(found) = self.parse_values(parameter, values, read) else { return };
         let (names, indexes): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
+        self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
+    }
+
+    /// Adds the filter that a row has any of some values, has all of them, or excludes them.
+    fn add_values(&mut self, parameter: &'static Parameter, mut names: Vec<String>, filter: Filter) {
+        names.dedup();
         self.canonical.push((parameter.name, names.join(",")));
-        self.filters.push(Filter::AnyOf(facet, indexes));
+        match (parameter.mode, filter) {
+            (Mode::All, Filter::AnyOf(facet, values)) if !values.is_empty() => {
+                self.filters.extend(values.into_iter().map(|value| Filter::AnyOf(facet, vec![value])));
+            }
+            (Mode::Any | Mode::All, filter) => self.filters.push(filter),
+            (Mode::Not, filter) => self.filters.push(Filter::Not(Box::new(filter))),
+        }
     }
 
     /// Parses a list of values to canonical texts with what they stand for, in order and each once. A text is read as
@@ -97,7 +174,7 @@ impl ParamParser<'_> {
         &mut self,
         parameter: &'static Parameter,
         values: &NamedValues<'_>,
-        read: impl Fn(&str) -> Option<(String, T)>,
+        mut read: impl FnMut(&str) -> Vec<(String, T)>,
     ) -> Option<Vec<(String, T)>> {
         let count = values.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
         if count > MAX_VALUES {
@@ -107,14 +184,24 @@ impl ParamParser<'_> {
         }
         let mut found = Vec::new();
         for (_, text) in values {
-            if let Some(value) = read(text) {
-                found.push(value);
+            let has_sign = text.split(',').any(|part| self.has_sign(parameter, part.trim()));
+            let whole = if has_sign { Vec::new() } else { read(text) };
+            if !whole.is_empty() {
+                found.extend(whole);
                 continue;
             }
             for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+                if self.has_sign(parameter, part) {
+                    self.report_sign(parameter, part);
+                    if self.options.strict {
+                        continue;
+                    }
+                }
                 match read(part) {
-                    Some(value) => found.push(value),
-                    None => self.unknown(Issue::UnknownValue { parameter, value: part.to_owned() }),
+                    values if values.is_empty() => {
+                        self.unknown(Issue::UnknownValue { parameter, value: part.to_owned() });
+                    }
+                    values => found.extend(values),
                 }
             }
         }
@@ -122,4 +209,60 @@ impl ParamParser<'_> {
         found.dedup();
         Some(found)
     }
+
+    /// Whether a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name
+    /// that begins so is no operator.
+    fn has_sign(&self, parameter: &Parameter, text: &str) -> bool {
+        let tables: &[Table] = match &parameter.kind {
+            ParamType::Records(table, _) | ParamType::Rows(table) => &[*table],
+            ParamType::Organizations => &[Table::Firms, Table::Startups],
+            _ => &[],
+        };
+        let snapshot = self.catalog.snapshot();
+        let is_name = |table: &Table| {
+            let mut rows = self.catalog.rows_named(*table, text).into_iter();
+            snapshot.find(*table, text).is_some() || rows.any(|row| snapshot.name(*table, row) == text)
+        };
+        text.starts_with(SIGNS) && !tables.iter().any(is_name)
+    }
+
+    fn report_sign(&mut self, parameter: &'static Parameter, text: &str) {
+        let (name, value) = (parameter.name, text.trim_start_matches(SIGNS).trim_start());
+        let included = parameter.included();
+        let exclusion = format!("not_{included}");
+        let correction = match self.resource.parameter(&exclusion) {
+            Some(_) => format!("write `{exclusion}={value}` to exclude it, `{included}={value}` to include it"),
+            None => format!("write `{name}={value}` to include it; it cannot be excluded"),
+        };
+        let lenient = if self.options.strict { "" } else { "the sign was ignored; " };
+        let detail = format!("`{}`: `{name}` takes no sign or operator; {lenient}{correction}", shortened(text));
+        self.unknown(Issue::Invalid(ParameterError::invalid(name, detail)));
+    }
+}
+
+/// Signs and operators of other query languages.
+const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
+
+fn distinct(mut values: Vec<u32>) -> Vec<u32> {
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// The row of a slug or name. Lenient parsing goes on taking a shared name as the slug that it is written like.
+fn one_of(catalog: &Catalog, strict: bool, table: Table, text: &str) -> Option<u32> {
+    match catalog.named(table, text) {
+        Named::One(row) => Some(row),
+        Named::Several(_) if !strict => catalog.find(table, text),
+        Named::Several(_) | Named::Nothing => None,
+    }
+}
+
+/// The values of [`Facet::Title`] that have all words of a folded text.
+fn titles_with(snapshot: &Snapshot, folded: &str) -> Vec<u32> {
+    if folded.is_empty() {
+        return Vec::new();
+    }
+    let has_all = |title: &str| folded.split(' ').all(|word| title.split(' ').any(|known| known == word));
+    (0..).zip(snapshot.terms(Facet::Title)).filter(|(_, title)| has_all(title)).map(|(value, _)| value).collect()
 }

@@ -67,7 +67,17 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         self.numbers("prominence", prominence)
     }
 
-    pub(crate) fn order<V: Ord + Copy>(&mut self, key: &str, value: impl Fn(usize) -> Option<V>) -> io::Result<()> {
+    /// Writes the order by a number, and its distinct values: the value of a row is the one at its rank.
+    pub(crate) fn order<V: Into<i64>>(&mut self, key: &str, value: impl Fn(usize) -> Option<V>) -> io::Result<()> {
+        let value = |row: usize| value(row).map(Into::into);
+        let mut values: Vec<i64> = self.rows().filter_map(value).collect();
+        values.sort_unstable();
+        values.dedup();
+        self.section(&format!("sort/{key}#"), &values)?;
+        self.write_order(key, value)
+    }
+
+    fn write_order<V: Ord + Copy>(&mut self, key: &str, value: impl Fn(usize) -> Option<V>) -> io::Result<()> {
         let order = SortOrder::by(&self.slug_ranks, |row| value(self.order.old[row] as usize));
         self.section(&format!("sort/{key}+"), &order.ascending)?;
         self.section(&format!("sort/{key}-"), &order.descending)?;
@@ -78,7 +88,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         let names: Vec<String> = self.rows().map(|row| fold(name(row))).collect();
         let ranks = ranks_of_texts(&names);
         let new = &self.order.new;
-        self.order("name", |row| Some(ranks[new[row] as usize]))
+        self.write_order("name", |row| Some(ranks[new[row] as usize]))
     }
 
     /// Writes a facet of `values` values; `of` passes each value of a row to its second argument.
@@ -110,6 +120,16 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         value: impl Fn(usize) -> Option<u32>,
     ) -> io::Result<()> {
         self.facet(facet, values, |row, each| value(row).into_iter().for_each(each))
+    }
+
+    /// Writes a facet of [`Facet::LISTED`]; `of` is the row of the list of values that a row has its value from.
+    pub(crate) fn term_facet(
+        &mut self,
+        facet: Facet,
+        (values, value): &(usize, Vec<Option<u32>>),
+        of: impl Fn(usize) -> usize,
+    ) -> io::Result<()> {
+        self.single_facet(facet, *values, |row| value[of(row)])
     }
 
     pub(crate) fn country_facet(&mut self, country: impl Fn(usize) -> Option<Country>) -> io::Result<()> {

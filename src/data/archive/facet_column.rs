@@ -36,7 +36,9 @@ pub(crate) fn write(
     starts.push(start);
     let mut sets = vec![0_u64; start as usize];
     let mut filled = vec![0_u32; values];
+    let mut known = vec![0_u64; (rows as usize).div_ceil(64)];
     each(&mut |value, row| {
+        known[row as usize / 64] |= 1 << (row % 64);
         let value = value as usize;
         let set = &mut sets[starts[value] as usize..starts[value + 1] as usize];
         if is_dense(counts[value], rows) {
@@ -49,6 +51,7 @@ pub(crate) fn write(
     });
     writer.section(&format!("{name}.counts"), &counts)?;
     writer.section(&format!("{name}.starts"), &starts)?;
+    writer.section(&format!("{name}.known"), &known)?;
     writer.section(&format!("{name}.sets"), &sets)
 }
 
@@ -57,6 +60,9 @@ pub(crate) struct FacetColumn {
     counts: Column<u32>,
     starts: Column<u64>,
     sets: Column<u64>,
+    known: Column<u64>,
+    /// Number of rows that have a value.
+    known_count: u32,
     values: usize,
 }
 
@@ -114,7 +120,9 @@ impl FacetColumn {
         let counts = archive.column(&format!("{name}.counts"), values)?;
         let starts = archive.column(&format!("{name}.starts"), values + 1)?;
         let sets = archive.open_column(&format!("{name}.sets"))?;
-        let column = Self { counts, starts, sets, values };
+        let known: Column<u64> = archive.column(&format!("{name}.known"), (rows as usize).div_ceil(64))?;
+        let known_count = archive.get(&known).iter().map(|word| word.count_ones()).sum();
+        let column = Self { counts, starts, sets, known, known_count, values };
         let mut expected = 0_u64;
         let (all_counts, all_starts) = (archive.get(&column.counts), archive.get(&column.starts));
         for (count, start) in all_counts.iter().zip(all_starts) {
@@ -136,6 +144,15 @@ impl FacetColumn {
     /// The number of rows that have `value`; 0 for a value that the snapshot does not have.
     pub(crate) fn count(&self, archive: &Archive, value: u32) -> u32 {
         archive.get(&self.counts).get(value as usize).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn known_count(&self) -> u32 {
+        self.known_count
+    }
+
+    /// A bit for each row that has a value.
+    pub(crate) fn known<'a>(&self, archive: &'a Archive) -> &'a [u64] {
+        archive.get(&self.known)
     }
 
     /// The rows that have `value`; empty for a value that the snapshot does not have.

@@ -3,7 +3,7 @@
 use crate::data::archive::table_columns::{check, in_range};
 use crate::data::archive::{Archive, Column, Texts, check_offsets};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
+use crate::data::{ArchiveError, Country, Facet, Metric, NONE_U16, Stage, Table};
 
 pub(crate) struct FirmColumns {
     pub health_score: Column<u8>,
@@ -13,9 +13,13 @@ pub(crate) struct FirmColumns {
     pub check_max_usd: Column<u64>,
     pub last_investment_on: Column<i32>,
     pub country: Column<u16>,
-    pub cities: Texts,
-    pub city_count: usize,
     pub leaderboards: Vec<(Column<u32>, Column<i32>)>,
+}
+
+/// The folded texts that are the values of a facet, ascending.
+pub(crate) struct TermColumns {
+    pub texts: Texts,
+    pub count: u32,
 }
 
 pub(crate) struct RoundColumns {
@@ -37,9 +41,6 @@ impl FirmColumns {
             in_range(archive, &ranked, rows, &name)?;
             leaderboards.push((ranked, values));
         }
-        let city_offsets = archive.open_column::<u64>("firms/cities#")?;
-        check(!archive.get(&city_offsets).is_empty(), "firms/cities#")?;
-        let city_count = archive.get(&city_offsets).len() - 1;
         let country = archive.column("firms/country", rows)?;
         let countries = Country::all().count();
         let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
@@ -52,10 +53,18 @@ impl FirmColumns {
             check_max_usd: archive.column("firms/check_max_usd", rows)?,
             last_investment_on: archive.column("firms/last_investment_on", rows)?,
             country,
-            cities: archive.texts("firms/cities", city_count)?,
-            city_count,
             leaderboards,
         })
+    }
+}
+
+impl TermColumns {
+    pub(crate) fn open(archive: &Archive, facet: Facet) -> Result<Self, ArchiveError> {
+        let name = format!("{}/terms", facet.name());
+        let offsets = archive.open_column::<u64>(&format!("{name}#"))?;
+        check(!archive.get(&offsets).is_empty(), &name)?;
+        let count = archive.get(&offsets).len() - 1;
+        Ok(Self { texts: archive.texts(&name, count)?, count: count as u32 })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::data::archive::facet_column::FacetColumn;
 use crate::data::archive::{Archive, Column, Texts, check_offsets};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    ArchiveError, Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table,
+    ArchiveError, Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
 };
 
 pub(crate) struct TableColumns {
@@ -12,6 +12,8 @@ pub(crate) struct TableColumns {
     pub text: std::ops::Range<usize>,
     pub starts: Column<u64>,
     pub ends: Column<u32>,
+    /// Number of rows with a value of each field.
+    pub known: Column<u32>,
     pub slugs: Texts,
     pub by_slug: Column<u32>,
     pub slug_rank: Column<u32>,
@@ -30,6 +32,8 @@ pub(crate) struct OrderColumns {
     pub ascending: Column<u32>,
     pub descending: Column<u32>,
     pub ranks: Column<u32>,
+    /// The distinct values, ascending; none for names.
+    pub values: Option<Column<i64>>,
 }
 
 impl TableColumns {
@@ -45,13 +49,17 @@ impl TableColumns {
             }),
         };
         let mut orders = Vec::new();
-        for key in table.sort_keys() {
-            let key = format!("{name}/sort/{key}");
+        for sort_key in table.sort_keys() {
+            let key = format!("{name}/sort/{sort_key}");
             let column = |sign: char| archive.column::<u32>(&format!("{key}{sign}"), n);
             let (ascending, descending, ranks) = (column('+')?, column('-')?, column('=')?);
             in_range(archive, &ascending, n, &key)?;
             in_range(archive, &descending, n, &key)?;
-            orders.push(OrderColumns { ascending, descending, ranks });
+            let values = match *sort_key {
+                "name" => None,
+                _ => Some(archive.open_column::<i64>(&format!("{key}#"))?),
+            };
+            orders.push(OrderColumns { ascending, descending, ranks, values });
         }
         let mut facets = Vec::new();
         for facet in table.facets() {
@@ -60,15 +68,16 @@ impl TableColumns {
                 Facet::Stage => Stage::ALL.len(),
                 Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
                 Facet::Country => Country::all().count(),
-                Facet::City => {
-                    let cities = archive.open_column::<u64>("firms/cities#")?;
-                    archive.get(&cities).len().saturating_sub(1)
+                Facet::City | Facet::Title | Facet::Website => {
+                    let terms = archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?;
+                    archive.get(&terms).len().saturating_sub(1)
                 }
+                Facet::Role => Role::ALL.len(),
                 Facet::Kind if table == Table::People => OrganizationKind::ALL.len(),
                 Facet::Kind => FirmKind::ALL.len(),
                 Facet::Status if table == Table::Reviews => ReviewStatus::ALL.len(),
                 Facet::Status => StartupStatus::ALL.len(),
-                Facet::Investor | Facet::Firm => counts[Table::Firms as usize] as usize,
+                Facet::Investor | Facet::Lead | Facet::Firm => counts[Table::Firms as usize] as usize,
                 Facet::Startup => counts[Table::Startups as usize] as usize,
                 Facet::Ghosted => 2,
                 Facet::Rating => 6,
@@ -85,6 +94,7 @@ impl TableColumns {
             text,
             starts,
             ends: archive.column(&format!("{name}/ends"), n * table.fields().len())?,
+            known: archive.column(&format!("{name}/known"), table.fields().len())?,
             slugs: archive.texts(&format!("{name}/slug"), n)?,
             by_slug,
             slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,

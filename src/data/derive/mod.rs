@@ -8,9 +8,9 @@ pub mod sort_order;
 use crate::data::derive::score::FirmScore;
 use crate::data::derive::sort_order::{Permutation, sort_prefix};
 use crate::data::import::Dataset;
-use crate::data::import::rows::Investor;
+use crate::data::import::rows::{Investor, Person};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Stage};
+use crate::data::{Country, CountrySource, Date, OrganizationKind, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
@@ -36,7 +36,8 @@ pub(crate) struct StartupStats {
     pub total_raised_usd: Option<u64>,
     pub round_count: u32,
     pub last_round_on: Option<Date>,
-    /// In order of their first round, without duplicates; `lead` if the firm led any round.
+    /// In order of their first round, without duplicates. `lead`: whether the firm led any round, `None` if it is not
+    /// known to have led one and a round names no lead.
     pub investors: Vec<Investor>,
 }
 
@@ -68,6 +69,17 @@ impl Derived {
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
         Self { assessments, firms, startups, sectors, lineage }
     }
+}
+
+/// The country of a person, or else that of the organization.
+pub(crate) fn country_of(dataset: &Dataset, person: &Person) -> Option<(Country, CountrySource)> {
+    let row = person.organization as usize;
+    let of_organization = || match person.organization_kind {
+        OrganizationKind::Firm => dataset.firms[row].country,
+        OrganizationKind::Startup => dataset.startups[row].country,
+    };
+    let own = person.country.map(|country| (country, CountrySource::Person));
+    own.or_else(|| Some((of_organization()?, CountrySource::Organization)))
 }
 
 /// Calls `each` with the sectors and all their ancestors, without duplicates.
@@ -109,7 +121,8 @@ fn startups(dataset: &Dataset) -> Vec<StartupStats> {
         stats.last_round_on = stats.last_round_on.max(round.announced_on);
         for investor in &round.investors {
             match stats.investors.iter_mut().find(|known| known.firm == investor.firm) {
-                Some(known) => known.lead |= investor.lead,
+                Some(known) if known.lead == Some(true) || investor.lead == Some(true) => known.lead = Some(true),
+                Some(known) => known.lead = known.lead.and(investor.lead),
                 None => stats.investors.push(*investor),
             }
         }
@@ -119,6 +132,9 @@ fn startups(dataset: &Dataset) -> Vec<StartupStats> {
 
 fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     let released_on = dataset.meta.released_on;
+    // As `Snapshot::activity_until`.
+    let dates = dataset.rounds.iter().filter_map(|round| round.announced_on);
+    let until = dates.filter(|date| *date <= released_on).max().unwrap_or(released_on);
     let mut firms = vec![FirmStats::default(); dataset.firms.len()];
     let mut stages = vec![0_u16; dataset.firms.len()];
     let mut joined: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
@@ -127,7 +143,7 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             let stats = &mut firms[investor.firm as usize];
             stats.investment_count += 1;
             stats.last_investment_on = stats.last_investment_on.max(round.announced_on);
-            let age = round.announced_on.map(|date| released_on.days() - date.days());
+            let age = round.announced_on.map(|date| until.days() - date.days());
             stats.recent_investments += u32::from(age.is_some_and(|age| (0..=RECENT_DAYS).contains(&age)));
             stages[investor.firm as usize] |= 1 << round.stage.index();
             joined[investor.firm as usize].push(row as u32);

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::data::derive::Derived;
+use crate::data::derive::{Derived, country_of};
 use crate::data::field::{Field, FieldVisitor, Model};
 use crate::data::import::{Dataset, rows};
 use crate::data::model::{
@@ -128,8 +128,8 @@ impl Derived {
 
 fn round<'a>(dataset: &'a Dataset, round: &'a rows::Round) -> FundingRound<&'a str> {
     let startup = &dataset.startups[round.startup as usize];
-    let firms = |leads_only: bool| {
-        let investors = round.investors.iter().filter(|investor| investor.lead || !leads_only);
+    let firms = |leads_only: bool| -> Vec<Reference<&str>> {
+        let investors = round.investors.iter().filter(|investor| !leads_only || investor.lead == Some(true));
         investors.map(|investor| firm_reference(dataset, investor.firm)).collect()
     };
     FundingRound {
@@ -138,7 +138,7 @@ fn round<'a>(dataset: &'a Dataset, round: &'a rows::Round) -> FundingRound<&'a s
         stage: round.stage.name(),
         amount_usd: round.amount_usd,
         announced_on: round.announced_on,
-        lead_investors: firms(true),
+        lead_investors: Some(firms(true)).filter(|leads| !leads.is_empty()),
         investors: firms(false),
         sectors: sector_slugs(dataset, &startup.sectors),
         country: startup.country.map(Country::alpha2),
@@ -150,12 +150,14 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str>
         OrganizationKind::Firm => firm_reference(dataset, person.organization),
         OrganizationKind::Startup => startup_reference(dataset, person.organization),
     };
+    let country = country_of(dataset, person);
     Person {
         slug: &person.slug,
         name: &person.name,
         title: person.title.as_deref(),
         organization: Organization { kind: person.organization_kind.name(), slug, name },
-        country: person.country.map(Country::alpha2),
+        country: country.map(|(country, _)| country.alpha2()),
+        country_source: country.map(|(_, source)| source.name()),
     }
 }
 

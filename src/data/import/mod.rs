@@ -9,7 +9,7 @@ pub(crate) mod csv_writer;
 pub mod diagnostics;
 pub mod meta;
 pub mod rows;
-pub(crate) mod website;
+pub mod website;
 
 use std::path::Path;
 

@@ -75,6 +75,7 @@ impl Firm {
         if firm.slug == "facets" {
             row.error("slug", "`facets` is a path of the API; choose another slug".into());
         }
+        reject_path(row, &firm.slug);
         if let (Some(min), Some(max)) = (firm.check_min_usd, firm.check_max_usd)
             && min > max
         {
@@ -107,8 +108,10 @@ impl TableRow for Startup {
 
 impl Startup {
     pub(crate) fn read(row: &mut CsvRow<'_, '_>, sectors: &CsvTable<Sector>, released_on: Option<Date>) -> Self {
+        let slug = row.slug("slug");
+        reject_path(row, &slug);
         Self {
-            slug: row.slug("slug"),
+            slug,
             name: row.name("name"),
             aliases: row.values("aliases"),
             website: row.website("website"),
@@ -120,6 +123,13 @@ impl Startup {
             sectors: sectors.references(row, "sectors"),
             status: row.word("status"),
         }
+    }
+}
+
+/// The API has a path of this name next to the records of firms, startups and people.
+fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str) {
+    if slug == "aggregate" {
+        row.error("slug", "`aggregate` is a path of the API; choose another slug".into());
     }
 }
 
@@ -143,7 +153,8 @@ fn founded_year(row: &mut CsvRow<'_, '_>, released_on: Option<Date>) -> Option<u
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Investor {
     pub firm: u32,
-    pub lead: bool,
+    /// Whether it led; `None` if no lead is named.
+    pub lead: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,11 +188,14 @@ impl Round {
         let (amount_usd, announced_on) =
             (row.raised_dollars("amount_usd"), past_date(row, "announced_on", released_on));
         let mut investors: Vec<Investor> = Vec::new();
-        for (column, lead) in [("lead_investors", true), ("investors", false)] {
-            for firm in firms.references(row, column) {
-                if !investors.iter().any(|investor| investor.firm == firm) {
-                    investors.push(Investor { firm, lead });
-                }
+        for firm in firms.references(row, "lead_investors") {
+            investors.push(Investor { firm, lead: Some(true) });
+        }
+        // A firm that is not among the leads did not lead, but only if the leads are known.
+        let lead = (!investors.is_empty()).then_some(false);
+        for firm in firms.references(row, "investors") {
+            if !investors.iter().any(|investor| investor.firm == firm) {
+                investors.push(Investor { firm, lead });
             }
         }
         let (startup, stage) = (startup?, stage?);
@@ -214,6 +228,7 @@ impl Person {
     /// `None` if a required value is missing or invalid, which is then reported.
     pub(crate) fn read(row: &mut CsvRow<'_, '_>, startups: &CsvTable<Startup>, firms: &CsvTable<Firm>) -> Option<Self> {
         let (slug, name, title) = (row.slug("slug"), row.name("name"), row.phrase("title"));
+        reject_path(row, &slug);
         let organization_kind = row.required("organization_kind", CsvRow::word);
         let organization = match organization_kind {
             Some(OrganizationKind::Firm) => firms.reference(row, "organization"),

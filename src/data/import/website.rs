@@ -37,6 +37,19 @@ pub(crate) fn check(url: &str) -> Result<(), Problem> {
     }
 }
 
+/// The host of a web address in lowercase, without `www.` and port: what two spellings of one address have in common.
+pub fn host(address: &str) -> String {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host).to_lowercase();
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => &host,
+    };
+    let host = host.trim_end_matches('.');
+    host.strip_prefix("www.").unwrap_or(host).to_owned()
+}
+
 fn check_host(authority: &str) -> Result<(), Problem> {
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),

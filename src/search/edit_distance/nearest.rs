@@ -2,8 +2,11 @@ use rapidfuzz::distance::osa;
 
 use crate::data::fold::fold;
 
-/// Similarity from which a word is worth suggesting, 0–1.
-const MIN_SIMILARITY: f64 = 0.55;
+/// Similarity from which a word is worth suggesting, 0–1; less is enough for a word with a single typo.
+const MIN_SIMILARITY: f64 = 0.7;
+
+/// Similarity below which no word is worth suggesting, whatever its length.
+const MIN_OF_SHORT: f64 = 0.5;
 
 /// The similarity of a candidate that begins with the text.
 const PREFIX_SIMILARITY: f64 = 0.9;
@@ -69,8 +72,11 @@ impl Folded {
 
     /// `candidate` is folded.
     fn similarity(&self, candidate: &str) -> Option<f64> {
-        let args = osa::Args::default().score_cutoff(MIN_SIMILARITY);
+        let args = osa::Args::default().score_cutoff(MIN_OF_SHORT);
         let similarity = self.comparator.normalized_similarity_with_args(candidate.bytes(), &args);
+        let longest = self.text.len().max(candidate.len()) as f64;
+        let is_near = |similarity: &f64| *similarity >= MIN_SIMILARITY || (1.0 - similarity) * longest < 1.5;
+        let similarity = similarity.filter(is_near);
         match self.text.len() >= 3 && candidate.starts_with(&self.text) {
             true => Some(similarity.map_or(PREFIX_SIMILARITY, |similarity| similarity.max(PREFIX_SIMILARITY))),
             false => similarity,

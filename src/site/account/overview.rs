@@ -190,7 +190,8 @@ pub(crate) async fn show(
 
 fn chart(usage: &AccountUsage) -> BarChart {
     let totals = usage.totals();
-    let values: Vec<(String, u64)> = usage.days.iter().map(format::short_day).zip(totals.iter().copied()).collect();
+    let values: Vec<(String, Option<u64>)> =
+        usage.days.iter().map(format::short_day).zip(totals.iter().map(|total| Some(*total))).collect();
     let sum: u64 = totals.iter().sum();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
     BarChart::new("Requests of all keys in the last 30 days", summary, ("Day (UTC)", "Requests"), &values)

@@ -7,5 +7,5 @@ mod manifest;
 mod protocol;
 mod quota;
 mod request;
-mod tools;
+pub mod tools;
 mod usefulness;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use venturedex::api::{EndpointKind, Route, Version};
+use venturedex::catalog::aggregate::group_bys;
 use venturedex::http::problem::{Code, Problem};
 use venturedex::openapi::{BASE, Examples};
 use venturedex::quota::Tier;
@@ -39,12 +40,13 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     for version in Version::ALL {
         for endpoint in Route::of(version) {
             let query = match endpoint.content {
-                EndpointKind::List(..) => "limit=2",
-                EndpointKind::Suggestions => "limit=3",
-                _ => "",
+                EndpointKind::List(..) => "limit=2".to_owned(),
+                EndpointKind::Aggregate(resource) => format!("limit=2&group_by={}", group_bys(resource)[0].0),
+                EndpointKind::Suggestions => "limit=3".to_owned(),
+                _ => String::new(),
             };
             let client = if endpoint.content == EndpointKind::Usage { &client } else { &server.client(Tier::Pro) };
-            let reply = client.get(&request(server, version, endpoint, query));
+            let reply = client.get(&request(server, version, endpoint, &query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
             responses.insert(name, steady(&reply.text, &client.base));

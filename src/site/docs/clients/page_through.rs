@@ -35,9 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let query = std::env::args().nth(2).unwrap_or_default();
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let mut seen = HashSet::new();
-    let mut cursor = String::new();
+    let mut cursor = String::new(); // `&cursor=` with its value, from the second page on.
     loop {
-        let page = format!("{url}/api/v3/{list}?{query}&limit=100&cursor={cursor}");
+        let page = format!("{url}/api/v3/{list}?{query}&limit=100{cursor}");
         let Some(response) = get(&agent, &page, &key)? else {
             cursor.clear(); // The release has expired: restart, without records that were already printed.
             continue;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         match response["pagination"]["next_cursor"].as_str() {
-            Some(next) => cursor = next.to_owned(),
+            Some(next) => cursor = format!("&cursor={next}"),
             None => return Ok(()),
         }
     }

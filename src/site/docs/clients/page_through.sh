@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 touch "$work/seen"
 cursor=
 while :; do
-  status=$(curl -sS -G "$VENTUREDEX_URL/api/v3/$list?$query" --data-urlencode "limit=100" --data-urlencode "cursor=$cursor" \
+  status=$(curl -sS -G "$VENTUREDEX_URL/api/v3/$list?$query" --data-urlencode "limit=100" ${cursor:+-d "cursor=$cursor"} \
     -H "Authorization: Bearer $VENTUREDEX_KEY" -o "$work/body" -D "$work/head" -w '%{http_code}')
   case $status in
     200) ;;

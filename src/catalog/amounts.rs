@@ -1,0 +1,174 @@
+//! The amounts of a set of rows: what their rounds raised.
+
+use serde::Serialize;
+
+use crate::catalog::{Catalog, Filter, RowFilter};
+use crate::data::Table;
+use crate::data::field::model;
+
+model! {
+    /// Known amounts, US dollars. All but the counts are `null` if no amount is known.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Amounts {
+        /// Number of records of known amount.
+        pub known: u64,
+        /// Number of records of unknown amount, which the other values leave out.
+        pub unknown: u64,
+        /// Sum of the known amounts.
+        pub sum_usd: Option<u64>,
+        /// Median of the known amounts: of an even number the mean of the middle two, rounded down.
+        pub median_usd: Option<u64>,
+        /// Mean of the known amounts, rounded down.
+        pub mean_usd: Option<u64>,
+        /// Largest known amount.
+        pub max_usd: Option<u64>,
+    }
+}
+
+/// Sums up amounts that are given as ranks among the distinct amounts of a table. Its buffers are used again for the next
+/// set of rows.
+pub(crate) struct AmountCounter<'a> {
+    /// The distinct amounts, ascending.
+    amounts: &'a [i64],
+    /// The rank of the amount of each row; above all others if it is unknown.
+    ranks: &'a [u32],
+    /// The number of rows with each amount.
+    counts: Vec<u32>,
+    /// The ranks of a set of few rows.
+    few: Vec<u32>,
+}
+
+impl<'a> AmountCounter<'a> {
+    pub(crate) fn new(amounts: &'a [i64], ranks: &'a [u32]) -> Self {
+        Self { amounts, ranks, counts: Vec::new(), few: Vec::new() }
+    }
+
+    /// The amounts of `count` rows. Of many rows the number with each amount is counted, which takes one pass over them
+    /// and one over the distinct amounts; the amounts of few rows are sorted.
+    pub(crate) fn of(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
+        let mut unknown = 0;
+        self.few.clear();
+        let ranks = self.ranks;
+        if count < self.amounts.len() as u64 / 4 {
+            for row in rows {
+                let rank = ranks[row as usize];
+                if (rank as usize) < self.amounts.len() {
+                    self.few.push(rank);
+                } else {
+                    unknown += 1;
+                }
+            }
+            self.few.sort_unstable();
+            let amounts = self.amounts;
+            let at = |index: usize| amounts[self.few[index] as usize] as u64;
+            let sum = self.few.iter().map(|rank| amounts[*rank as usize] as u128).sum();
+            return Amounts::new(self.few.len(), unknown, sum, at);
+        }
+        self.counts.clear();
+        self.counts.resize(self.amounts.len() + 1, 0);
+        let last = self.amounts.len();
+        rows.for_each(|row| self.counts[(ranks[row as usize] as usize).min(last)] += 1);
+        let unknown = u64::from(self.counts[last]);
+        let (mut known, mut sum) = (0, 0);
+        for (amount, count) in self.amounts.iter().zip(&self.counts) {
+            known += *count as usize;
+            sum += *amount as u128 * u128::from(*count);
+        }
+        let at = |index: usize| {
+            let mut left = index as u64;
+            let mut counts = self.amounts.iter().zip(&self.counts);
+            let found = counts.find(|(_, count)| {
+                let is_here = left < u64::from(**count);
+                left = left.saturating_sub(u64::from(**count));
+                is_here
+            });
+            found.map_or(0, |(amount, _)| *amount as u64)
+        };
+        Amounts::new(known, unknown, sum, at)
+    }
+}
+
+impl Amounts {
+    /// `at` is the known amount of an index in ascending order.
+    fn new(known: usize, unknown: u64, sum: u128, at: impl Fn(usize) -> u64) -> Self {
+        if known == 0 {
+            return Self { unknown, ..Self::default() };
+        }
+        let (low, high) = (at((known - 1) / 2), at(known / 2));
+        Self {
+            known: known as u64,
+            unknown,
+            sum_usd: Some(u64::try_from(sum).unwrap_or(u64::MAX)),
+            median_usd: Some(low.midpoint(high)),
+            mean_usd: Some((sum / known as u128) as u64),
+            max_usd: Some(at(known - 1)),
+        }
+    }
+}
+
+impl Catalog {
+    /// The amounts of the rounds that match all filters; cached for the life of the release.
+    pub fn amounts(&self, filters: &[Filter]) -> Amounts {
+        self.amounts.get_or_insert_with(filters.to_vec(), || {
+            let rounds = RowFilter::of(self.snapshot(), Table::Rounds, filters);
+            let counter = self.amount_counter(Table::Rounds);
+            counter.map(|mut counter| counter.of(rounds.rows_from(0), rounds.count())).unwrap_or_default()
+        })
+    }
+
+    /// Counts the amounts of a list that has any.
+    pub(crate) fn amount_counter(&self, table: Table) -> Option<AmountCounter<'_>> {
+        let key = match table {
+            Table::Rounds => "amount_usd",
+            Table::Startups => "total_raised_usd",
+            _ => return None,
+        };
+        let key = table.sort_key(key);
+        Some(AmountCounter::new(self.snapshot().values(table, key), self.snapshot().ranks(table, key)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn few_and_many_rows_are_summed_up_alike(
+            rows in proptest::collection::vec(proptest::option::weighted(0.8, 0_u64..50), 0..200),
+            padding in 0_i64..2_000,
+        ) {
+            let mut distinct: Vec<i64> = rows.iter().flatten().map(|usd| *usd as i64).collect();
+            distinct.extend((0..padding).map(|extra| 1_000 + extra));
+            distinct.sort_unstable();
+            distinct.dedup();
+            let rank = |usd: &Option<u64>| match usd {
+                Some(usd) => distinct.binary_search(&(*usd as i64)).unwrap() as u32,
+                None => u32::MAX,
+            };
+            let ranks: Vec<u32> = rows.iter().map(rank).collect();
+            let found = AmountCounter::new(&distinct, &ranks).of(0..rows.len() as u32, rows.len() as u64);
+            let mut known: Vec<u64> = rows.iter().flatten().copied().collect();
+            known.sort_unstable();
+            let count = known.len() as u64;
+            let sum: u64 = known.iter().sum();
+            let mean = sum.checked_div(count);
+            prop_assert_eq!((found.known, found.unknown), (count, rows.len() as u64 - count));
+            if count > 0 {
+                let middle = (known[(known.len() - 1) / 2] + known[known.len() / 2]) / 2;
+                prop_assert_eq!(found.median_usd, Some(middle));
+                prop_assert_eq!((found.sum_usd, found.mean_usd), (Some(sum), mean));
+                prop_assert_eq!(found.max_usd, known.last().copied());
+            } else {
+                prop_assert_eq!((found.sum_usd, found.median_usd, found.max_usd), (None, None, None));
+            }
+        }
+    }
+    #[test]
+    fn a_sum_beyond_the_range_is_the_largest_number() {
+        let amounts = AmountCounter::new(&[i64::MAX], &[0, 0, 0]).of(0..3, 3);
+        assert_eq!((amounts.known, amounts.sum_usd, amounts.max_usd), (3, Some(u64::MAX), Some(i64::MAX as u64)));
+        assert_eq!(AmountCounter::new(&[], &[]).of(0..0, 0), Amounts::default());
+    }
+}

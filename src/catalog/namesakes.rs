@@ -1,0 +1,91 @@
+//! Names that fit several records. A short name such as `Sequoia` may be the full name of a small firm while a larger one is
+//! meant; it is never resolved without saying so.
+
+use std::cmp::Reverse;
+
+use crate::catalog::Catalog;
+use crate::catalog::coverage::grouped;
+use crate::data::fold::fold;
+use crate::data::{Direction, Facet, Table};
+
+/// Maximum number of namesakes that are listed.
+const MAX_LISTED: usize = 3;
+/// Maximum number of names that are read for namesakes. A full name that begins more names is not a name but a word.
+const MAX_READ: usize = 500;
+
+/// The record that a slug or a name means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    Nothing,
+    One(u32),
+    /// Several records have this name, and none has it as its slug.
+    Several(Vec<u32>),
+}
+
+impl Catalog {
+    /// The record with exactly this slug, or else with this name, or else with this slug in another letter case.
+    pub fn named(&self, table: Table, text: &str) -> Named {
+        if let Some(row) = self.snapshot().find(table, text) {
+            return Named::One(row);
+        }
+        match self.rows_named(table, text).as_slice() {
+            [] => self.find(table, text).map_or(Named::Nothing, Named::One),
+            [row] => Named::One(*row),
+            rows => Named::Several(rows.to_vec()),
+        }
+    }
+
+    /// The other records that `text` may mean if it was read as `row`: those of the same name, and larger ones whose names
+    /// begin with it; largest first.
+    pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
+        let folded = fold(text);
+        // Of slugs with several words, which are copied, not guessed, none is looked up.
+        if folded.is_empty() || (text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row))) {
+            return Vec::new();
+        }
+        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return Vec::new() };
+        let order = self.snapshot().order(table, key, Direction::Ascending);
+        let name_of = |row: u32| fold(self.snapshot().name(table, row));
+        let start = order.partition_point(|row| name_of(*row) < folded);
+        let own = self.size(table, row);
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        for other in order[start..].iter().copied().take(MAX_READ) {
+            let name = name_of(other);
+            let Some(rest) = name.strip_prefix(folded.as_str()) else { break };
+            let is_namesake = rest.is_empty() || rest.starts_with(' ');
+            let size = self.size(table, other);
+            if other != row && is_namesake && (rest.is_empty() || size > own) {
+                found.push((size, other));
+            }
+        }
+        found.sort_unstable_by_key(|(size, other)| (Reverse(*size), *other));
+        found.into_iter().map(|(_, other)| other).collect()
+    }
+
+    /// How large a record is: the portfolio of a firm, the rounds of a startup.
+    pub fn size(&self, table: Table, row: u32) -> u32 {
+        match table {
+            Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row),
+            Table::Startups => self.snapshot().facet_count(Table::Rounds, Facet::Startup, row),
+            _ => 0,
+        }
+    }
+
+    /// A note that a parameter's value was read as `row` although it may mean others; `None` if it does not.
+    pub(crate) fn namesake_note(&self, parameter: &str, table: Table, text: &str, row: u32) -> Option<String> {
+        let others = self.namesakes(table, text, row);
+        let slug = |row: u32| self.snapshot().slug(table, row);
+        let listed = others.iter().take(MAX_LISTED);
+        let listed: Vec<String> =
+            listed.map(|other| format!("{} ({})", slug(*other), grouped(self.size(table, *other)))).collect();
+        let size = self.size(table, row);
+        let unit = match (table, size) {
+            (Table::Firms, 1) => "startup",
+            (Table::Firms, _) => "startups",
+            (_, 1) => "round",
+            _ => "rounds",
+        };
+        let chosen = format!("`{parameter}` was read as {} ({} {unit})", slug(row), grouped(size));
+        (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
+    }
+}

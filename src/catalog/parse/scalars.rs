@@ -1,0 +1,154 @@
+//! Single values: amounts and counts, percentages, dates and truth values, as people and programs write them.
+
+use crate::data::Date;
+
+/// Which end of a range a value sets: a year or a month is its first or its last day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    Min,
+    Max,
+}
+
+/// Parses decimal digits, saturating at `u64::MAX`.
+pub(crate) fn parse_uint(text: &str) -> Option<u64> {
+    let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+/// Units after a number, as zeros.
+const UNITS: [(usize, &[&str]); 4] =
+    [(0, &[""]), (3, &["k", "thousand"]), (6, &["m", "mn", "mm", "million"]), (9, &["b", "bn", "billion"])];
+
+/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`.
+pub(crate) fn parse_amount(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
+    let unit_start = number.find(|char: char| char.is_ascii_alphabetic()).unwrap_or(number.len());
+    let (number, unit) = number.split_at(unit_start);
+    let (zeros, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
+    let (whole, fraction) = match number.trim_end().split_once('.') {
+        Some((whole, fraction)) => (whole, fraction),
+        None => (number.trim_end(), ""),
+    };
+    // `1.5` of a dollar, or `0.0005k`, is not a whole number.
+    let fraction_digits = fraction.trim_end_matches('0');
+    if (number.contains('.') && fraction.is_empty()) || fraction_digits.len() > *zeros {
+        return None;
+    }
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let mut digits = first.to_owned();
+    for group in groups {
+        if !(1..=3).contains(&first.len()) || group.len() != 3 {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    let padding = "0".repeat(zeros - fraction_digits.len());
+    if digits.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    parse_uint(&(digits + fraction_digits + &padding))
+}
+
+/// Parses a percentage as tenths of a percent.
+pub(crate) fn parse_percent(text: &str) -> Option<u16> {
+    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
+    // Rates have one decimal: a maximum between two tenths admits the lower one.
+    Some((percent * 10.0 + 1e-9).floor() as u16)
+}
+
+pub(crate) fn parse_bool(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" => Some(true),
+        "false" | "no" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM` or `YYYY`.
+///
+/// # Errors
+/// What is wrong, without the text, with a date that is accepted.
+pub(crate) fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
+    let day = text.split_once(['T', 't', ' ']).map_or(text, |(day, _)| day);
+    let parts: Vec<Option<u64>> = day.split('-').map(parse_uint).collect();
+    let widths: Vec<usize> = day.split('-').map(str::len).collect();
+    let (year, month, day) = match (parts.as_slice(), widths.as_slice()) {
+        ([Some(year)], [4]) => (*year, None, None),
+        ([Some(year), Some(month)], [4, 2]) => (*year, Some(*month), None),
+        ([Some(year), Some(month), Some(day)], [4, 2, 2]) => (*year, Some(*month), Some(*day)),
+        _ => return Err("is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30 or 2026".to_owned()),
+    };
+    let default_month = if bound == Bound::Min { 1 } else { 12 };
+    let month = month.unwrap_or(default_month);
+    let date = |day: u64| format!("{year:04}-{month:02}-{day:02}").parse::<Date>().ok();
+    let Some(last) = (28..=31).rev().find(|day| date(*day).is_some()) else {
+        return Err(format!("is not a date: months are 01 to 12, such as {year:04}-12"));
+    };
+    let day = day.unwrap_or(if bound == Bound::Min { 1 } else { last });
+    date(day).ok_or_else(|| {
+        format!("is not a date: that month has the days 01 to {last}, such as {year:04}-{month:02}-{last}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_people_write_them() {
+        for (text, amount) in [
+            ("500000", 500_000),
+            ("1,000,000", 1_000_000),
+            ("500k", 500_000),
+            ("500 K", 500_000),
+            ("$1.5m", 1_500_000),
+            ("$5", 5),
+            ("2.5bn", 2_500_000_000),
+            ("USD 2.50 Million", 2_500_000),
+            ("1,250.5k", 1_250_500),
+            ("7.0", 7),
+            ("0", 0),
+            ("99999999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(parse_amount(text), Some(amount), "{text}");
+        }
+        for text in
+            ["", "m", "$", "-5", "+5", "1.5", "1e6", "5x", "1,00", "1000,000", ",000", "1.", ".5m", "1.2.3m", "½"]
+        {
+            assert_eq!(parse_amount(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_year_or_a_month_is_its_first_or_last_day() {
+        for (text, first, last) in [
+            ("2014", "2014-01-01", "2014-12-31"),
+            ("2014-05", "2014-05-01", "2014-05-31"),
+            ("2024-02", "2024-02-01", "2024-02-29"),
+            ("2014-05-04", "2014-05-04", "2014-05-04"),
+            ("2014-05-04T12:00:00Z", "2014-05-04", "2014-05-04"),
+        ] {
+            let read = |bound| parse_date(text, bound).unwrap().to_string();
+            assert_eq!((read(Bound::Min).as_str(), read(Bound::Max).as_str()), (first, last), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_date_that_does_not_exist_gets_one_that_does() {
+        for (text, detail) in [
+            ("2014-02-30", "such as 2014-02-28"),
+            ("2014-13", "such as 2014-12"),
+            ("2014-00-10", "such as 2014-12"),
+            ("2014-04-00", "such as 2014-04-30"),
+            ("31.01.2014", "YYYY-MM-DD"),
+            ("2014-1-1", "YYYY-MM-DD"),
+            ("14", "YYYY-MM-DD"),
+            ("yesterday", "YYYY-MM-DD"),
+        ] {
+            let error = parse_date(text, Bound::Min).unwrap_err();
+            assert!(error.contains(detail), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Which condition to drop if nothing matches all of them.
+
+use crate::catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
+
+/// Maximum number of conditions that are dropped in turn: each takes a count.
+const MAX_CONDITIONS: usize = 12;
+
+/// A query without one of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relaxation {
+    pub parameter: &'static str,
+    /// The number of records that match the other conditions, at least 1.
+    pub total: u64,
+}
+
+impl Relaxation {
+    /// What to do, with the name of the parameter as the caller knows it.
+    pub fn detail(&self, parameter: &str) -> String {
+        let matches =
+            if self.total == 1 { "1 record matches".to_owned() } else { format!("{} records match", self.total) };
+        format!("nothing matches all conditions; without `{parameter}` {matches}")
+    }
+}
+
+impl Catalog {
+    /// The parameter without which most records match, if a query of at least two conditions matches nothing.
+    /// `canonical` are its parameters, of which those that `may_drop` are dropped in turn.
+    pub fn relaxation(
+        &self,
+        resource: Resource,
+        canonical: &[(&'static str, String)],
+        options: ParseOptions,
+        may_drop: impl Fn(&str) -> bool,
+    ) -> Option<Relaxation> {
+        let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
+        if conditions.len() < 2 {
+            return None;
+        }
+        let dropped = conditions.iter().map(|(name, _)| *name).filter(|name| may_drop(name)).take(MAX_CONDITIONS);
+        let relaxed = dropped.filter_map(|parameter| {
+            let others = conditions.iter().filter(|(name, _)| *name != parameter);
+            let others: Vec<(String, String)> =
+                others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            let Request::List(query) = self.parse(resource, &others, options).ok()?.request else { return None };
+            let total = self.list(&query, ListPosition::default(), 0).total;
+            (total > 0).then_some(Relaxation { parameter, total })
+        });
+        // Of equal numbers the first: `max_by_key` takes the last.
+        relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|relaxation| relaxation.total)
+    }
+}

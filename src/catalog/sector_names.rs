@@ -1,0 +1,72 @@
+//! Names of sectors that are spelled alike: `fin tech` is `fintech`, and next to `health` there is the far larger
+//! `health-care`.
+
+use std::collections::HashMap;
+
+use crate::catalog::Catalog;
+use crate::catalog::coverage::grouped;
+use crate::data::fold::fold;
+use crate::data::{Facet, Snapshot, Table};
+
+/// A sector is far larger than another if it has so many times its startups.
+const FAR_LARGER: u32 = 10;
+
+/// Made when a sector is first named.
+pub(crate) struct SectorNames {
+    /// Sectors by their slugs without spaces; of several the largest.
+    joined: HashMap<String, u32>,
+    /// For each sector a far larger one that shares its word.
+    larger: Vec<Option<u32>>,
+}
+
+impl SectorNames {
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        let rows = snapshot.rows(Table::Sectors);
+        let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
+        let larger = |row: u32, known: Option<u32>| known.is_none_or(|known| size(row) > size(known));
+        let (mut joined, mut by_word) = (HashMap::new(), HashMap::new());
+        for row in 0..rows {
+            let slug = snapshot.slug(Table::Sectors, row);
+            let whole = slug.replace('-', "");
+            if larger(row, joined.get(&whole).copied()) {
+                joined.insert(whole, row);
+            }
+            for word in slug.split('-') {
+                if larger(row, by_word.get(word).copied()) {
+                    by_word.insert(word.to_owned(), row);
+                }
+            }
+        }
+        let larger = (0..rows).map(|row| {
+            let slug = snapshot.slug(Table::Sectors, row);
+            let others = [joined.get(&slug.replace('-', "")), by_word.get(slug)];
+            let others = others.into_iter().flatten().copied();
+            let largest = others.max_by_key(|other| size(*other))?;
+            (size(largest) >= size(row).saturating_mul(FAR_LARGER).max(1) && largest != row).then_some(largest)
+        });
+        let larger = larger.collect();
+        Self { joined, larger }
+    }
+}
+
+impl Catalog {
+    fn sector_names(&self) -> &SectorNames {
+        self.sector_names.get_or_init(|| SectorNames::of(self.snapshot()))
+    }
+
+    /// The sector with this name if spaces do not count.
+    pub(crate) fn sector_joined(&self, text: &str) -> Option<u32> {
+        self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
+    }
+
+    /// A note that a far larger sector shares the word of the chosen one.
+    pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32) -> Option<String> {
+        let other = self.sector_names().larger[row as usize]?;
+        let snapshot = self.snapshot();
+        let counted = |row: u32| {
+            let startups = snapshot.facet_count(Table::Startups, Facet::Sector, row);
+            format!("{} ({} startups)", snapshot.slug(Table::Sectors, row), grouped(startups))
+        };
+        Some(format!("`{parameter}` was read as {}; also {}", counted(row), counted(other)))
+    }
+}
