@@ -33,11 +33,11 @@ pub fn run(catalog: &Catalog) {
         let values = [("group_by".to_owned(), by.to_owned())];
         let options = AggregateOptions::parse(resource, &values).expect("a property of the list");
         let table = resource.table();
-        let all = median(AGAIN, || drop(black_box(catalog.aggregate(&Query::all(table), &options))));
+        let all = median(AGAIN, || drop(black_box(catalog.compute_aggregate(&Query::all(table), &options))));
         let mut queries = Queries::over(catalog, 3);
         let mut filtered: Vec<f64> = (0..QUERIES)
             .map(|_| filtered(&mut queries, table))
-            .map(|query| median(3, || drop(black_box(catalog.aggregate(&query, &options)))))
+            .map(|query| median(3, || drop(black_box(catalog.compute_aggregate(&query, &options)))))
             .collect();
         filtered.sort_by(f64::total_cmp);
         let filtered = filtered[filtered.len() / 2];

@@ -86,11 +86,12 @@ pub(crate) fn aggregate(
     options: &AggregateOptions,
     notes: &[ParameterError],
 ) -> Result<ApiResponse, Problem> {
-    let (data, capped) = request.catalog.aggregate(query, options);
+    let found = request.catalog.aggregate(query, options);
+    let (data, capped) = &*found;
     let clamped = options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
     let capped = capped.then(|| ParameterError::total_capped(data.total));
     let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes.iter().cloned()).chain(capped).collect();
-    json_response::<Aggregate>(request, &data, &warnings)
+    json_response::<Aggregate>(request, data, &warnings)
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

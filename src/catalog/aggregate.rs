@@ -4,6 +4,7 @@
 //! are ranges of the order by date. The cost grows with the rows of the table, not with the number of groups.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -11,7 +12,7 @@ use crate::catalog::amounts::AmountCounter;
 use crate::catalog::facets::{Rows, common_count};
 use crate::catalog::params::MAX_VALUES;
 use crate::catalog::parse::scalars::parse_uint;
-use crate::catalog::{Amounts, Catalog, Issue, Issues, ParameterError, Query, Resource};
+use crate::catalog::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
 use crate::data::archive::facet_column::{Bits, RowSet};
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal};
@@ -260,8 +261,19 @@ struct ValueRows<'a> {
 }
 
 impl Catalog {
-    /// The counts and amounts of the rows that match a query, and whether a search has more matches.
-    pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, bool) {
+    /// The counts and amounts of the rows that match a query, and whether a search has more matches; cached for the life
+    /// of the release, except those of searches.
+    pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> Arc<(Aggregate, bool)> {
+        if query.text.is_some() {
+            return Arc::new(self.compute_aggregate(query, options));
+        }
+        let unordered = Query { order: Order::Natural, ..query.clone() };
+        let key = (unordered, options.clone());
+        self.aggregates.get_or_insert_with(key, || Arc::new(self.compute_aggregate(query, options)))
+    }
+
+    /// The same, not cached.
+    pub fn compute_aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, bool) {
         let (rows, capped) = self.rows_of(query);
         let table = query.table;
         let mut counter = self.amount_counter(table);

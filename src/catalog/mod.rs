@@ -46,7 +46,7 @@ pub use stats::Totals;
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
@@ -55,8 +55,10 @@ use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
 use crate::search::{Candidates, SearchError, SearchResults, TextIndex};
 
-/// Maximum number of values of a [`Cache`], which is cleared when it is full.
+/// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
+/// Maximum number of cached aggregates, of which the largest have some 200 KB.
+const MAX_AGGREGATES: usize = 128;
 
 /// Values of a facet of [`Facet::LISTED`] and their texts.
 type Terms = (Vec<u32>, Candidates);
@@ -100,6 +102,7 @@ pub struct Catalog {
     texts: Texts,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
+    aggregates: Cache<(Query, AggregateOptions), Arc<(Aggregate, bool)>, MAX_AGGREGATES>,
     totals: OnceCell<Totals>,
     /// Number of rounds of each year.
     rounds_by_year: OnceCell<BTreeMap<i32, u32>>,
@@ -118,6 +121,7 @@ impl Catalog {
             texts,
             counts: Cache::default(),
             amounts: Cache::default(),
+            aggregates: Cache::default(),
             totals: OnceCell::new(),
             rounds_by_year: OnceCell::new(),
             sectors: OnceCell::new(),
@@ -194,26 +198,26 @@ impl Catalog {
     }
 }
 
-/// Numbers computed before, up to [`MAX_CACHED`].
-struct Cache<K, V>(RwLock<HashMap<K, V>>);
+/// Values computed before, up to `MAX`; it is cleared when it is full.
+struct Cache<K, V, const MAX: usize = MAX_CACHED>(RwLock<HashMap<K, V>>);
 
-impl<K, V> Default for Cache<K, V> {
+impl<K, V, const MAX: usize> Default for Cache<K, V, MAX> {
     fn default() -> Self {
         Self(RwLock::default())
     }
 }
 
-impl<K: Eq + Hash, V: Copy> Cache<K, V> {
+impl<K: Eq + Hash, V: Clone, const MAX: usize> Cache<K, V, MAX> {
     fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
         // A poisoned lock means that a thread panicked while holding it; the values are still valid.
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         known.unwrap_or_else(|| {
             let value = compute();
             let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            if values.len() >= MAX_CACHED {
+            if values.len() >= MAX {
                 values.clear();
             }
-            values.insert(key, value);
+            values.insert(key, value.clone());
             value
         })
     }

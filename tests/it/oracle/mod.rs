@@ -458,7 +458,7 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Random, planted: 
     let limit = 1 + random.below(30);
     let grouping = [("group_by".to_owned(), by.to_owned()), ("limit".to_owned(), limit.to_string())];
     let options = AggregateOptions::parse(resource, &grouping).unwrap();
-    let (found, _) = catalog.aggregate(&parse(&values), &options);
+    let found = &catalog.aggregate(&parse(&values), &options).0;
     let has_amounts = matches!(resource, Resource::Rounds | Resource::Startups);
     let amounts = |rows: &[&Row]| has_amounts.then(|| amounts_of(rows, planted));
     let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
