@@ -1,5 +1,6 @@
 //! Lists: a page of rows with the pagination of the version.
 
+use crate::catalog::json::{FieldSet, Fields, computed, record};
 use crate::catalog::{
     Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions, Query,
     Request,
@@ -9,11 +10,9 @@ use crate::http::problem::{Code, Problem};
 use crate::api::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
-use crate::api::fields::Fields;
 use crate::api::pagination::ListRequest;
-use crate::api::schema::FieldSet;
 use crate::api::window::{MAX_LIMIT, Start};
-use crate::api::{ApiRequest, ApiResponse, Version, computed_fields, record_json};
+use crate::api::{ApiRequest, ApiResponse, Version};
 
 enum Rows {
     Plain(Page),
@@ -106,7 +105,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
                 if index > 0 {
                     body.push(b',');
                 }
-                record_json::write(&mut body, catalog, table, *row, &fields, false);
+                record::write(&mut body, catalog, table, *row, &fields, false);
             }
             if list.explain {
                 explained = explain(catalog, &list.parsed.request, &page.rows);
@@ -117,9 +116,9 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
                 name: snapshot.name(table, *row).to_owned(),
             }));
         }
-        Rows::Ranked(page) => computed_fields::write_ranked(&mut body, catalog, page, &fields),
-        Rows::CoInvestors(page) => computed_fields::write_co_investors(&mut body, catalog, page, &fields),
-        Rows::Matches(page) => computed_fields::write_matches(&mut body, catalog, page, &fields),
+        Rows::Ranked(page) => computed::write_ranked(&mut body, catalog, page, &fields),
+        Rows::CoInvestors(page) => computed::write_co_investors(&mut body, catalog, page, &fields),
+        Rows::Matches(page) => computed::write_matches(&mut body, catalog, page, &fields),
     }
     body.push(b']');
     append_member(&mut body, "pagination", &pagination);

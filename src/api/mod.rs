@@ -3,20 +3,15 @@
 //! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
 //! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution.
 
-pub mod computed_fields;
-pub mod cursor;
 pub mod envelope;
 mod etag;
 pub mod facets;
-pub mod field_mask;
-pub mod fields;
 pub mod list;
 mod pagination;
 pub mod record;
-pub mod record_json;
 mod request;
 pub mod routes;
-pub mod schema;
+mod schema;
 pub mod version;
 pub mod window;
 
@@ -37,6 +32,7 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
+use crate::catalog::json::{FieldSet, Fields};
 use crate::data::{Date, SnapshotVersion, rfc3339};
 use crate::quota::{Overloaded, Quota};
 
@@ -49,10 +45,8 @@ use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestId, RequestParts, State};
 
 use crate::api::etag::ETag;
-use crate::api::fields::Fields;
 use crate::api::request::{Operation, RequestError, RequestUrl};
 use crate::api::routes::split_version;
-use crate::api::schema::FieldSet;
 
 /// Capacity for the headers of a response.
 const MAX_HEADERS: usize = 24;

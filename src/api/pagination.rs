@@ -6,18 +6,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Resource};
-use crate::data::Metric;
-use crate::data::vocabulary::Vocabulary;
+use crate::catalog::cursor::WINDOW;
+use crate::catalog::json::fields;
+use crate::catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
 use crate::http::problem::Code;
 
-use crate::api::cursor::Cursor;
+use crate::api::Version;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
-use crate::api::{Version, fields};
-
-/// Parameters of a cursor that a request may change.
-const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
 pub(crate) struct ListRequest {
     pub resource: Resource,
@@ -120,9 +116,9 @@ impl ListRequest {
     fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
         let has_text = canonical.iter().any(|(name, _)| *name == "q");
-        let is_default = move |name: &str, value: &String| {
-            default_of(version, self.resource, name, has_text).as_ref() == Some(value)
-        };
+        let options = version.parse_options(self.resource);
+        let is_default =
+            move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
         canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
     }
 }
@@ -164,12 +160,7 @@ fn parse_query(
     catalog: &Arc<Catalog>,
     cursor: Option<&Cursor>,
 ) -> Result<ParsedRequest, Issues> {
-    let version = url.version;
-    let options = ParseOptions {
-        strict: version.is_strict(),
-        review_statuses: version.review_statuses(),
-        other_names: version.window_parameters(resource),
-    };
+    let options = url.version.parse_options(resource);
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
     // Below a record, `slug` is that in the path.
     let in_path = (!fixed.is_empty()).then_some("slug");
@@ -197,35 +188,11 @@ fn parse_query(
         }
         return Ok(given);
     };
-    let carried = cursor.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned();
-    let carried: Vec<(String, String)> = carried.collect();
-    let has_text = carried.iter().any(|(name, _)| name == "q");
-    for (name, value) in &given.canonical {
-        let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
-        if known.or_else(|| default_of(version, resource, name, has_text)).as_ref() != Some(value) {
-            let detail =
-                format!("`{name}` differs from the query of the cursor; omit `{name}` or restart without `cursor`");
-            return Err(vec![with_code(Code::CursorMismatch, name, detail)].into());
-        }
-    }
-    let mut parsed = catalog.parse(resource, &carried, options)?;
+    let default_of = |name: &str, has_text| options.default_of(resource, name, has_text);
+    cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
+    let mut parsed = catalog.parse(resource, &cursor.filters(), options)?;
     retain(&mut parsed);
     Ok(parsed)
-}
-
-/// The canonical value that a parameter has by default; `None` if it then is no condition.
-fn default_of(version: Version, resource: Resource, name: &str, has_text: bool) -> Option<String> {
-    match name {
-        "sort" if has_text => Some("relevance".to_owned()),
-        "sort" => Some(resource.table().default_sort().to_owned()),
-        "metric" => Some(Metric::HealthScore.name().to_owned()),
-        "status" if resource == Resource::Reviews => {
-            let mut names: Vec<&str> = version.review_statuses().iter().map(|status| status.name()).collect();
-            names.sort_unstable();
-            Some(names.join(","))
-        }
-        _ => None,
-    }
 }
 
 /// A parameter of v3 that is `true` or `false`, the default.

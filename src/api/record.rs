@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::catalog::json::{self, FieldSet, Fields};
 use crate::catalog::{Catalog, Issues, ParameterError, Totals};
 use crate::data::field::{Model, SNAPSHOT, model};
 use crate::data::{Counts, Date, Table, rfc3339};
@@ -9,11 +10,9 @@ use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
 
 use crate::api::envelope::{Meta, append, append_meta};
-use crate::api::fields::Fields;
 use crate::api::routes::Route;
-use crate::api::schema::FieldSet;
 use crate::api::window::{MAX_LIMIT, PageWindow};
-use crate::api::{ApiRequest, ApiResponse, Version, record_json};
+use crate::api::{ApiRequest, ApiResponse, Version};
 
 /// The error that no record has a slug, with the most similar slugs.
 pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
@@ -39,7 +38,7 @@ pub(crate) fn answer(
     };
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");
-    record_json::write(&mut body, &request.catalog, table, row, &fields, true);
+    json::record::write(&mut body, &request.catalog, table, row, &fields, true);
     Ok(finish(request, body, &warnings.report(&request.catalog)))
 }
 

@@ -17,7 +17,8 @@ use crate::http::problem::{Code, Problem};
 use crate::api::pagination::ListRequest;
 use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{PageWindow, single_value};
-use crate::api::{SUGGESTIONS, Version, fields, record};
+use crate::api::{SUGGESTIONS, Version, record};
+use crate::catalog::json::fields;
 
 /// A request in canonical names and values, without defaults.
 pub(crate) type Canonical = Vec<(&'static str, String)>;

@@ -1,39 +1,12 @@
-//! The fields of each endpoint's items, for field selection and documents.
+//! The fields of each endpoint's items.
 
 use crate::api::EndpointKind;
-use crate::api::computed_fields::{CoInvestorFields, MatchFields, RankFields};
 use crate::api::facets::Facets;
 use crate::api::record::{Release, Suggestion, Usage};
-use crate::catalog::{Aggregate, Resource, Totals};
-use crate::data::Table;
-use crate::data::field::{Field, Model};
-
-/// The fields of an item: those of a record, then computed ones. A field's index is its position in this sequence.
-#[derive(Clone, Copy, Debug)]
-pub struct FieldSet {
-    record: &'static [Field],
-    computed: &'static [Field],
-}
+use crate::catalog::json::FieldSet;
+use crate::catalog::{Aggregate, Totals};
 
 impl FieldSet {
-    pub fn of_table(table: Table) -> Self {
-        Self { record: table.model().fields, computed: &[] }
-    }
-
-    pub(crate) fn of_model<M: Model>() -> Self {
-        Self { record: M::DEFINITION.fields, computed: &[] }
-    }
-
-    pub(crate) fn of_list(resource: Resource) -> Self {
-        let computed = match resource {
-            Resource::Leaderboard => RankFields::DEFINITION.fields,
-            Resource::CoInvestors => CoInvestorFields::DEFINITION.fields,
-            Resource::Match => MatchFields::DEFINITION.fields,
-            _ => &[],
-        };
-        Self { record: resource.table().model().fields, computed }
-    }
-
     pub fn of(content: EndpointKind) -> Self {
         match content {
             EndpointKind::List(resource, _) => Self::of_list(resource),
@@ -44,87 +17,6 @@ impl FieldSet {
             EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
             EndpointKind::Suggestions => Self::of_model::<Suggestion<'_>>(),
             EndpointKind::Usage => Self::of_model::<Usage>(),
-        }
-    }
-
-    pub fn find(self, name: &str) -> Option<&'static Field> {
-        self.iter().find(|field| field.name == name)
-    }
-
-    pub fn iter(self) -> impl Iterator<Item = &'static Field> {
-        self.record.iter().chain(self.computed)
-    }
-
-    pub(crate) fn computed(self) -> &'static [Field] {
-        self.computed
-    }
-
-    /// All names, nested ones by their path (`score.value`), each before what it contains.
-    pub(crate) fn paths(self) -> Vec<String> {
-        let mut paths = Vec::new();
-        for field in self.iter() {
-            paths.push(field.name.to_owned());
-            add_nested_paths(&mut paths, field.name, field);
-        }
-        paths
-    }
-}
-
-/// The paths of all that a field contains.
-pub(crate) fn nested_paths(field: &Field) -> Vec<String> {
-    let mut paths = Vec::new();
-    add_nested_paths(&mut paths, field.name, field);
-    paths
-}
-
-fn add_nested_paths(paths: &mut Vec<String>, path: &str, field: &Field) {
-    for nested in field.nested() {
-        let path = format!("{path}.{}", nested.name);
-        paths.push(path.clone());
-        add_nested_paths(paths, &path, nested);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
-
-    use super::*;
-    use crate::api::fields::Fields;
-    use crate::api::record_json;
-    use crate::catalog::bundled;
-
-    /// Adds the path of each key; panics at a key that has no definition.
-    fn add_keys(value: &Value, fields: &[Field], path: &str, seen: &mut BTreeSet<String>) {
-        match value {
-            Value::Array(values) => values.iter().for_each(|value| add_keys(value, fields, path, seen)),
-            Value::Object(object) => {
-                for (key, value) in object {
-                    let path = format!("{path}.{key}");
-                    let field = fields.iter().find(|field| field.name == key);
-                    let field = field.unwrap_or_else(|| panic!("{path} has no definition"));
-                    add_keys(value, field.nested(), &path, seen);
-                    seen.insert(path);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn records_have_exactly_the_fields_of_their_definition() {
-        let catalog = bundled().unwrap();
-        for table in Table::ALL {
-            let mut seen = BTreeSet::new();
-            for row in 0..catalog.snapshot().rows(table) {
-                let mut text = Vec::new();
-                record_json::write(&mut text, &catalog, table, row, &Fields::All, true);
-                add_keys(&serde_json::from_slice(&text).unwrap(), table.model().fields, table.name(), &mut seen);
-            }
-            let defined = FieldSet::of_table(table).paths().len();
-            assert_eq!(seen.len(), defined, "{table:?} has fields that no record has: {seen:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The versions of the REST API. A version is a value that decides how parameters are parsed and lists are written.
 
-use crate::catalog::Resource;
+use crate::catalog::{ParseOptions, Resource};
 use crate::data::ReviewStatus;
 
 use crate::api::routes::split_version;
@@ -51,6 +51,15 @@ impl Version {
         match self {
             Self::V1 | Self::V2 => &[ReviewStatus::Pending, ReviewStatus::Approved],
             Self::V3 => &[ReviewStatus::Approved],
+        }
+    }
+
+    /// How the parameters of a list are parsed.
+    pub(crate) fn parse_options(self, resource: Resource) -> ParseOptions {
+        ParseOptions {
+            strict: self.is_strict(),
+            review_statuses: self.review_statuses(),
+            other_names: self.window_parameters(resource),
         }
     }
 

@@ -27,6 +27,23 @@ pub struct ParseOptions {
     pub other_names: &'static [&'static str],
 }
 
+impl ParseOptions {
+    /// The canonical value that a parameter has by default; `None` if it then is no condition.
+    pub(crate) fn default_of(self, resource: Resource, name: &str, has_text: bool) -> Option<String> {
+        match name {
+            "sort" if has_text => Some(RELEVANCE.to_owned()),
+            "sort" => Some(resource.table().default_sort().to_owned()),
+            "metric" => Some(Metric::HealthScore.name().to_owned()),
+            "status" if resource == Resource::Reviews => {
+                let mut names: Vec<&str> = self.review_statuses.iter().map(|status| status.name()).collect();
+                names.sort_unstable();
+                Some(names.join(","))
+            }
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     List(Query),

@@ -6,9 +6,9 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
-use crate::api::schema::FieldSet;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
+use crate::catalog::json::FieldSet;
 use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Catalog, Property, Resource, params};

@@ -12,11 +12,11 @@ use http::StatusCode;
 use utoipa::openapi::schema::{Array, ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
-use crate::api::computed_fields::{CoInvestorFields, MatchFields, RankFields};
 use crate::api::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::api::facets::Facets;
 use crate::api::record::{Release, Suggestion, Usage};
 use crate::api::{EndpointKind, Route, Version};
+use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Model};

@@ -4,9 +4,9 @@ use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::api::schema::FieldSet;
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::aggregate::{GroupOrder, group_bys};
+use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
 use crate::catalog::{Resource, Texts};

@@ -4,8 +4,8 @@ use crate::catalog::ParameterError;
 use crate::data::field::Field;
 use crate::search::nearest;
 
-use crate::api::field_mask::FieldMask;
-use crate::api::schema::{FieldSet, nested_paths};
+use crate::catalog::json::field_set::nested_paths;
+use crate::catalog::json::{FieldMask, FieldSet};
 
 /// Maximum number of names in `fields`: each unknown one costs a search for the nearest.
 pub(crate) const MAX_NAMES: usize = 200;

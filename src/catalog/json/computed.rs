@@ -2,13 +2,12 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::catalog::{Catalog, CoInvestorPage, LeaderboardPage, MatchPage};
+use crate::catalog::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
 use crate::data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use crate::data::model::Reference;
-use crate::data::{Date, Table};
+use crate::data::{Date, Snapshot, Table};
 
-use crate::api::fields::Fields;
-use crate::api::record_json;
+use crate::catalog::json::{Fields, record};
 
 model! {
     /// A firm with its rank.
@@ -93,20 +92,27 @@ pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &Leaderbo
             false => RankValue::Decimal(ranked.value),
         };
         let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
-        write_row(out, catalog, index, ranked.row, fields, &RankFields { rank, rank_value });
+        write_firm(out, catalog, index, ranked.row, fields, &RankFields { rank, rank_value });
     }
 }
 
 pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, fields: &Fields) {
     for (index, firm) in page.firms.iter().enumerate() {
         let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
-        write_row(out, catalog, index, firm.row, fields, &computed);
+        write_firm(out, catalog, index, firm.row, fields, &computed);
     }
 }
 
 pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
-    let snapshot = catalog.snapshot();
     for (index, fit) in page.matches.iter().enumerate() {
+        let computed = MatchFields::of(catalog.snapshot(), fit, page.max_points);
+        write_firm(out, catalog, index, fit.row, fields, &computed);
+    }
+}
+
+impl<'a> MatchFields<'a> {
+    /// `max_points`: see [`MatchPage`].
+    pub(crate) fn of(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
         let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
             points: *points,
@@ -120,32 +126,43 @@ pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPa
             },
             sector: snapshot.slug(Table::Sectors, *sector),
         });
-        let computed = MatchFields {
+        Self {
             points: fit.points,
-            max_points: page.max_points,
+            max_points,
             reasons: reasons.collect(),
             conflicts: conflicts.collect(),
             conflict_count: fit.conflict_count,
-        };
-        write_row(out, catalog, index, fit.row, fields, &computed);
+        }
     }
 }
 
-/// The computed fields of a row as names with JSON texts.
+/// The computed fields of a row as JSON texts.
 #[derive(Default)]
-struct ComputedTexts(Vec<(&'static str, Vec<u8>)>);
+struct ComputedTexts(Vec<(&'static Field, Vec<u8>)>);
 
 impl FieldVisitor for ComputedTexts {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        self.0.push((field.name, serde_json::to_vec(value).expect("computed fields always have a JSON form")));
+        self.0.push((field, serde_json::to_vec(value).expect("computed fields always have a JSON form")));
     }
 }
 
-fn write_row(out: &mut Vec<u8>, catalog: &Catalog, index: usize, firm: u32, fields: &Fields, computed: &impl Model) {
+fn write_firm(out: &mut Vec<u8>, catalog: &Catalog, index: usize, firm: u32, fields: &Fields, computed: &impl Model) {
     if index > 0 {
         out.push(b',');
     }
+    write_row(out, catalog, Table::Firms, firm, fields, computed);
+}
+
+/// Writes a record with computed fields, which follow its own.
+pub(crate) fn write_row(
+    out: &mut Vec<u8>,
+    catalog: &Catalog,
+    table: Table,
+    row: u32,
+    fields: &Fields,
+    computed: &impl Model,
+) {
     let mut texts = ComputedTexts::default();
     computed.visit(&mut texts);
-    record_json::write_with_computed(out, catalog, firm, fields, &texts.0);
+    record::write_with_computed(out, catalog, table, row, fields, &texts.0);
 }

@@ -5,8 +5,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::catalog::ListPosition;
+use crate::catalog::{ListPosition, ParameterError};
 use crate::data::{Date, SnapshotVersion};
+
+/// Parameters of a cursor that a request may change from page to page; filters and `sort` may not.
+pub const WINDOW: [&str; 4] = ["limit", "fields", "explain", "amounts"];
 
 const FORMAT: u8 = 1;
 /// Bytes of the tag: HMAC-SHA-256 truncated to half, as RFC 2104 allows.
@@ -22,7 +25,7 @@ pub struct Cursor {
     pub snapshot: SnapshotVersion,
     /// The checksum of the release, see `Snapshot::content`.
     pub content: u64,
-    /// The path below the version, such as `vcs`.
+    /// The list that it belongs to: the path below the version, such as `vcs`, or the name of a tool.
     pub path: String,
     /// The query in canonical names and values.
     pub query: Vec<(String, String)>,
@@ -30,6 +33,40 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// The filters and `sort` that it carries.
+    pub fn filters(&self) -> Vec<(String, String)> {
+        self.query.iter().filter(|(name, _)| !WINDOW.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// A parameter of [`WINDOW`] that it carries.
+    pub fn window(&self, name: &str) -> Option<&str> {
+        let value = self.query.iter().find(|(known, _)| known == name && WINDOW.contains(&name));
+        value.map(|(_, value)| value.as_str())
+    }
+
+    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of`: the value of a
+    /// parameter that the cursor does not carry, with or without a search text.
+    ///
+    /// # Errors
+    /// A parameter that differs from the cursor.
+    pub fn check(
+        &self,
+        given: &[(&'static str, String)],
+        default_of: impl Fn(&str, bool) -> Option<String>,
+    ) -> Result<(), ParameterError> {
+        let carried = self.filters();
+        let has_text = carried.iter().any(|(name, _)| name == "q");
+        for (name, value) in given {
+            let known = carried.iter().find(|(known, _)| known == name).map(|(_, carried)| carried.clone());
+            if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) {
+                let detail =
+                    format!("`{name}` differs from the query of the cursor; omit `{name}` or restart without `cursor`");
+                return Err(ParameterError { code: "cursor_mismatch", ..ParameterError::invalid(name, detail) });
+            }
+        }
+        Ok(())
+    }
+
     /// The cursor as URL-safe text with a tag made with `secret`; `None` if its query is too long for a URL.
     pub fn seal(&self, secret: &[u8; 32]) -> Option<String> {
         let mut query = form_urlencoded::Serializer::new(String::with_capacity(128));

@@ -1,10 +1,10 @@
 //! Records as JSON: slices of the stored text, by the selected fields.
 
 use crate::catalog::Catalog;
+use crate::data::field::Field;
 use crate::data::{Facet, RecordText, Table};
 
-use crate::api::field_mask::FieldMask;
-use crate::api::fields::Fields;
+use crate::catalog::json::{FieldMask, Fields};
 
 /// Writes one record. `full`: without a selection all fields, as for single records.
 pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
@@ -32,34 +32,46 @@ pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32
     }
 }
 
-/// Writes a firm with its `computed` fields, names with JSON texts, whose indexes follow the firm's own.
+/// Writes a record with `computed` fields, as JSON texts, whose indexes follow the record's own. Optional ones that are null
+/// are omitted.
 pub(crate) fn write_with_computed(
     out: &mut Vec<u8>,
     catalog: &Catalog,
-    firm: u32,
+    table: Table,
+    row: u32,
     fields: &Fields,
-    computed: &[(&str, Vec<u8>)],
+    computed: &[(&'static Field, Vec<u8>)],
 ) {
-    let own = Table::Firms.model().fields.len();
-    let record = catalog.snapshot().record(Table::Firms, firm);
+    let own = table.model().fields.len();
+    let record = catalog.snapshot().record(table, row);
+    let is_absent = |field: &Field, json: &[u8]| field.is_optional && json == b"null";
     let start = out.len();
     let separate = |out: &mut Vec<u8>| out.push(if out.len() == start { b'{' } else { b',' });
     match fields {
         Fields::Default | Fields::All => {
-            write(out, catalog, Table::Firms, firm, fields, false);
+            write(out, catalog, table, row, fields, false);
             out.pop();
-            for (name, json) in computed {
+            for (field, json) in computed.iter().filter(|(field, json)| !is_absent(field, json)) {
                 separate(out);
-                write_named(out, name, json, &FieldMask::full());
+                write_named(out, field.name, json, &FieldMask::full());
             }
         }
         Fields::Some(parts) => {
             for (index, mask) in parts {
-                separate(out);
                 match index.checked_sub(own).map(|index| &computed[index]) {
-                    Some((name, json)) => write_named(out, name, json, mask),
-                    None => write_field(out, catalog, Table::Firms, firm, record, *index, mask),
+                    Some((field, json)) if is_absent(field, json) => {}
+                    Some((field, json)) => {
+                        separate(out);
+                        write_named(out, field.name, json, mask);
+                    }
+                    None => {
+                        separate(out);
+                        write_field(out, catalog, table, row, record, *index, mask);
+                    }
                 }
+            }
+            if out.len() == start {
+                out.push(b'{');
             }
         }
     }
