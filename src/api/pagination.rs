@@ -13,6 +13,7 @@ use crate::http::problem::Code;
 
 use crate::api::Version;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
+use crate::api::routes::settled_by_path;
 use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
@@ -162,12 +163,11 @@ fn parse_query(
 ) -> Result<ParsedRequest, Issues> {
     let options = url.version.parse_options(resource);
     let invalid = |name: &str, detail: String| Issues::from(vec![ParameterError::invalid(name, detail)]);
-    // Below a record, `slug` is that in the path.
-    let in_path = (!fixed.is_empty()).then_some("slug");
-    let fixed_names: Vec<&str> = fixed.iter().map(|(name, _)| *name).chain(in_path).collect();
-    for name in &fixed_names {
+    let names: Vec<&'static str> = fixed.iter().map(|(name, _)| *name).collect();
+    let settled = settled_by_path(resource, &names);
+    for name in &settled {
         if url.values.iter().any(|(known, _)| known == name) {
-            return Err(invalid(name, format!("`{name}` is set by the path")));
+            return Err(invalid(name, format!("the path settles `{name}`; omit it")));
         }
     }
     let fixed = fixed.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
@@ -175,10 +175,10 @@ fn parse_query(
         0 => Cow::Borrowed(url.values),
         _ => Cow::Owned(url.values.iter().cloned().chain(fixed).collect()),
     };
-    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&fixed_names))?;
+    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(&settled))?;
     // The path is no filter that the client chose.
     let retain = |parsed: &mut ParsedRequest| {
-        parsed.notes.retain(|note| !fixed_names.contains(&note.parameter.as_str()));
+        parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));
     };
     retain(&mut given);
     let Some(cursor) = cursor else {

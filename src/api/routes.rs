@@ -108,10 +108,9 @@ impl Route {
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
         match self.content {
             EndpointKind::List(resource, given) => {
+                let settled = settled_by_path(resource, given);
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
-                // Below a record, `slug` is that in the path.
-                let in_path = self.path.contains("{slug}").then_some("slug");
-                let own = own.filter(|name| !given.contains(name) && in_path != Some(name));
+                let own = own.filter(|name| !settled.contains(name));
                 own.chain(version.window_parameters(resource).iter().copied()).collect()
             }
             // Counts have no order.
@@ -128,6 +127,18 @@ impl Route {
             _ => Vec::new(),
         }
     }
+}
+
+/// The parameters that a list does not accept if its path sets those of `given`: these, `slug`, which is that in the path, and
+/// the exclusion of other values where a record has only one.
+pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec<&'static str> {
+    let exclusion = |name: &&'static str| {
+        let has_several = resource.parameter(&format!("{name}_all")).is_some();
+        let exclusion = resource.parameter(&format!("not_{name}")).filter(|_| !has_several);
+        exclusion.map(|parameter| parameter.name)
+    };
+    let in_path = (!given.is_empty()).then_some("slug");
+    given.iter().copied().chain(given.iter().filter_map(exclusion)).chain(in_path).collect()
 }
 
 const fn of(

@@ -355,6 +355,30 @@ fn the_lists_of_a_firm_equal_the_filtered_lists() {
         assert_eq!(own["data"], other["data"], "{part}");
         assert_eq!(own["pagination"]["total"], other["pagination"]["total"]);
     }
+    for (path, name) in [
+        ("reviews?vc=x", "vc"),
+        ("reviews?not_vc=x", "not_vc"),
+        ("people?kind=firm", "kind"),
+        ("people?not_kind=firm", "not_kind"),
+        ("people?not_organization=x", "not_organization"),
+        ("portfolio?slug=x", "slug"),
+        ("co-investors?vc=x", "vc"),
+    ] {
+        let error = client.get(&format!("/api/v3/vcs/{slug}/{path}")).json()["errors"][0].clone();
+        assert_eq!((&error["parameter"], &error["code"]), (&name.into(), &"invalid_parameter".into()), "{path}");
+        assert!(error["detail"].as_str().unwrap().ends_with("omit it"), "{path}: {error}");
+    }
+    // A startup has several investors: these are not all that the path sets.
+    for (path, list) in [
+        ("portfolio?not_investor", "startups?investor={slug}&not_investor"),
+        ("portfolio?investor_all", "startups?investor={slug}&investor_all"),
+    ] {
+        let other = client.get(&format!("/api/v3/vcs/{slug}/co-investors?limit=1")).slugs().remove(0);
+        let own = client.get(&format!("/api/v3/vcs/{slug}/{path}={other}")).json();
+        let list = client.get(&format!("/api/v3/{}={other}", list.replace("{slug}", &slug))).json();
+        assert!(own["pagination"]["total"].as_u64().unwrap() > 0, "{path}");
+        assert_eq!(own["data"], list["data"], "{path}");
+    }
     let record = client.get(&format!("/api/v3/vcs/{slug}")).json()["data"].clone();
     let total = |part: &str| client.get(&format!("/api/v3/vcs/{slug}/{part}")).json()["pagination"]["total"].clone();
     assert_eq!(record["portfolio_count"], total("portfolio"));
