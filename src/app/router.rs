@@ -97,6 +97,11 @@ impl<'a> Route<'a> {
     }
 }
 
+/// Whether the server itself has something at a path.
+pub(crate) fn is_own_path(path: &str) -> bool {
+    !matches!(Route::of(path), Route::Unknown)
+}
+
 /// A request that needs its body, or has to wait for the store.
 #[derive(Clone, Copy)]
 pub enum Pending {
@@ -122,7 +127,7 @@ struct FrontEnds {
 
 impl Router {
     pub fn new(state: &Arc<State>, quota: McpQuota, settings: &mcp::Settings) -> Self {
-        let tools = mcp::ToolBackend::new(Arc::clone(&state.releases), &state.public_url);
+        let tools = mcp::ToolBackend::new(Arc::clone(&state.releases), &state.public_url, *state.auth.cursor_secret());
         let front_ends = Arc::new(FrontEnds {
             state: Arc::clone(state),
             mcp: McpEndpoint::new(settings, tools, quota),
@@ -228,12 +233,17 @@ impl FrontEnds {
                 return Ok(site::too_many(page, wait).map(Bytes::from));
             }
         }
+        if let (Route::Unknown, Some(file)) =
+            (route, state.well_known.answer(page.path, request.method, request.headers))
+        {
+            return Ok(file.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))));
+        }
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
             Route::Page(_) if is_read => Err(Pending::Page),
             Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n")),
             Route::Readiness if is_read => Ok(readiness(state)),
-            Route::SecurityTxt if is_read => Ok(match &state.contact {
+            Route::SecurityTxt if is_read => Ok(match &state.operator.contact {
                 Some(contact) => {
                     let body = security_txt::text(contact, &state.public_url, state.today());
                     text("text/plain; charset=utf-8", body)

@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
 
+use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
 use crate::app::{Router, now, telemetry};
 use crate::auth::audit::AuditLog;
@@ -24,7 +25,8 @@ use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::http::origin_policy::{Hosts, PublicUrlError};
 use crate::http::server::{run, stop_signals};
-use crate::http::{ResponseCache, State};
+use crate::http::well_known::{WellKnown, WellKnownError};
+use crate::http::{Operator, ResponseCache, State};
 use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
@@ -50,6 +52,8 @@ pub enum ServeError {
     Release(#[source] ReleaseError),
     #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
+    #[error("--well-known: {0}")]
+    WellKnown(#[from] WellKnownError),
     #[error("--smtp-password-file {}: {error}", path.display())]
     SmtpPassword { path: PathBuf, error: io::Error },
     #[error(
@@ -107,7 +111,15 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         auth: Arc::clone(&auth),
         public_url: public_url.clone(),
         has_public_url: settings.public_url.is_some(),
-        contact: settings.contact.clone(),
+        operator: Operator {
+            contact: settings.contact.clone(),
+            privacy_url: settings.privacy_url.clone(),
+            terms_url: settings.terms_url.clone(),
+        },
+        well_known: match &settings.well_known {
+            Some(folder) => WellKnown::load(folder, is_own_path)?,
+            None => WellKnown::default(),
+        },
         response_cache: ResponseCache::default(),
         trusted_proxies: settings.trusted_proxies.clone(),
         clock: now,

@@ -68,6 +68,12 @@ pub enum Command {
     },
     /// Print the lines of an audit log, all or those that match.
     Audit(AuditFilter),
+    /// Print the server.json with which the MCP registry lists this server.
+    ServerJson {
+        /// Public URL of the service, https.
+        #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = https_url)]
+        public_url: String,
+    },
 }
 
 /// Options of commands on accounts and keys.
@@ -238,6 +244,15 @@ pub struct ServeSettings {
     /// mailto: or https: URL [default: none].
     #[arg(long, env = "VENTUREDEX_CONTACT", value_name = "URL", value_parser = security_txt::contact)]
     pub contact: Option<String>,
+    /// Privacy policy of the operator, an https: URL; shown on pages and in the descriptions of the API [default: none].
+    #[arg(long, env = "VENTUREDEX_PRIVACY_URL", value_name = "URL", value_parser = https_url)]
+    pub privacy_url: Option<String>,
+    /// Terms of use of the operator, an https: URL; shown like the privacy policy [default: none].
+    #[arg(long, env = "VENTUREDEX_TERMS_URL", value_name = "URL", value_parser = https_url)]
+    pub terms_url: Option<String>,
+    /// Folder of files to publish below /.well-known/, such as mcp-registry-auth; read when the server starts [default: none].
+    #[arg(long, env = "VENTUREDEX_WELL_KNOWN", value_name = "DIR")]
+    pub well_known: Option<PathBuf>,
     /// Origins whose pages may call the MCP endpoint, separated by commas, `*` for any [default: on loopback the
     /// service's own hosts, otherwise any].
     #[arg(long, env = "VENTUREDEX_ALLOWED_ORIGINS", value_name = "ORIGINS", value_delimiter = ',')]
@@ -386,7 +401,9 @@ fn serves(args: &[OsString]) -> bool {
         match word.as_ref() {
             "--data" => drop(words.next()),
             word if word.starts_with("--data=") => {}
-            "serve" | "account" | "key" | "audit" | "help" | "-h" | "--help" | "-V" | "--version" => return false,
+            "serve" | "account" | "key" | "audit" | "server-json" | "help" | "-h" | "--help" | "-V" | "--version" => {
+                return false;
+            }
             word => return word.starts_with('-'),
         }
     }
@@ -494,6 +511,11 @@ fn since(text: &str) -> Result<String, String> {
     let is_time = time.is_ok_and(|time| rfc3339(time.unix_timestamp()) == text);
     let expected = "not a date or UTC time; examples: 2026-11-20, 2026-11-20T12:00:00Z";
     if is_date || is_time { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
+}
+
+fn https_url(text: &str) -> Result<String, String> {
+    let url = public_url(text).ok().filter(|url| url.starts_with("https://"));
+    url.ok_or_else(|| "not an https URL without a query; example: https://example.com/privacy".to_owned())
 }
 
 fn public_url(text: &str) -> Result<String, String> {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use venturedex::app;
 use venturedex::app::settings::{self, Cli, Command, ServeSettings};
 use venturedex::cli::admin;
+use venturedex::mcp::manifest;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Account { command, options } => admin::account(&cli.data, command, &options),
         Command::Key { command, options } => admin::key(&cli.data, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
+        Command::ServerJson { public_url } => exit(server_json(&public_url)),
     }
 }
 
@@ -31,6 +33,12 @@ fn exit(result: Result<(), Box<dyn std::error::Error>>) -> ExitCode {
     // If standard error is closed, the exit code still reports the failure.
     let _ = writeln!(io::stderr(), "error: {error}");
     ExitCode::FAILURE
+}
+
+fn server_json(public_url: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let url: http::Uri = public_url.parse()?;
+    writeln!(io::stdout(), "{:#}", manifest::server_json(public_url, url.host().unwrap_or_default()))
+        .map_err(|error| format!("standard output: {error}").into())
 }
 
 fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {

@@ -5,10 +5,10 @@ pub mod scorer;
 
 use std::collections::BinaryHeap;
 
-use crate::data::Facet;
+use crate::data::{Facet, Table};
 
 use crate::catalog::matching::scorer::MatchScorer;
-use crate::catalog::{Catalog, Filter, ListPosition};
+use crate::catalog::{Catalog, Filter, ListPosition, RowFilter};
 
 /// How firms are matched to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
@@ -94,9 +94,22 @@ pub struct MatchQuery {
     /// Indexes of the country table, combined with OR.
     pub countries: Option<Vec<u32>>,
     pub raise_usd: Option<u64>,
+    /// What a firm must fulfil as well, combined with AND.
+    pub conditions: Vec<Filter>,
 }
 
 impl MatchQuery {
+    /// What a startup that raises `raise_usd` looks for: stage, sector and country of `filters` are weighed, the others are
+    /// conditions.
+    pub(crate) fn among(filters: &[Filter], raise_usd: u64) -> Self {
+        let is_weighed =
+            |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
+        let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
+        let weighed: Vec<Filter> = weighed.into_iter().cloned().collect();
+        let conditions = conditions.into_iter().cloned().collect();
+        Self { raise_usd: Some(raise_usd), conditions, ..Self::of(&weighed) }
+    }
+
     /// The query of the filters on stage, sector, country and check range.
     pub(crate) fn of(filters: &[Filter]) -> Self {
         let values = |facet: Facet| {
@@ -114,6 +127,7 @@ impl MatchQuery {
             sectors: values(Facet::Sector),
             countries: values(Facet::Country),
             raise_usd,
+            conditions: Vec::new(),
         }
     }
 
@@ -157,10 +171,14 @@ impl Catalog {
     /// firm of the page before, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self.snapshot(), query);
+        let conditions = RowFilter::of(self.snapshot(), Table::Firms, &query.conditions);
         let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
         let mut best: BinaryHeap<(u8, u32)> = BinaryHeap::with_capacity(limit + 1);
         let mut total = 0;
         scorer.each(|row, points| {
+            if !query.conditions.is_empty() && !conditions.contains(row) {
+                return;
+            }
             total += 1;
             let rank = (100 - points.sum(), row);
             let is_better = best.len() < limit || best.peek().is_some_and(|worst| rank < *worst);

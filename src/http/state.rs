@@ -12,7 +12,8 @@ use crate::catalog::Catalog;
 use crate::data::Date;
 use crate::http::headers::Scheme;
 use crate::http::origin_policy::Hosts;
-use crate::http::{Peer, RequestParts, ResponseCache};
+use crate::http::well_known::WellKnown;
+use crate::http::{Operator, Peer, RequestParts, ResponseCache};
 use crate::quota::{IpRange, WorkQueue, client_address};
 use crate::release::ActiveRelease;
 
@@ -28,8 +29,9 @@ pub struct State {
     pub public_url: String,
     /// Whether the operator chose `public_url`; otherwise it is the address on which the server listens.
     pub has_public_url: bool,
-    /// Whom to tell about a vulnerability or a question of privacy, as a `mailto:` or `https:` URL.
-    pub contact: Option<String>,
+    pub operator: Operator,
+    /// The operator's files below `/.well-known/`.
+    pub well_known: WellKnown,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
     /// Searches, pages and tool calls run in it.

@@ -23,7 +23,8 @@ pub(crate) fn explain(tool: Tool, errors: &[ArgError]) -> String {
             text.push_str(&format!("; did you mean {}?", quoted(&error.did_you_mean)));
         }
         if !error.accepted.is_empty() {
-            text.push_str(&format!(" Accepted: {}", quoted(&error.accepted)));
+            let stop = if text.ends_with(['.', '?']) { "" } else { "." };
+            text.push_str(&format!("{stop} Accepted: {}", quoted(&error.accepted)));
         }
     }
     text
@@ -45,8 +46,11 @@ mod tests {
             did_you_mean: vec!["fintech".to_owned()],
             accepted: vec!["fintech".to_owned(), "health".to_owned()],
         };
+        let near = error.clone();
+        let none = ArgError { did_you_mean: Vec::new(), ..error };
+        assert!(explain(Tool::SearchVcs, &[none]).ends_with("is not a sector. Accepted: `fintech`, `health`"));
         assert_eq!(
-            explain(Tool::SearchVcs, &[error]),
+            explain(Tool::SearchVcs, &[near]),
             "search_vcs: invalid arguments; fix them and retry:\n\
              - `sector` \"fintec\" is not a sector; did you mean `fintech`? Accepted: `fintech`, `health`"
         );

@@ -1,11 +1,14 @@
 //! The arguments of the tools: one table defines their schemas, parsing and error messages.
 //!
-//! Models write numbers as text, a single value instead of a list, and empty text for an absent value. What has only one
-//! meaning is accepted, anything else is an error that says how to fix it. Vocabulary values are parsed by the catalog,
-//! which knows the sectors of the snapshot.
+//! Models write numbers as text, a single value instead of a list, a list as JSON text or for a single value, other names
+//! of an argument, and empty text for an absent value. What has only one meaning is accepted, anything else is an error
+//! that says how to fix it. Vocabulary values are parsed by the catalog, which knows the sectors of the snapshot.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use crate::catalog::json::fields::snake_case;
 use crate::catalog::params::{ParamType, Unit};
 use crate::mcp::{ArgError, Tool};
 use crate::search::nearest;
@@ -17,6 +20,8 @@ pub struct Argument {
     pub(crate) parameter: &'static str,
     pub(crate) kind: ArgType,
     pub(crate) description: &'static str,
+    /// Whether it is in the schema of the tool; it is accepted in any case.
+    pub(crate) is_listed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,10 +32,9 @@ pub(crate) enum ArgType {
     /// A whole number, as the catalog reads it.
     Number,
     Bool,
-    /// An integer from `min` on; above `max` it is clamped.
+    /// An integer from 0 on; above `max` it is clamped.
     Count {
         default: i64,
-        min: i64,
         max: i64,
     },
 }
@@ -51,8 +55,7 @@ impl ArgType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
     pub(crate) tool: Tool,
-    /// REST parameters and values, in the order of the tool's arguments; a list gives one pair per value. Counts such as
-    /// `limit` are always present.
+    /// REST parameters and values, in the order of the tool's arguments; a list gives one pair per value.
     pub(crate) pairs: Vec<(&'static str, String)>,
     /// What the caller should know about how the arguments were interpreted.
     pub(crate) notes: Vec<String>,
@@ -63,13 +66,34 @@ impl ToolCall {
     /// All arguments that are unknown or of a wrong type.
     pub fn parse(tool: Tool, arguments: &Map<String, Value>) -> Result<Self, Vec<ArgError>> {
         let table = tool.arguments();
-        let is_known = |name: &str| table.iter().any(|argument| argument.name == name);
-        let unknown_names = arguments.keys().filter(|name| !is_known(name));
-        let mut errors: Vec<ArgError> = unknown_names.map(|name| unknown(tool, name)).collect();
+        let mut values: Vec<Option<Cow<'_, Value>>> = vec![None; table.len()];
+        let mut errors = Vec::new();
+        let position = |name: &str| table.iter().position(|argument| argument.name == name);
+        let (own, others): (Vec<_>, Vec<_>) = arguments.iter().partition(|(name, _)| position(name).is_some());
+        for (name, value) in own {
+            values[position(name).expect("it is an argument")] = given(value);
+        }
+        // Some hosts pass a placeholder to a tool without arguments.
+        for (name, value) in others.into_iter().filter(|_| !table.is_empty()) {
+            let value = given(value);
+            match alias(table, name).and_then(position) {
+                Some(at) if values[at].is_none() => values[at] = value,
+                Some(at) if value.is_some() && value != values[at] => errors.push(ArgError {
+                    argument: name.clone(),
+                    detail: format!(
+                        "is another name of `{}`, which has another value; pass one of them",
+                        table[at].name
+                    ),
+                    ..ArgError::default()
+                }),
+                Some(_) => {}
+                None => errors.push(unknown(tool, name)),
+            }
+        }
         let (mut pairs, mut notes) = (Vec::new(), Vec::new());
-        for argument in table {
-            let value = arguments.get(argument.name).filter(|value| !is_empty(value));
-            notes.extend(value.and_then(|value| argument.note(value)));
+        for (argument, value) in table.iter().zip(&values) {
+            let Some(value) = value else { continue };
+            notes.extend(argument.note(value));
             match argument.parse(value) {
                 Ok(values) => pairs.extend(values.into_iter().map(|value| (argument.parameter, value))),
                 Err(detail) => {
@@ -85,10 +109,14 @@ impl ToolCall {
         self.pairs.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a count such as `limit`.
+    /// The value of a count such as `limit`, or its default.
     pub(crate) fn count(&self, parameter: &str) -> usize {
+        let default = || match self.tool.arguments().iter().find(|argument| argument.parameter == parameter)?.kind {
+            ArgType::Count { default, .. } => usize::try_from(default).ok(),
+            _ => None,
+        };
         let value = self.value(parameter).and_then(|value| value.parse().ok());
-        value.expect("a count has a default and is not negative")
+        value.or_else(default).expect("a count has a default and is not negative")
     }
 
     /// The argument that a REST parameter comes from.
@@ -100,13 +128,7 @@ impl ToolCall {
 
 impl Argument {
     /// The values as texts of the REST parameter, or what is wrong.
-    fn parse(&self, value: Option<&Value>) -> Result<Vec<String>, String> {
-        let Some(value) = value else {
-            return Ok(match self.kind {
-                ArgType::Count { default, .. } => vec![default.to_string()],
-                _ => Vec::new(),
-            });
-        };
+    fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
         let invalid = || Err(format!("must be {}, but is {}", self.kind.noun(), abbreviated(value)));
         match self.kind {
             ArgType::Text => text(value).map_or_else(invalid, |text| Ok(vec![text])),
@@ -127,8 +149,8 @@ impl Argument {
                 (None, Some(text)) => Ok(vec![text]),
                 (None, None) => invalid(),
             },
-            ArgType::Count { min, max, .. } => match number(value) {
-                Some(number) if number >= min => Ok(vec![number.min(max).to_string()]),
+            ArgType::Count { max, .. } => match number(value) {
+                Some(number) if number >= 0 => Ok(vec![number.min(max).to_string()]),
                 _ => invalid(),
             },
         }
@@ -146,11 +168,11 @@ impl Argument {
 
     pub(crate) fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            // Alternatives with a list would be exact, but some model providers reject them.
+            // Lists are accepted too, but some model providers reject a schema with alternatives.
             ArgType::Text | ArgType::Texts => json!({ "type": "string" }),
             ArgType::Number => json!({ "type": "number" }),
             ArgType::Bool => json!({ "type": "boolean" }),
-            ArgType::Count { default, min, .. } => json!({ "type": "integer", "minimum": min, "default": default }),
+            ArgType::Count { default, .. } => json!({ "type": "integer", "default": default }),
         };
         if !self.description.is_empty() {
             schema["description"] = self.description.into();
@@ -163,10 +185,10 @@ impl ArgType {
     fn noun(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
-            Self::Texts => "text or a list of texts".to_owned(),
+            Self::Texts => "text; several values are separated by commas".to_owned(),
             Self::Number => "a number, such as 500000".to_owned(),
             Self::Bool => "true or false".to_owned(),
-            Self::Count { min, max, .. } => format!("an integer from {min} to {max} (larger ones are clamped)"),
+            Self::Count { max, .. } => format!("an integer from 0 to {max} (larger ones are clamped)"),
         }
     }
 }
@@ -180,6 +202,51 @@ fn unknown(tool: Tool, name: &str) -> ArgError {
         detail: format!("is not an argument of {}", tool.name()),
         did_you_mean: suggestion.map(str::to_owned).into_iter().collect(),
         accepted: accepted.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Other names that models use, each with the arguments that it may mean; the first one that a tool has applies.
+const ALIASES: &[(&[&str], &[&str])] = &[
+    (&["q", "search", "text"], &["query", "name"]),
+    (&["name"], &["query"]),
+    (&["query"], &["name"]),
+    (&["id"], &["slug"]),
+    (&["firm", "vc", "fund", "organisation"], &["organization", "investor", "name", "query"]),
+    (&["company"], &["organization", "startup", "query"]),
+    (&["investors", "organization"], &["investor"]),
+    (&["sectors", "industry"], &["sector"]),
+    (&["stages", "round"], &["stage"]),
+    (&["countries", "location"], &["country"]),
+    (&["from", "after", "start_date"], &["since"]),
+    (&["to", "before", "end_date"], &["until"]),
+    (&["sort_by", "order_by"], &["sort"]),
+    (&["max_results", "count", "page_size"], &["limit"]),
+    (&["next_cursor", "page_token"], &["cursor"]),
+];
+
+/// The argument that another name means, without regard to letter case and hyphens.
+fn alias(table: &'static [Argument], name: &str) -> Option<&'static str> {
+    let name = snake_case(name);
+    let named = |candidate: &&str| table.iter().find(|argument| argument.name == *candidate);
+    let meant = || ALIASES.iter().find(|(names, _)| names.contains(&name.as_str()))?.1.iter().find_map(named);
+    named(&name.as_str()).or_else(meant).map(|argument| argument.name)
+}
+
+/// The value of an argument, unless it counts as absent.
+fn given(value: &Value) -> Option<Cow<'_, Value>> {
+    Some(unwrapped(value)).filter(|value| !is_empty(value))
+}
+
+/// The value itself; the list in a text that is a JSON list, and the value of a list of one.
+fn unwrapped(value: &Value) -> Cow<'_, Value> {
+    let parsed = match value {
+        Value::String(text) if text.trim_start().starts_with('[') => serde_json::from_str(text).ok(),
+        _ => None,
+    };
+    let value = parsed.map_or(Cow::Borrowed(value), Cow::Owned);
+    match value.as_array().map(Vec::as_slice) {
+        Some([only]) => Cow::Owned(only.clone()),
+        _ => value,
     }
 }
 
@@ -242,19 +309,24 @@ mod tests {
     #[test]
     fn unambiguous_values_are_accepted() {
         for (arguments, name, value) in [
-            (json!({}), "limit", "10"),
-            (json!({ "limit": null }), "limit", "10"),
             (json!({ "limit": "7" }), "limit", "7"),
             (json!({ "limit": 7.0 }), "limit", "7"),
             (json!({ "limit": 1_000 }), "limit", "50"),
             (json!({ "query": 500 }), "q", "500"),
             (json!({ "sector": ["fintech", "", null] }), "sector", "fintech"),
+            (json!({ "sector": "[\"fintech\", \"health\"]" }), "sector", "fintech"),
+            (json!({ "sort": ["-health_score"] }), "sort", "-health_score"),
+            (json!({ "limit": "[7]" }), "limit", "7"),
+            (json!({ "query": "[x" }), "q", "[x"),
+            (json!({ "name": "sequoia" }), "q", "sequoia"),
+            (json!({ "Sectors": "fintech" }), "sector", "fintech"),
+            (json!({ "minHealthScore": 60 }), "min_health_score", "60"),
         ] {
             let call = ToolCall::parse(Tool::SearchVcs, arguments.as_object().unwrap()).unwrap();
             assert_eq!(call.value(name), Some(value), "{arguments}");
         }
         for arguments in [json!({ "query": " " }), json!({ "stage": [] }), json!({ "country": "" })] {
-            assert_eq!(parse(Tool::SearchVcs, arguments).unwrap(), [("limit", "10".to_owned())]);
+            assert_eq!(parse(Tool::SearchVcs, arguments).unwrap(), []);
         }
     }
 
@@ -273,8 +345,12 @@ mod tests {
         assert_eq!(errors[0].did_you_mean, ["stage"]);
         assert_eq!(errors[0].accepted.len(), Tool::SearchVcs.arguments().len());
         for (arguments, detail) in [
-            (json!({ "min_health_score": [1] }), "must be a number, such as 500000, but is [1]"),
-            (json!({ "country": { "code": "DE" } }), "must be text or a list of texts, but is {\"code\":\"DE\"}"),
+            // A list of one is its value.
+            (json!({ "min_health_score": [1, 2] }), "must be a number, such as 500000, but is [1,2]"),
+            (
+                json!({ "country": { "code": "DE" } }),
+                "must be text; several values are separated by commas, but is {\"code\":\"DE\"}",
+            ),
         ] {
             assert_eq!(parse(Tool::SearchVcs, arguments).unwrap_err()[0].detail, detail);
         }
@@ -286,17 +362,44 @@ mod tests {
 
     #[test]
     fn an_unknown_argument_gets_a_suggestion() {
-        for (name, suggestion) in [
-            ("qeury", Some("query")),
-            ("Stage", Some("stage")),
-            ("stages", Some("stage")),
-            ("min_heath_scor", Some("min_health_score")),
-            ("q", Some("query")),
-            ("zzz", None),
-            ("", None),
-        ] {
+        for (name, suggestion) in
+            [("qeury", Some("query")), ("min_heath_scor", Some("min_health_score")), ("zzz", None), ("", None)]
+        {
             let errors = parse(Tool::SearchVcs, json!({ name: "a" })).unwrap_err();
             assert_eq!(errors[0].did_you_mean.first().map(String::as_str), suggestion, "{name}");
+        }
+    }
+
+    #[test]
+    fn other_names_are_accepted_if_the_argument_itself_is_absent() {
+        for (tool, name, parameter) in [
+            (Tool::GetVcProfile, "query", "name"),
+            (Tool::GetVcProfile, "id", "slug"),
+            (Tool::GetVcProfile, "firm", "name"),
+            (Tool::SearchStartups, "firm", "investor"),
+            (Tool::GetFundingRounds, "company", "startup"),
+            (Tool::SearchPeople, "company", "organization"),
+            (Tool::SearchVcs, "next_cursor", "cursor"),
+        ] {
+            assert_eq!(parse(tool, json!({ name: "a" })).unwrap(), [(parameter, "a".to_owned())], "{name}");
+        }
+        let query = |arguments: Value| parse(Tool::SearchVcs, arguments);
+        for absent in [json!(null), json!(""), json!([""])] {
+            assert_eq!(query(json!({ "name": "a", "query": absent })).unwrap(), [("q", "a".to_owned())], "{absent}");
+            assert_eq!(query(json!({ "name": absent, "query": "a" })).unwrap(), [("q", "a".to_owned())], "{absent}");
+        }
+        assert_eq!(query(json!({ "name": "a", "q": "a" })).unwrap(), [("q", "a".to_owned())]);
+        for (arguments, name) in
+            [(json!({ "name": "a", "query": "b" }), "name"), (json!({ "q": "a", "text": "b" }), "text")]
+        {
+            let errors = query(arguments).unwrap_err();
+            assert_eq!((errors.len(), errors[0].argument.as_str()), (1, name));
+            assert!(errors[0].detail.contains("another name of `query`"), "{errors:?}");
+        }
+        assert_eq!(parse(Tool::GetPlatformStats, json!({ "random_string": "x" })).unwrap(), []);
+        for (names, arguments) in ALIASES {
+            let known = |name: &&str| Tool::ALL.iter().any(|tool| tool.arguments().iter().any(|own| own.name == *name));
+            assert!(arguments.iter().all(known), "{names:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The methods: `initialize`, `server/discover`, `ping`, `tools/list` and `tools/call`.
+//! The methods, see [`METHODS`].
 //!
 //! They are few and without state, so they are served here instead of by an SDK: an SDK would parse the message a second
 //! time, and copy the result of a tool several times.
@@ -16,50 +16,90 @@ use crate::mcp::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::mcp::message::{self, Message};
 use crate::mcp::revision::{REVISIONS, negotiate};
 use crate::mcp::tool::TOOLS;
-use crate::mcp::{JsonRpcError, Tool, ToolCall};
+use crate::mcp::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
 use crate::search::nearest;
 
-const METHODS: [&str; 5] = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
+const METHODS: [&str; 11] = [
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
 
-/// How long clients may cache the list of tools and the discovery (2026-07-28).
+/// How long clients may cache the discovery and the lists of tools, resources and prompts (2026-07-28).
 const CACHE_MS: u32 = 60 * 60 * 1_000;
+/// The same of a resource, which changes with the release.
+const READ_CACHE_MS: u32 = 60 * 1_000;
 
-/// Runs the request `id` and returns the response, a JSON-RPC message. `is_stateless`: the request names a revision without
-/// a handshake, whose results are tagged and whose unknown methods are a 404.
-pub(crate) fn dispatch(
-    message: &Message,
-    id: &Value,
-    is_stateless: bool,
-    release: &ToolRelease,
-) -> Result<Vec<u8>, JsonRpcError> {
+/// What the methods need to know about a request.
+pub(crate) struct Context<'a> {
+    pub(crate) release: &'a ToolRelease,
+    /// Whether the request names a revision without a handshake, whose results are tagged and whose unknown methods are a 404.
+    pub(crate) is_stateless: bool,
+    /// A note for the result of a tool.
+    pub(crate) note: Option<String>,
+}
+
+/// A JSON-RPC message.
+pub(crate) struct Reply {
+    pub(crate) body: Vec<u8>,
+    /// Whether a tool refused its arguments, so that the call is not counted.
+    pub(crate) is_refused: bool,
+}
+
+/// Runs the request `id`.
+pub(crate) fn dispatch(message: &Message, id: &Value, context: Context<'_>) -> Result<Reply, JsonRpcError> {
+    let is_stateless = context.is_stateless;
     let params = &message.params;
+    let plain = |result: MethodResult<'_>| Ok(Reply { body: response(id, is_stateless, result), is_refused: false });
+    let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
+    let listed = |list: Value| cacheable(MethodResult::of(list), CACHE_MS);
     match message.method.as_str() {
-        "initialize" => Ok(response(id, false, MethodResult::of(initialize(params, release)?))),
+        "initialize" => plain(MethodResult::of(initialize(params, context.release)?)),
         // Without a revision in `_meta` it was rejected by `is_stateless`.
         "server/discover" => {
             let discovery = json!({
                 "supportedVersions": REVISIONS,
-                "capabilities": { "tools": {} },
-                "instructions": release.instructions(),
+                "capabilities": capabilities(),
+                "instructions": context.release.instructions(),
             });
-            Ok(response(id, true, MethodResult::of(discovery).cacheable()))
+            let result = MethodResult::of(discovery).cacheable(CACHE_MS);
+            Ok(Reply { body: response(id, true, result), is_refused: false })
         }
-        "ping" if !is_stateless => Ok(response(id, false, MethodResult::of(json!({})))),
-        "tools/list" => {
-            if params.get("cursor").is_some_and(Value::is_string) {
-                return Err(invalid_params("unknown `cursor`: all tools are on one page; omit it"));
-            }
-            let list = MethodResult { tools: Some(&TOOLS), ..MethodResult::default() };
-            Ok(response(id, is_stateless, if is_stateless { list.cacheable() } else { list }))
+        "ping" if !is_stateless => plain(MethodResult::of(json!({}))),
+        list if list.ends_with("/list")
+            && METHODS.contains(&list)
+            && params.get("cursor").is_some_and(Value::is_string) =>
+        {
+            Err(invalid_params("unknown `cursor`: the list has one page; omit it"))
         }
-        "tools/call" => call_tool(params, id, is_stateless, release),
+        "tools/list" => cacheable(MethodResult { tools: Some(&TOOLS), ..MethodResult::default() }, CACHE_MS),
+        "tools/call" => call_tool(params, id, context),
+        "resources/list" => listed(resource::list()),
+        "resources/templates/list" => listed(resource::templates()),
+        "resources/read" => {
+            let contents = resource::read(params, context.release, is_stateless)?;
+            cacheable(MethodResult::of(contents), READ_CACHE_MS)
+        }
+        "prompts/list" => listed(prompt::list()),
+        "prompts/get" => plain(MethodResult::of(prompt::get(params)?)),
+        "completion/complete" => plain(MethodResult::of(completion::complete(params, context.release)?)),
         method => {
             let status = if is_stateless { StatusCode::NOT_FOUND } else { StatusCode::OK };
-            let unknown = unknown("method", method, &METHODS);
-            let detail = format!("{unknown} This server has tools only: see tools/list and tools/call");
-            Err(JsonRpcError::new(status, METHOD_NOT_FOUND, detail))
+            Err(JsonRpcError::new(status, METHOD_NOT_FOUND, unknown("method", method, &METHODS)))
         }
     }
+}
+
+pub(crate) fn capabilities() -> Value {
+    json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} })
 }
 
 fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Value, JsonRpcError> {
@@ -72,18 +112,13 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Valu
     };
     Ok(json!({
         "protocolVersion": negotiate(proposed),
-        "capabilities": { "tools": {} },
+        "capabilities": capabilities(),
         "serverInfo": server_info(),
         "instructions": release.instructions(),
     }))
 }
 
-fn call_tool(
-    params: &Map<String, Value>,
-    id: &Value,
-    is_stateless: bool,
-    release: &ToolRelease,
-) -> Result<Vec<u8>, JsonRpcError> {
+fn call_tool(params: &Map<String, Value>, id: &Value, context: Context<'_>) -> Result<Reply, JsonRpcError> {
     let none = Map::new();
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(&none),
@@ -95,24 +130,27 @@ fn call_tool(
     let names = Tool::ALL.map(Tool::name);
     let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
     let tool = Tool::named(name).ok_or_else(unknown)?;
-    let outcome = ToolCall::parse(tool, arguments).and_then(|call| release.call(&call));
-    let is_error = outcome.is_err();
+    let outcome = ToolCall::parse(tool, arguments).and_then(|mut call| {
+        call.notes.extend(context.note);
+        context.release.call(&call)
+    });
+    let is_refused = outcome.is_err();
     let text = outcome.unwrap_or_else(|errors| explain(tool, &errors));
     let json = || serde_json::from_str(&text).expect("the result of a tool is JSON");
     let result = MethodResult {
         content: Some([TextContent { r#type: "text", text: &text }]),
-        structured_content: (!is_error).then(json),
-        ..MethodResult::of(json!({ "isError": is_error }))
+        structured_content: (!is_refused).then(json),
+        ..MethodResult::of(json!({ "isError": is_refused }))
     };
-    Ok(response(id, is_stateless, result))
+    Ok(Reply { body: response(id, context.is_stateless, result), is_refused })
 }
 
-fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {
+pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {
     JsonRpcError::new(StatusCode::OK, INVALID_PARAMS, message)
 }
 
 /// A text about an unknown name, with the nearest accepted one.
-fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> String {
+pub(crate) fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> String {
     let short: String = name.chars().take(60).collect();
     let nearest = nearest(name, accepted.iter().copied()).filter(|nearest| *nearest != name);
     let suggestion = nearest.map_or_else(|| ".".to_owned(), |nearest| format!("; did you mean `{nearest}`?"));
@@ -149,8 +187,8 @@ impl MethodResult<'_> {
         Self { others, ..Self::default() }
     }
 
-    fn cacheable(mut self) -> Self {
-        self.others.insert("ttlMs".to_owned(), CACHE_MS.into());
+    fn cacheable(mut self, ms: u32) -> Self {
+        self.others.insert("ttlMs".to_owned(), ms.into());
         self.others.insert("cacheScope".to_owned(), "public".into());
         self
     }

@@ -16,14 +16,14 @@ use serde_json::json;
 
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, preflight};
-use crate::http::negotiation::{accepts_json, has_content_type};
+use crate::http::negotiation::{accepts_json, compressed, has_content_type};
 use crate::http::origin_policy::OriginPolicy;
 use crate::http::server::panic_message;
 use crate::http::static_asset::StaticAsset;
 use crate::http::{RequestId, RequestParts};
 use crate::mcp::backend::ToolRelease;
-use crate::mcp::dispatch::dispatch;
-use crate::mcp::error::{INTERNAL_ERROR, REJECTED};
+use crate::mcp::dispatch::{Context, dispatch};
+use crate::mcp::error::INTERNAL_ERROR;
 use crate::mcp::manifest::Manifest;
 use crate::mcp::message::{self, Message};
 use crate::mcp::quota::Admission;
@@ -38,15 +38,16 @@ const POST_ONLY: &str = "POST, OPTIONS";
 pub enum McpPath {
     Endpoint,
     Manifest,
+    Card,
     Index,
 }
 
 impl McpPath {
-    /// The manifest is also served as a server card, to which the index leads.
     pub fn of(path: &str) -> Option<Self> {
         Some(match path.strip_suffix('/').unwrap_or(path) {
             "/api/mcp" => Self::Endpoint,
-            "/api/mcp/.well-known" | "/api/mcp/server-card" | "/.well-known/mcp/server-card.json" => Self::Manifest,
+            "/api/mcp/.well-known" => Self::Manifest,
+            "/api/mcp/server-card" | "/.well-known/mcp/server-card.json" => Self::Card,
             "/.well-known/ai-catalog.json" => Self::Index,
             _ => return None,
         })
@@ -66,7 +67,7 @@ pub struct McpEndpoint {
 impl McpEndpoint {
     pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Self {
         let hosts = quota.state.hosts.clone();
-        let manifest = Manifest::new(settings, hosts.public());
+        let manifest = Manifest::new(settings, hosts.public(), &quota.state.operator);
         let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
         Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
     }
@@ -85,7 +86,8 @@ impl McpEndpoint {
         let (mut response, quota) = match (path, request.method) {
             (McpPath::Endpoint, &Method::POST) => {
                 let body = body::read(request.headers, body, self.body_limit);
-                self.post(request, body, &release).await
+                let (response, quota) = self.post(request, body, &release).await;
+                (packed(response, request.headers), quota)
             }
             _ => (self.read(path, request, &release), self.quota.admit(request, false).await.quota),
         };
@@ -116,7 +118,8 @@ impl McpEndpoint {
         let answered = match path {
             McpPath::Endpoint if request.method == Method::OPTIONS => return preflight(POST_ONLY),
             McpPath::Endpoint => None,
-            McpPath::Manifest => answer(self.manifest.cards(release).accepted(request.headers)),
+            McpPath::Manifest => answer(&self.manifest.manifest(release)),
+            McpPath::Card => answer(self.manifest.card(request.headers)),
             McpPath::Index => answer(self.manifest.index()),
         };
         let Some(mut response) = answered else {
@@ -136,21 +139,26 @@ impl McpEndpoint {
             Ok(charge) => charge,
             Err(error) => return (error_response(request, &JsonRpcError { id: message.id, ..error }), quota),
         };
-        let method = || message.id.as_ref().map(|id| dispatch(&message, id, is_stateless, release)).transpose();
+        let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
+        let method = || {
+            let context = Context { release, is_stateless, note };
+            message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
+        };
         let outcome = match message.calls_tool() {
             true => self.quota.state.work.run(|| catch_panic(request.id, method)).await.unwrap_or_else(|Overloaded| {
                 let detail = "too many tool calls are waiting; retry in a second";
-                Err(JsonRpcError::new(StatusCode::SERVICE_UNAVAILABLE, REJECTED, detail).with_code("overloaded"))
+                Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail))
             }),
             false => catch_panic(request.id, method),
         };
-        let is_refunded = outcome.as_ref().is_err_and(|error| error.status.is_server_error());
+        // Only a call that was carried out is counted.
+        let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
         let quota = match charge {
             Some(charge) if is_refunded => self.quota.refund(charge),
             _ => quota,
         };
         let response = match outcome {
-            Ok(Some(body)) => response(StatusCode::OK, Some(body)),
+            Ok(Some(reply)) => response(StatusCode::OK, Some(reply.body)),
             Ok(None) => response(StatusCode::ACCEPTED, None),
             Err(error) => error_response(request, &JsonRpcError { id: message.id, ..error }),
         };
@@ -213,6 +221,16 @@ fn response(status: StatusCode, json: Option<Vec<u8>>) -> Response {
     response
 }
 
+/// The response, compressed if it is long enough and the client accepts that.
+fn packed(mut response: Response, request: &HeaderMap) -> Response {
+    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if let Some(packed) = compressed(response.body(), request) {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        *response.body_mut() = packed.into();
+    }
+    response
+}
+
 fn error_response(request: &RequestParts<'_>, error: &JsonRpcError) -> Response {
     let id = error.id.clone().or_else(|| unknown_id(request.headers));
     response(error.status, Some(message::response(id.as_ref(), Err::<(), _>(error))))
@@ -221,7 +239,7 @@ fn error_response(request: &RequestParts<'_>, error: &JsonRpcError) -> Response 
 fn method_not_allowed(request: &RequestParts<'_>, path: McpPath) -> Response {
     let (allowed, message) = match path {
         McpPath::Endpoint => (POST_ONLY, "send JSON-RPC messages with POST; /api/mcp/.well-known describes them"),
-        McpPath::Manifest | McpPath::Index => (READS, "the manifest is read with GET"),
+        McpPath::Manifest | McpPath::Card | McpPath::Index => (READS, "the manifest is read with GET"),
     };
     let error = JsonRpcError::http(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message);
     let mut response = error_response(request, &error);

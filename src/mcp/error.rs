@@ -19,8 +19,9 @@ pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// A header that does not match the body (2026-07-28).
 pub(crate) const HEADER_MISMATCH: i32 = -32020;
 pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
-/// Rejected by the service itself (API key, quota); the reason is in `data.code`.
-pub(crate) const REJECTED: i32 = -32000;
+/// Codes of the service's own errors (API key, quota, load) are this and the HTTP status: outside of the range that JSON-RPC
+/// reserves. The reason is in `data.code`.
+const SERVICE_ERRORS: i32 = 1_000;
 
 /// Why a request has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +42,11 @@ pub(crate) struct JsonRpcError {
 impl JsonRpcError {
     pub(crate) fn new(status: StatusCode, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         Self { status, id: None, code, message: message.into(), data: None }
+    }
+
+    /// Rejected by the service itself.
+    pub(crate) fn service(status: StatusCode, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status, SERVICE_ERRORS + i32::from(status.as_u16()), message).with_code(code)
     }
 
     /// 400 with −32600.

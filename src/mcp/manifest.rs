@@ -1,5 +1,5 @@
-//! The manifest: a server card (name, version, remotes) with the tools and limits added, for clients and registries that
-//! look before they connect.
+//! What clients and registries read before they connect: the manifest with the tools and limits, the server card (name,
+//! version, remotes), the index of cards, and the document for the official registry.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,8 +8,10 @@ use http::header::ACCEPT;
 use serde_json::{Value, json};
 
 use crate::data::SnapshotVersion;
+use crate::http::Operator;
 use crate::http::static_asset::StaticAsset;
 use crate::mcp::ToolRelease;
+use crate::mcp::dispatch::capabilities;
 use crate::mcp::revision::REVISIONS;
 use crate::mcp::tool::TOOLS;
 use crate::mcp::{MAX_RESULT_BYTES, Settings};
@@ -18,46 +20,66 @@ use crate::mcp::{MAX_RESULT_BYTES, Settings};
 const CARD_TYPE: &str = "application/mcp-server-card+json";
 const JSON_TYPE: &str = "application/json";
 
+/// The schemas of the documents.
+const CARD_SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+const SERVER_JSON_SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+const TITLE: &str = "VentureDex";
+const DESCRIPTION: &str = "Venture capital firms with peer scores and ghosting rates, startups, funding rounds, people";
+
 pub(crate) struct Manifest {
-    /// The card without what depends on the release.
-    card: Value,
-    /// The cards of the release that was active last, by its version and content.
-    cards: Mutex<Option<(SnapshotVersion, u64, Arc<Cards>)>>,
+    /// The manifest without what depends on the release.
+    manifest: Value,
+    /// The manifest of the release that was active last, by its version and content.
+    of_release: Mutex<Option<(SnapshotVersion, u64, Arc<StaticAsset>)>>,
+    card: StaticAsset,
+    /// The card with its own media type.
+    typed_card: StaticAsset,
     index: StaticAsset,
 }
 
-/// The card of a release.
-pub(crate) struct Cards {
-    plain: StaticAsset,
-    /// With its own media type.
-    typed: StaticAsset,
+/// The name by which registries know the server: the reversed host, such as com.example.api/venturedex.
+fn name(host: &str) -> String {
+    let namespace = match host.parse::<std::net::IpAddr>() {
+        Ok(_) => host.replace(':', "-"),
+        Err(_) => host.rsplit('.').collect::<Vec<_>>().join("."),
+    };
+    format!("{namespace}/{}", env!("CARGO_PKG_NAME"))
+}
+
+/// The document with which the official MCP registry lists the service at `public_url`.
+pub fn server_json(public_url: &str, host: &str) -> Value {
+    let base = public_url.trim_end_matches('/');
+    json!({
+        "$schema": SERVER_JSON_SCHEMA,
+        "name": name(host),
+        "title": TITLE,
+        "description": DESCRIPTION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "websiteUrl": base,
+        "remotes": [{ "type": "streamable-http", "url": format!("{base}/api/mcp") }],
+    })
 }
 
 impl Manifest {
-    pub(crate) fn new(settings: &Settings, host: &str) -> Self {
+    pub(crate) fn new(settings: &Settings, host: &str, operator: &Operator) -> Self {
         let base = settings.public_url.trim_end_matches('/');
         let endpoint = format!("{base}/api/mcp");
         let own = env!("CARGO_PKG_NAME");
-        // Registries name servers by the reversed host: com.example.api/venturedex.
-        let namespace = if host.parse::<std::net::IpAddr>().is_ok() {
-            host.replace(':', "-")
-        } else {
-            host.rsplit('.').collect::<Vec<_>>().join(".")
-        };
         let revisions: Vec<&str> = REVISIONS.into_iter().rev().collect();
-        let card = json!({
-            "name": format!("{namespace}/{own}"),
-            "title": "VentureDex",
+        let remotes = json!([{ "type": "streamable-http", "url": endpoint, "supportedProtocolVersions": revisions }]);
+        let mut manifest = json!({
+            "name": name(host),
+            "title": TITLE,
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Venture capital firms with peer scores and ghosting rates, startups, funding rounds, people",
+            "description": DESCRIPTION,
             "websiteUrl": base,
             "documentationUrl": format!("{base}/docs/mcp"),
             "endpoint": endpoint,
             "transport": "streamable-http",
             "protocolVersions": revisions,
             "authentication": { "required": false },
-            "capabilities": { "tools": {} },
-            "remotes": [{ "type": "streamable-http", "url": endpoint, "supportedProtocolVersions": revisions }],
+            "capabilities": capabilities(),
+            "remotes": remotes,
             "limits": {
                 "toolCallsPerDay": settings.calls_per_day,
                 "resets": "00:00 UTC",
@@ -66,6 +88,26 @@ impl Manifest {
             },
             "tools": *TOOLS,
         });
+        let mut card = json!({
+            "$schema": CARD_SCHEMA,
+            "name": name(host),
+            "title": TITLE,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": DESCRIPTION,
+            "websiteUrl": base,
+            "icons": [{ "src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }],
+            "remotes": remotes,
+        });
+        let of_operator = [
+            ("contact", &operator.contact),
+            ("privacyPolicyUrl", &operator.privacy_url),
+            ("termsOfServiceUrl", &operator.terms_url),
+        ];
+        for (field, url) in of_operator.into_iter().filter_map(|(field, url)| Some((field, url.as_ref()?))) {
+            manifest[field] = url.as_str().into();
+            // A card has fields of others in `_meta` only.
+            card["_meta"][format!("{}.{field}", name(host))] = url.as_str().into();
+        }
         let index = json!({
             "specVersion": "1.0",
             "entries": [{
@@ -75,48 +117,51 @@ impl Manifest {
                 "url": format!("{endpoint}/server-card"),
             }],
         });
-        Self { card, cards: Mutex::default(), index: StaticAsset::new(JSON_TYPE, index.to_string()) }
+        let card = card.to_string();
+        Self {
+            manifest,
+            of_release: Mutex::default(),
+            card: StaticAsset::new(JSON_TYPE, card.clone()),
+            typed_card: StaticAsset::new(CARD_TYPE, card),
+            index: StaticAsset::new(JSON_TYPE, index.to_string()),
+        }
     }
 
-    /// The cards of a release.
-    pub(crate) fn cards(&self, release: &ToolRelease) -> Arc<Cards> {
+    /// The manifest of a release.
+    pub(crate) fn manifest(&self, release: &ToolRelease) -> Arc<StaticAsset> {
         let snapshot = release.catalog.snapshot();
-        // A poisoned lock means that a thread panicked while holding it; the cards are still valid.
-        let mut cards = self.cards.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*cards {
+        // A poisoned lock means that a thread panicked while holding it; the manifest is still valid.
+        let mut of_release = self.of_release.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*of_release {
             Some((version, content, known)) if (*version, *content) == (snapshot.version(), snapshot.content()) => {
                 Arc::clone(known)
             }
             _ => {
-                let mut card = self.card.clone();
-                card["instructions"] = release.instructions().into();
-                card["data"] = json!({
+                let mut manifest = self.manifest.clone();
+                manifest["instructions"] = release.instructions().into();
+                manifest["data"] = json!({
                     "snapshot": snapshot.version().to_string(),
                     "title": snapshot.title(),
                     "source": snapshot.source(),
                     "license": snapshot.license(),
                     "invented": snapshot.is_invented(),
                 });
-                let card = card.to_string();
-                let plain = StaticAsset::new(JSON_TYPE, card.clone());
-                let made = Arc::new(Cards { plain, typed: StaticAsset::new(CARD_TYPE, card) });
-                *cards = Some((snapshot.version(), snapshot.content(), Arc::clone(&made)));
+                let made = Arc::new(StaticAsset::new(JSON_TYPE, manifest.to_string()));
+                *of_release = Some((snapshot.version(), snapshot.content(), Arc::clone(&made)));
                 made
             }
         }
     }
 
+    /// The card, with the media type that the client accepts.
+    pub(crate) fn card(&self, headers: &HeaderMap) -> &StaticAsset {
+        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+        let accepts_card = accept.is_some_and(|accept| accept.contains(CARD_TYPE));
+        if accepts_card { &self.typed_card } else { &self.card }
+    }
+
     /// The index of the host's cards, which crawlers look for.
     pub(crate) fn index(&self) -> &StaticAsset {
         &self.index
-    }
-}
-
-impl Cards {
-    /// The card, with the media type that the client accepts.
-    pub(crate) fn accepted(&self, headers: &HeaderMap) -> &StaticAsset {
-        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
-        let accepts_card = accept.is_some_and(|accept| accept.contains(CARD_TYPE));
-        if accepts_card { &self.typed } else { &self.plain }
     }
 }

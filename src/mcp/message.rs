@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::mcp::JsonRpcError;
 use crate::mcp::error::{INVALID_PARAMS, PARSE_ERROR};
+use crate::mcp::resource::firm_of;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
@@ -102,9 +103,11 @@ impl Message {
         self.meta("protocolVersion")?.as_str()
     }
 
-    /// Whether the message runs a tool and counts towards the quota.
+    /// Whether the message runs a tool, or reads a firm, which is the same work, and counts towards the quota.
     pub(crate) fn calls_tool(&self) -> bool {
-        self.method == "tools/call" && self.id.is_some()
+        let reads_firm = || self.params.get("uri").and_then(Value::as_str).and_then(firm_of).is_some();
+        let works = self.method == "tools/call" || self.method == "resources/read" && reads_firm();
+        works && self.id.is_some()
     }
 }
 

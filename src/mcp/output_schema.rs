@@ -1,118 +1,85 @@
 //! JSON Schemas of the tools' results, generated from the declared types.
 //!
-//! Clients check results against them, and models read them with every list of tools. So they are short: they have the
-//! fields that matter, without descriptions, and require only what every result has.
+//! Typed clients drop fields that an object with declared ones does not declare, and models read schemas with every list of
+//! tools. So the result and its items declare all of their fields, without descriptions, and objects below them none, which
+//! clients keep whole. Of the fields that every result has, the main ones are required.
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{Amounts, Totals};
+use crate::catalog::Totals;
 use crate::data::Table;
-use crate::data::field::{Definition, Field, JsonType, Model};
-use crate::data::model::{Firm, Score};
+use crate::data::field::{Field, JsonType, Model};
 use crate::mcp::Tool;
-
-const FIRM: &[&str] = &[
-    "slug",
-    "name",
-    "health_score",
-    "ghosting_rate",
-    "review_count",
-    "stages",
-    "sectors",
-    "country",
-    "check_min_usd",
-    "check_max_usd",
-    "portfolio_count",
-    "last_investment_on",
-];
-const PROFILE: &[&str] =
-    &["slug", "name", "health_score", "ghosting_rate", "description", "ratings", "top_co_investors"];
-const STARTUP: &[&str] =
-    &["slug", "name", "status", "stage", "sectors", "country", "total_raised_usd", "last_round_on", "investors"];
-const ROUND: &[&str] = &["startup", "stage", "amount_usd", "announced_on", "lead_investors", "investors", "sectors"];
-const PERSON: &[&str] = &["slug", "name", "title", "organization", "country", "country_source"];
-const SCORE: &[&str] = &["value", "low", "high", "status", "components"];
-const TOTALS: &[&str] = &[
-    "firms",
-    "startups",
-    "reviews",
-    "funding_rounds",
-    "people",
-    "sectors",
-    "countries",
-    "snapshot",
-    "coverage",
-    "invented",
-];
+use crate::mcp::list_call::item_fields;
 
 /// The schema of a tool's result.
 pub(crate) fn of(tool: Tool) -> Value {
     match tool {
-        Tool::SearchVcs => search(Table::Firms, FIRM, json!({})),
-        Tool::SearchStartups => search(Table::Startups, STARTUP, json!({})),
+        Tool::SearchVcs => search(Table::Firms, json!({})),
+        Tool::SearchStartups => search(Table::Startups, json!({})),
         Tool::GetFundingRounds => {
-            search(Table::Rounds, ROUND, json!({ "sum_usd": kind("integer", true), "amounts": amounts() }))
+            search(Table::Rounds, json!({ "sum_usd": kind("integer", true), "amounts": kind("object", false) }))
         }
-        Tool::SearchPeople => search(Table::People, PERSON, json!({})),
-        Tool::GetVcProfile => {
-            let mut properties = lists(&["reviews", "portfolio", "candidates", "people", "notes"]);
-            properties.insert("profile".to_owned(), record(<Firm>::DEFINITION, PROFILE, true));
-            properties.insert("score".to_owned(), record(<Score>::DEFINITION, SCORE, true));
-            properties.insert("ghosting".to_owned(), kind("object", false));
-            properties.insert("reviews_by_rating".to_owned(), kind("object", false));
-            properties.insert("snapshot".to_owned(), kind("string", false));
-            properties.insert("invented".to_owned(), kind("boolean", false));
-            properties.insert("third_party_text".to_owned(), kind("string", false));
-            properties.insert("truncated".to_owned(), kind("boolean", false));
-            json!({ "type": "object", "properties": properties, "required": ["profile", "snapshot"] })
-        }
+        Tool::SearchPeople => search(Table::People, json!({})),
+        Tool::GetVcProfile => profile(),
         Tool::GetPlatformStats => {
-            let mut totals = record(Totals::DEFINITION, TOTALS, false);
-            totals["required"] = names(&totals["properties"]).into();
+            let mut totals = object(Totals::DEFINITION.fields);
+            totals["properties"]["notes"] = list(kind("string", false));
             totals
         }
     }
 }
 
-/// The schema of a search: items with the fields `names`, and `extra` properties that every result has.
-fn search(table: Table, item_fields: &[&str], extra: Value) -> Value {
-    let mut properties = json!({ "total": kind("integer", false), "snapshot": kind("string", false) });
-    for (name, schema) in extra.as_object().into_iter().flatten() {
-        properties[name] = schema.clone();
-    }
-    let mut required = names(&properties);
-    required.push("items".to_owned());
-    properties["items"] = json!({ "type": "array", "items": record(table.model(), item_fields, false) });
-    for (name, schema) in lists(&["groups", "did_you_mean", "notes"]) {
+/// The schema of a search, with the properties `extra`.
+fn search(table: Table, extra: Value) -> Value {
+    let mut properties = extra;
+    for (name, schema) in [
+        ("total", kind("integer", false)),
+        ("items", list(object(item_fields(table).iter()))),
+        ("groups", list(kind("object", false))),
+        ("notes", list(kind("string", false))),
+        ("next_cursor", kind("string", false)),
+        ("snapshot", kind("string", false)),
+        ("invented", kind("boolean", false)),
+        ("truncated", kind("boolean", false)),
+    ] {
         properties[name] = schema;
     }
-    properties["truncated"] = kind("boolean", false);
-    properties["invented"] = kind("boolean", false);
-    json!({ "type": "object", "properties": properties, "required": required })
+    // Rounds have no names.
+    if table != Table::Rounds {
+        properties["did_you_mean"] = list(kind("string", false));
+    }
+    json!({ "type": "object", "properties": properties, "required": ["total", "items"] })
 }
 
-fn amounts() -> Value {
-    let names: Vec<&str> = Amounts::DEFINITION.fields.iter().map(|field| field.name).collect();
-    record(Amounts::DEFINITION, &names, false)
+fn profile() -> Value {
+    let object = |is_nullable| kind("object", is_nullable);
+    let properties = json!({
+        "profile": object(true),
+        "score": object(false),
+        "ghosting": object(false),
+        "reviews_by_rating": object(false),
+        "reviews": list(object(false)),
+        "portfolio": list(object(false)),
+        "people": list(object(false)),
+        "candidates": list(object(false)),
+        "notes": list(kind("string", false)),
+        "third_party_text": kind("string", false),
+        "snapshot": kind("string", false),
+        "truncated": kind("boolean", false),
+        "invented": kind("boolean", false),
+    });
+    json!({ "type": "object", "properties": properties, "required": ["profile"] })
 }
 
-/// An object with some fields of a type.
-fn record(definition: &Definition, names: &[&str], is_nullable: bool) -> Value {
-    let properties: Map<String, Value> = names
-        .iter()
-        .map(|name| {
-            let field = definition.fields.iter().find(|field| field.name == *name);
-            let field = field.unwrap_or_else(|| panic!("{} has no field `{name}`", definition.name));
-            (field.name.to_owned(), property(field))
-        })
-        .collect();
-    let mut schema = kind("object", is_nullable);
-    schema["properties"] = properties.into();
-    schema
+fn object(fields: impl IntoIterator<Item = &'static Field>) -> Value {
+    let property = |field: &Field| (field.name.to_owned(), value(field.json, field.is_nullable));
+    let properties: Map<String, Value> = fields.into_iter().map(property).collect();
+    json!({ "type": "object", "properties": properties })
 }
 
-fn property(field: &Field) -> Value {
-    let name = match field.json {
+fn value(json: JsonType, is_nullable: bool) -> Value {
+    let name = match json {
         JsonType::Text | JsonType::Date => "string",
         JsonType::Integer | JsonType::Long => "integer",
         JsonType::Number => "number",
@@ -120,19 +87,22 @@ fn property(field: &Field) -> Value {
         JsonType::List(_) => "array",
         JsonType::Object(_) | JsonType::Map(_) => "object",
     };
-    kind(name, field.is_nullable)
+    let mut schema = match json {
+        JsonType::List(item) => list(value(*item, false)),
+        _ => kind(name, false),
+    };
+    if is_nullable {
+        schema["type"] = json!([name, "null"]);
+    }
+    schema
+}
+
+fn list(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
 }
 
 fn kind(name: &str, is_nullable: bool) -> Value {
     if is_nullable { json!({ "type": [name, "null"] }) } else { json!({ "type": name }) }
-}
-
-fn lists(names: &[&str]) -> Map<String, Value> {
-    names.iter().map(|name| ((*name).to_owned(), kind("array", false))).collect()
-}
-
-fn names(properties: &Value) -> Vec<String> {
-    properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }
 
 #[cfg(test)]
@@ -142,10 +112,9 @@ mod tests {
     #[test]
     fn every_tool_has_a_schema_with_its_snapshot() {
         for tool in Tool::ALL {
-            let text = of(tool).to_string();
-            assert!(text.contains("\"snapshot\":{\"type\":\"string\"}"), "{text}");
+            let schema = of(tool);
+            assert_eq!(schema["properties"]["snapshot"], json!({ "type": "string" }), "{tool:?}");
+            assert!(!schema.to_string().contains(r#"{"type":"array"}"#), "{tool:?} has lists without items");
         }
-        assert_eq!(of(Tool::SearchVcs)["properties"]["items"]["items"]["properties"].as_object().unwrap().len(), 12);
-        assert_eq!(of(Tool::GetFundingRounds)["required"], json!(["amounts", "snapshot", "sum_usd", "total", "items"]));
     }
 }

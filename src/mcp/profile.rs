@@ -145,8 +145,7 @@ impl ToolRelease {
         let names: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
         let mut profile = fields(record, Table::Firms, &names);
         profile.pop();
-        self.push_url(&mut profile, Table::Firms, firm);
-        profile.push('}');
+        profile.push_str(&format!(",\"url\":{}}}", json(&self.page_url(Table::Firms, firm))));
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);

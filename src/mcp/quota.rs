@@ -12,7 +12,9 @@ use crate::quota::{Client, ClientPool, Quota};
 use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestParts, State};
 use crate::mcp::JsonRpcError;
-use crate::mcp::error::REJECTED;
+
+/// From this number of remaining calls on, results have a note.
+const FEW_CALLS: u32 = 10;
 
 /// Admits callers and counts their tool calls.
 pub struct McpQuota {
@@ -56,7 +58,7 @@ impl McpQuota {
                     access.audit_quota(caller, || self.state.origin(request));
                     used_by_others = access.used_by_others(caller, &quota);
                 }
-                Admission { charge: Err(exceeded(&quota, &used_by_others)), quota }
+                Admission { charge: Err(self.exceeded(&quota, &used_by_others, &subject)), quota }
             }
         }
     }
@@ -68,7 +70,7 @@ impl McpQuota {
 
     async fn subject(&self, request: &RequestParts<'_>) -> Result<Subject, JsonRpcError> {
         if has_key(request.path, request.query) {
-            return Err(rejected(StatusCode::BAD_REQUEST, KEY_IN_URL).with_code("key_in_url"));
+            return Err(JsonRpcError::service(StatusCode::BAD_REQUEST, "key_in_url", KEY_IN_URL));
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
@@ -76,7 +78,7 @@ impl McpQuota {
             Ok(None) => {}
             Err(error) => {
                 self.state.auth.audit_rejected_key(error, || self.state.origin(request));
-                return Err(rejected(StatusCode::UNAUTHORIZED, error.to_string()).with_code(error.code()));
+                return Err(JsonRpcError::service(StatusCode::UNAUTHORIZED, error.code(), error.to_string()));
             }
         }
         let address = self.state.client(request.peer, request.headers);
@@ -85,16 +87,34 @@ impl McpQuota {
             None => Subject::Client(Client::Address(address), self.daily_limit),
         })
     }
-}
 
-fn exceeded(quota: &Quota, used_by_others: &str) -> JsonRpcError {
-    let resets_at = rfc3339(quota.resets_at);
-    let limit = quota.limit.expect("only a limited quota can be exceeded");
-    let message = format!("daily quota of {limit} tool calls exceeded{used_by_others}; resets at {resets_at}");
-    let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at });
-    rejected(StatusCode::TOO_MANY_REQUESTS, message).with_data(data)
-}
+    fn exceeded(&self, quota: &Quota, used_by_others: &str, subject: &Subject) -> JsonRpcError {
+        let resets_at = rfc3339(quota.resets_at);
+        let limit = quota.limit.expect("only a limited quota can be exceeded");
+        let mut message = format!("daily quota of {limit} tool calls exceeded{used_by_others}; resets at {resets_at}");
+        if matches!(subject, Subject::Client(..)) {
+            message.push_str(&format!(". {}", self.key_advice()));
+        }
+        let account = format!("{}/account", self.state.public_url);
+        let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at, "account_url": account });
+        JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "quota_exceeded", message).with_data(data)
+    }
 
-fn rejected(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> JsonRpcError {
-    JsonRpcError::new(status, REJECTED, message)
+    fn key_advice(&self) -> String {
+        let base = &self.state.public_url;
+        format!(
+            "An API key has a quota of its own: create one at {base}/account and send `Authorization: Bearer <key>`"
+        )
+    }
+
+    /// What an assistant should know if few calls are left after this one: some clients end their session at a 429.
+    pub(crate) fn note(&self, quota: &Quota, charge: &Charge) -> Option<String> {
+        let left = quota.remaining.filter(|left| *left <= FEW_CALLS)?;
+        let (noun, resets_at) = (if left == 1 { "call" } else { "calls" }, rfc3339(quota.resets_at));
+        let mut note = format!("{left} tool {noun} left until {resets_at}");
+        if matches!(charge.subject, Subject::Client(..)) {
+            note.push_str(&format!(". {}", self.key_advice()));
+        }
+        Some(note)
+    }
 }

@@ -44,7 +44,12 @@ pub(crate) fn is_stateless(headers: &HeaderMap, message: &Message) -> Result<boo
     let needs_headers = version.is_some_and(|version| version >= STATELESS);
     if needs_headers {
         check_repeated(headers, "Mcp-Method", &message.method)?;
-        if let Some(Value::String(name)) = message.params.get("name").filter(|_| message.method == "tools/call") {
+        let parameter = match message.method.as_str() {
+            "tools/call" | "prompts/get" => Some("name"),
+            "resources/read" => Some("uri"),
+            _ => None,
+        };
+        if let Some(Value::String(name)) = parameter.and_then(|parameter| message.params.get(parameter)) {
             check_repeated(headers, "Mcp-Name", name)?;
         }
     }

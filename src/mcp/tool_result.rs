@@ -76,15 +76,36 @@ impl ToolResult {
         shortened.expect("a record without texts and lists is short")
     }
 
-    pub(crate) fn text(mut self) -> String {
+    /// Sets `truncated`.
+    pub(crate) fn truncated(self) -> Self {
+        Self { is_shortened: true, ..self }
+    }
+
+    /// How many values of a list the text has.
+    pub(crate) fn kept(&self, list: &str) -> usize {
+        let cut = if self.fits() { None } else { Some(self.clone().cut()) };
+        let values = cut.as_ref().unwrap_or(self).parts.iter().find_map(|(name, part)| match part {
+            ResultPart::List(values) if *name == list => Some(values.len()),
+            _ => None,
+        });
+        values.unwrap_or(0)
+    }
+
+    pub(crate) fn text(self) -> String {
+        let result = if self.fits() { self } else { self.cut() };
+        result.write(result.size(), result.is_shortened)
+    }
+
+    fn fits(&self) -> bool {
+        let size = self.size();
+        size <= MAX_RESULT_BYTES - TRUNCATED.len() || size <= MAX_RESULT_BYTES && !self.is_shortened
+    }
+
+    /// Drops values until the text is short enough.
+    fn cut(mut self) -> Self {
         let mut size = self.size();
-        if size <= MAX_RESULT_BYTES - TRUNCATED.len() {
-            return self.write(size, self.is_shortened);
-        }
-        if size <= MAX_RESULT_BYTES && !self.is_shortened {
-            return self.write(size, false);
-        }
         let room = MAX_RESULT_BYTES - TRUNCATED.len();
+        self.is_shortened = true;
         while size > room {
             let lists = self.parts.iter_mut().filter_map(|(_, part)| match part {
                 ResultPart::List(values) if !values.is_empty() => Some(values),
@@ -93,7 +114,7 @@ impl ToolResult {
             let Some(longest) = lists.max_by_key(|values| size_of_list(values)) else { break };
             size -= longest.pop().map_or(0, |value| value.len() + usize::from(!longest.is_empty()));
         }
-        self.write(size, true)
+        self
     }
 
     /// The length of the text without `truncated`.

@@ -26,6 +26,7 @@ use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
 use crate::api::{EndpointKind, Route};
 use crate::catalog::Catalog;
 use crate::data::Table;
+use crate::http::Operator;
 
 /// Groups of endpoints with their descriptions.
 const TAGS: [(&str, &str); 7] = [
@@ -78,6 +79,21 @@ fn introduction(version: Version, base: &str) -> String {
 /// Text with its [links](/to) made absolute.
 fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
+}
+
+/// Adds how to reach the operator, and the operator's terms.
+pub(crate) fn name_operator(document: &mut OpenApi, operator: &Operator) {
+    let info = &mut document.info;
+    info.terms_of_service.clone_from(&operator.terms_url);
+    if let (Some(contact), Some(url)) = (&mut info.contact, &operator.contact) {
+        match url.strip_prefix("mailto:") {
+            Some(email) => contact.email = Some(email.to_owned()),
+            None => contact.url = Some(url.clone()),
+        }
+    }
+    if let (Some(description), Some(url)) = (&mut info.description, &operator.privacy_url) {
+        description.push_str(&format!("\n\n[Privacy policy]({url})."));
+    }
 }
 
 /// The document of a version. `base` is the base URL of the service.

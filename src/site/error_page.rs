@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::auth::AccountError;
 use crate::catalog::{Catalog, ParameterError};
 use crate::data::Table;
+use crate::http::Operator;
 use crate::quota::RetryAfter;
 use crate::site::format;
 use crate::site::layout::PageLayout;
@@ -88,7 +89,7 @@ impl PageError {
     }
 
     /// The status and the page for a request of `path`.
-    pub(crate) fn page(&self, catalog: &Catalog, path: &str) -> (StatusCode, String) {
+    pub(crate) fn page(&self, catalog: &Catalog, path: &str, operator: &Operator) -> (StatusCode, String) {
         let status = self.status();
         let (heading, detail) = self.words(path);
         let suggestions = match self {
@@ -100,7 +101,7 @@ impl PageError {
             _ => Vec::new(),
         };
         let errors = if let Self::InvalidQuery(errors) = self { errors.as_slice() } else { &[] };
-        let layout = PageLayout::of(catalog.snapshot(), &heading, &detail, path).not_indexed();
+        let layout = PageLayout::of(catalog.snapshot(), &heading, &detail, path).not_indexed().by(operator);
         let page = ErrorPage { layout, status: status.as_u16(), heading, detail, errors, suggestions, reset: path };
         let minimal = |_| format!("<!doctype html>\n<title>{status}</title>\n<h1>{status}</h1>\n");
         (status, page.render().unwrap_or_else(minimal))

@@ -163,7 +163,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         MAX_PEOPLE,
     );
     let (reviews, review_count) = reviews_of(catalog, row, ListPosition::default(), MAX_REVIEWS)?;
-    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &format!("/vcs/{}", firm.slug));
+    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &format!("/vcs/{}", firm.slug))
+        .by(&request.state.operator);
     let page = FirmPage {
         score: ScoreBar::new(&firm.score),
         responses: ResponseCounts { missing, received },
@@ -283,7 +284,8 @@ pub(crate) fn reviews(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> 
     let description =
         format!("What founders say about {name}: {}.", format::counted(review_count, "review", "reviews"));
     let page = ReviewsPage {
-        layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path),
+        layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path)
+            .by(&request.state.operator),
         slug: slug.to_owned(),
         name: name.to_owned(),
         reviews,

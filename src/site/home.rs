@@ -79,7 +79,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path),
+        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path).by(&request.state.operator),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         leaders: leaders?,
@@ -95,8 +95,9 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     let suggestions =
         [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
     let title = format!("Search: {q}");
-    let layout =
-        PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path).not_indexed();
+    let layout = PageLayout::of(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
+        .not_indexed()
+        .by(&request.state.operator);
     Ok(SearchPage { layout, q, firms, startups, people, suggestions }.render()?)
 }
 

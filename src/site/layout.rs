@@ -7,6 +7,7 @@ use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Snapshot;
+use crate::http::Operator;
 use crate::site::assets;
 
 /// The content security policy of pages.
@@ -41,6 +42,8 @@ pub(crate) struct PageLayout {
     pub is_invented: bool,
     /// The release that the page shows, if it shows data.
     pub release: Option<ReleaseInfo>,
+    /// Links to the operator's terms and contact: URL and name.
+    pub operator: Vec<(String, &'static str)>,
 }
 
 /// What the footer says about the data.
@@ -55,7 +58,7 @@ impl PageLayout {
     /// The layout of a page without data.
     pub(crate) fn plain(title: &str, description: &str, path: &str, is_invented: bool) -> Self {
         let [title, description, path] = [title, description, path].map(str::to_owned);
-        Self { title, description, path, is_indexed: true, is_invented, release: None }
+        Self { title, description, path, is_indexed: true, is_invented, release: None, operator: Vec::new() }
     }
 
     /// The layout of a page that shows data of a snapshot.
@@ -66,6 +69,11 @@ impl PageLayout {
             license: snapshot.license().to_owned(),
         };
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
+    }
+
+    /// The same layout with the links of the operator in the footer.
+    pub(crate) fn by(self, operator: &Operator) -> Self {
+        Self { operator: operator.links(), ..self }
     }
 
     /// The same layout, not indexed by search engines.

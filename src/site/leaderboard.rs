@@ -116,7 +116,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let (title, column, about) = named(query.metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
-        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path),
+        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path).by(&request.state.operator),
         warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),

@@ -143,7 +143,7 @@ pub(crate) fn redirect(path: &'static str) -> Response<Vec<u8>> {
 }
 
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let (status, html) = error.page(catalog, request.path);
+    let (status, html) = error.page(catalog, request.path, &request.state.operator);
     if let Some(cause) = error.cause() {
         tracing::error!("{}: {cause}", request.path);
     }

@@ -38,7 +38,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let page = PersonPage {
-        layout: PageLayout::of(snapshot, &person.name, &description, &format!("/people/{}", person.slug)),
+        layout: PageLayout::of(snapshot, &person.name, &description, &format!("/people/{}", person.slug))
+            .by(&request.state.operator),
         organization: path_of(table, &person.organization.slug),
         colleagues: records(catalog, Table::People, colleagues)?,
         api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),

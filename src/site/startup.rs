@@ -40,7 +40,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
     };
     let page = StartupPage {
-        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &format!("/startups/{}", startup.slug)),
+        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &format!("/startups/{}", startup.slug))
+            .by(&request.state.operator),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         rounds: records(catalog, Table::Rounds, &rounds.rows)?,
         people: records(catalog, Table::People, &people.rows)?,

@@ -13,9 +13,9 @@ use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
-use crate::http::State;
 use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
+use crate::http::{Operator, State};
 use crate::site::docs::html::escaped;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
@@ -26,8 +26,7 @@ pub(crate) struct DocsContext<'a> {
     /// The address of the service, such as `https://example.org`.
     pub base: &'a str,
     pub catalog: &'a Catalog,
-    /// The operator's `mailto:` or `https:` URL.
-    pub contact: Option<&'a str>,
+    pub operator: &'a Operator,
 }
 
 pub(crate) enum StaticEntry {
@@ -55,7 +54,7 @@ impl PageBody {
                 let firm = context.catalog.example_name(Table::Firms);
                 let query: String = byte_serialize(firm.as_bytes()).collect();
                 let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
-                Ok(html.replace("{contact}", &contact(context.contact)))
+                Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))
             }
             Self::Template(template) => template(context),
         }
@@ -80,7 +79,7 @@ struct DocsPage<'a> {
 
 pub struct StaticPages {
     base: String,
-    contact: Option<String>,
+    operator: Operator,
     entries: Vec<&'static (&'static str, StaticEntry)>,
     cache: RwLock<Arc<ReleaseCache>>,
 }
@@ -100,7 +99,7 @@ impl ReleaseCache {
 impl StaticPages {
     pub fn new(state: &State) -> Self {
         let pages = Self::with_entries(&state.public_url, &state.releases.current(), entries());
-        Self { contact: state.contact.clone(), ..pages }
+        Self { operator: state.operator.clone(), ..pages }
     }
 
     fn with_entries(
@@ -110,7 +109,7 @@ impl StaticPages {
     ) -> Self {
         let entries: Vec<_> = entries.collect();
         let cache = RwLock::new(ReleaseCache::new(catalog.version(), entries.len()));
-        Self { base: base.to_owned(), contact: None, entries, cache }
+        Self { base: base.to_owned(), operator: Operator::default(), entries, cache }
     }
 
     pub fn paths() -> impl Iterator<Item = &'static str> {
@@ -140,7 +139,7 @@ impl StaticPages {
 
     fn asset(&self, position: usize, catalog: &Catalog) -> Result<Arc<StaticAsset>, PageError> {
         let (path, entry) = self.entries[position];
-        let context = DocsContext { base: &self.base, catalog, contact: self.contact.as_deref() };
+        let context = DocsContext { base: &self.base, catalog, operator: &self.operator };
         let cache = self.cache_of(catalog.version());
         cache.bodies[position].get_or_try_init(|| Ok(Arc::new(entry.render(path, &context)?))).cloned()
     }
@@ -165,7 +164,8 @@ impl StaticEntry {
         match self {
             Self::File(file) => Ok(file(context)),
             Self::Page { title, description, body } => {
-                let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented());
+                let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
+                    .by(context.operator);
                 // Elements that scroll must be reachable by keyboard.
                 let body = body.render(context)?.replace("<pre", "<pre tabindex=\"0\"");
                 let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
@@ -203,7 +203,7 @@ mod tests {
         let catalog = crate::catalog::bundled().unwrap();
         let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
         let error = pages.asset(0, &catalog).err().unwrap();
-        let (status, page) = error.page(&catalog, "/docs/broken");
+        let (status, page) = error.page(&catalog, "/docs/broken", &Operator::default());
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(page.contains("<h1>"), "{page}");
         let asset = pages.asset(0, &catalog).ok().unwrap();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The official conformance suite: conformance.sh URL CONFORMANCE, where CONFORMANCE is the path of the installed
-# `conformance`. The baselines list what does not apply to a server of tools only; they may only shrink.
+# `conformance`. The baselines list what does not apply to a server without the reference tools, prompts and resources; they
+# may only shrink.
 set -euo pipefail
 url=$1
 conformance=$2

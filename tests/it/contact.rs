@@ -1,13 +1,22 @@
 //! Whom to contact: security.txt, the privacy page, and where a password is changed.
 
 use venturedex::data::Date;
+use venturedex::http::Operator;
 
-use crate::harness::{Client, NOON, Server, agent_without_redirects, code};
-use crate::program::run;
+use crate::harness::{Client, NOON, Server, agent, agent_without_redirects, code};
+use crate::program::{Process, run};
+
+fn operator() -> Operator {
+    Operator {
+        contact: Some("mailto:security@example.com".to_owned()),
+        privacy_url: Some("https://example.com/privacy?a=1&b=2".to_owned()),
+        terms_url: Some("https://example.com/terms".to_owned()),
+    }
+}
 
 #[test]
 fn the_contact_is_published_if_it_is_set() {
-    let server = Server::with_contact("https://api.example.com", "mailto:security@example.com");
+    let server = Server::run_by("https://api.example.com", operator());
     let client = server.anonymous();
     let file = client.get("/.well-known/security.txt");
     assert_eq!((file.status, file.header("content-type")), (200, "text/plain; charset=utf-8"));
@@ -51,4 +60,113 @@ fn password_managers_find_where_to_change_a_password() {
     let reply = Client { agent, ..client }.get("/.well-known/change-password");
     assert_eq!((reply.status, reply.header("location")), (303, "/account"));
     assert_eq!(reply.header("cache-control"), "no-store");
+}
+
+#[test]
+fn every_page_and_document_names_the_policies_and_the_contact_of_the_operator() {
+    let server = Server::run_by("https://api.example.com", operator());
+    let client = server.anonymous();
+    for path in [
+        "/",
+        "/vcs",
+        "/vcs/alder-capital",
+        "/vcs/alder-capital/reviews",
+        "/startups",
+        "/people",
+        "/leaderboard",
+        "/sectors",
+        "/docs",
+        "/docs/mcp",
+        "/signin",
+        "/signup",
+        "/vcs/no-such-firm",
+        "/vcs?limit=x",
+        "/?q=alder",
+    ] {
+        let reply = client.send("GET", path, &[("accept", "text/html")]);
+        for link in [
+            "<a href=\"https://example.com/privacy?a=1&#38;b=2\">Privacy policy</a>",
+            "<a href=\"https://example.com/terms\">Terms</a>",
+            "<a href=\"mailto:security@example.com\">Contact</a>",
+        ] {
+            assert!(reply.text.contains(link), "{path}: {}", reply.text);
+        }
+    }
+    assert!(!Server::bundled().anonymous().get("/").text.contains("Privacy policy"));
+    let manifest = client.get("/api/mcp/.well-known").json();
+    assert_eq!(manifest["contact"], "mailto:security@example.com");
+    assert_eq!(manifest["privacyPolicyUrl"], "https://example.com/privacy?a=1&b=2");
+    assert_eq!(manifest["termsOfServiceUrl"], "https://example.com/terms");
+    let card = client.get("/api/mcp/server-card").json();
+    assert_eq!(card["_meta"]["com.example.api/venturedex.termsOfServiceUrl"], "https://example.com/terms");
+    let info = &client.get("/openapi/v3.json").json()["info"];
+    assert_eq!(info["termsOfService"], "https://example.com/terms");
+    assert_eq!(info["contact"]["email"], "security@example.com");
+    assert!(info["description"].as_str().unwrap().contains("(https://example.com/privacy?a=1&b=2)"));
+}
+
+#[test]
+fn language_models_find_every_page_of_the_docs_and_crawlers_the_card() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let index = client.get("/llms.txt");
+    assert_eq!((index.status, index.header("content-type")), (200, "text/plain; charset=utf-8"));
+    assert!(
+        index.text.starts_with("# VentureDex\n\n> ") && index.text.contains("The data is invented"),
+        "{}",
+        index.text
+    );
+    let links: Vec<&str> = index.text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()).collect();
+    assert!(links.len() > 15, "{links:?}");
+    for link in links {
+        let path = link.strip_prefix(&format!("http://{}", server.address)).unwrap();
+        assert_eq!(client.get(path).status, 200, "{link}");
+    }
+    let robots = client.get("/robots.txt").text;
+    let rule = |path: &str| {
+        let rules = robots.lines().filter_map(|line| line.split_once(": "));
+        let matching = rules.filter(|(rule, prefix)| *rule != "User-agent" && path.starts_with(prefix));
+        matching.max_by_key(|(_, prefix)| prefix.len()).map(|(rule, _)| rule.to_owned())
+    };
+    for path in ["/api/mcp/.well-known", "/api/mcp/server-card"] {
+        assert_eq!(rule(path).as_deref(), Some("Allow"), "{robots}");
+    }
+    assert_eq!(rule("/api/v3/vcs").as_deref(), Some("Disallow"));
+}
+
+#[test]
+fn files_are_published_below_well_known_and_never_replace_those_of_the_server() {
+    let data = tempfile::tempdir().unwrap();
+    let files = tempfile::tempdir().unwrap();
+    std::fs::write(files.path().join("security.txt"), "Contact: nobody").unwrap();
+    let folder = files.path().to_str().unwrap();
+    let ended = run(data.path(), &["serve", "--listen", "127.0.0.1:0", "--well-known", folder], "");
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.err.contains("--well-known") && ended.err.contains("security.txt"), "{}", ended.err);
+    std::fs::remove_file(files.path().join("security.txt")).unwrap();
+    std::fs::write(files.path().join("mcp-registry-auth"), "v=MCPv1; k=ed25519; p=AAAA").unwrap();
+    let server = Process::start(data.path(), &["--well-known", folder]);
+    let client = Client { base: server.base.clone(), key: None, agent: agent() };
+    let file = client.get("/.well-known/mcp-registry-auth");
+    assert_eq!((file.status, file.text.as_str()), (200, "v=MCPv1; k=ed25519; p=AAAA"));
+    assert_eq!(client.get("/.well-known/other").status, 404);
+}
+
+#[test]
+fn the_document_for_the_registry_names_the_endpoint() {
+    let data = tempfile::tempdir().unwrap();
+    let ended = run(data.path(), &["server-json", "--public-url", "https://api.example.com/"], "");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let document: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+    assert_eq!((&document["$schema"], &document["name"]), (&schema.into(), &"com.example.api/venturedex".into()));
+    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+    assert!((1..=100).contains(&document["description"].as_str().unwrap().len()));
+    let remotes = serde_json::json!([{ "type": "streamable-http", "url": "https://api.example.com/api/mcp" }]);
+    assert_eq!(document["remotes"], remotes);
+    for url in ["http://api.example.com", "example.com"] {
+        let ended = run(data.path(), &["server-json", "--public-url", url], "");
+        assert_eq!(ended.code, Some(2));
+        assert!(ended.err.contains("https://example.com"), "{}", ended.err);
+    }
 }

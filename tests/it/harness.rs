@@ -14,9 +14,9 @@ use venturedex::auth::AuthService;
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
-use venturedex::http::State;
 use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::Limits;
+use venturedex::http::{Operator, State};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
 use venturedex::quota::{RateLimitConfig, Tier};
@@ -87,17 +87,17 @@ pub struct Server {
 impl Server {
     /// Serves a catalog on a free port.
     pub fn of(catalog: Catalog) -> Self {
-        Self::serving(catalog, None, None, PLENTY)
+        Self::serving(catalog, None, Operator::default(), PLENTY)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), None, PLENTY)
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), Operator::default(), PLENTY)
     }
 
-    /// As [`Server::named`], with an operator who can be contacted.
-    pub fn with_contact(public_url: &str, contact: &str) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), Some(contact), PLENTY)
+    /// As [`Server::named`], with an operator.
+    pub fn run_by(public_url: &str, operator: Operator) -> Self {
+        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), operator, PLENTY)
     }
 
     /// The folder of accounts and keys.
@@ -108,21 +108,16 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(venturedex::catalog::bundled().unwrap(), None, None, rate_limits)
+        Self::serving(venturedex::catalog::bundled().unwrap(), None, Operator::default(), rate_limits)
     }
 
-    fn serving(
-        catalog: Catalog,
-        public_url: Option<&str>,
-        contact: Option<&str>,
-        rate_limits: RateLimitConfig,
-    ) -> Self {
+    fn serving(catalog: Catalog, public_url: Option<&str>, operator: Operator, rate_limits: RateLimitConfig) -> Self {
         let data = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), contact, rate_limits);
+        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit: 100,
@@ -159,7 +154,7 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog, data, Ok(public_url), None, PLENTY)
+    state_with(catalog, data, Ok(public_url), Operator::default(), PLENTY)
 }
 
 /// `public_url` is `Err` if the operator chose none: the address on which the server listens.
@@ -167,7 +162,7 @@ fn state_with(
     catalog: Catalog,
     data: &Path,
     public_url: Result<&str, &String>,
-    contact: Option<&str>,
+    operator: Operator,
     limits: RateLimitConfig,
 ) -> Arc<State> {
     let has_public_url = public_url.is_ok();
@@ -177,7 +172,8 @@ fn state_with(
         auth: AuthService::open_with(data, limits, NOON).unwrap(),
         public_url: public_url.to_owned(),
         has_public_url,
-        contact: contact.map(str::to_owned),
+        operator,
+        well_known: Default::default(),
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,

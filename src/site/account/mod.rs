@@ -170,7 +170,8 @@ pub(crate) struct AccountRequest<'a> {
 impl AccountRequest<'_> {
     fn layout(&self, snapshot: &Snapshot, title: &str, description: &str) -> PageLayout {
         // The license of the data does not cover account pages, so they do not show the release.
-        PageLayout { release: None, ..PageLayout::of(snapshot, title, description, self.page.path).not_indexed() }
+        let layout = PageLayout::of(snapshot, title, description, self.page.path).not_indexed();
+        PageLayout { release: None, ..layout.by(&self.page.state.operator) }
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, Reply> {

@@ -58,6 +58,7 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
         "Programs in curl, Python, JavaScript and Rust that page through a list.",
         clients::page,
     ),
+    ("/llms.txt", StaticEntry::File(llms)),
     ("/docs/clients/page_through.sh", StaticEntry::File(|_| clients::file(&CLIENTS[0]))),
     ("/docs/clients/page_through.py", StaticEntry::File(|_| clients::file(&CLIENTS[1]))),
     ("/docs/clients/page_through.mjs", StaticEntry::File(|_| clients::file(&CLIENTS[2]))),
@@ -109,7 +110,37 @@ const fn text(
     (path, StaticEntry::Page { title, description, body: PageBody::Text(html) })
 }
 
+/// What the service is and where its docs are, for language models (llmstxt.org).
+fn llms(context: &DocsContext<'_>) -> StaticAsset {
+    let (base, snapshot) = (context.base, context.catalog.snapshot());
+    let mut text = String::from(
+        "# VentureDex\n\n> Venture capital firms with peer scores and ghosting rates from founders' reviews, startups, funding \
+         rounds and people, through a REST API and an MCP endpoint over a versioned snapshot.\n\n",
+    );
+    let invented = if snapshot.is_invented() { " The data is invented: nothing in it is real." } else { "" };
+    text.push_str(&format!(
+        "Assistants connect to the MCP endpoint {base}/api/mcp (Streamable HTTP, no key). REST needs an API key \
+         ({base}/docs/keys). Unknown values are null, never zero. Snapshot {}: {}.{invented}\n\n## Docs\n\n",
+        snapshot.version(),
+        snapshot.title(),
+    ));
+    for (path, entry) in PAGES {
+        if let StaticEntry::Page { title, description, .. } = entry {
+            text.push_str(&format!("- [{title}]({base}{path}): {description}\n"));
+        }
+    }
+    text.push_str("\n## Machine-readable\n\n");
+    for (path, what) in [
+        ("/openapi/v3.json", "OpenAPI 3.1 document of the REST API"),
+        ("/api/mcp/.well-known", "manifest of the MCP endpoint with its tools"),
+    ] {
+        text.push_str(&format!("- [{path}]({base}{path}): {what}\n"));
+    }
+    StaticAsset::new("text/plain; charset=utf-8", text)
+}
+
 fn document(version: Version, context: &DocsContext<'_>) -> StaticAsset {
-    let document = openapi::document(version, context.base, context.catalog);
+    let mut document = openapi::document(version, context.base, context.catalog);
+    openapi::name_operator(&mut document, context.operator);
     StaticAsset::new("application/json", serde_json::to_vec(&document).expect("an OpenAPI document has a JSON form"))
 }

@@ -23,7 +23,7 @@ impl Endpoint {
         let data = tempfile::tempdir().unwrap();
         let state = state(bundled().unwrap(), data.path(), PUBLIC_URL);
         let settings = Settings { body_limit: 4_096, ..Settings::new(PUBLIC_URL) };
-        let tools = ToolBackend::new(Arc::clone(&state.releases), PUBLIC_URL);
+        let tools = ToolBackend::new(Arc::clone(&state.releases), PUBLIC_URL, [7; 32]);
         let quota = McpQuota { state, daily_limit: LIMIT, pools: Arc::new([]) };
         Self { mcp: McpEndpoint::new(&settings, tools, quota), _data: data }
     }

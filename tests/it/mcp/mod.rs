@@ -4,6 +4,7 @@ mod docs;
 mod endpoint;
 mod hostile;
 mod manifest;
+mod paging;
 mod protocol;
 mod quota;
 mod request;

@@ -42,9 +42,50 @@ async fn each_revision_gets_its_results_and_each_error_its_code() {
         case(&format!("{era:?} arguments as a list"), request(era, "tools/call", listed), 200, Error(-32602));
         case(&format!("{era:?} cursor"), request(era, "tools/list", json!({ "cursor": "x" })), 200, Error(-32602));
         case(&format!("{era:?} unknown method"), request(era, "tools/run", json!({})), unknown, Error(-32601));
-        for undeclared in ["prompts/list", "resources/list", "resources/templates/list", "logging/setLevel"] {
+        for undeclared in ["resources/subscribe", "logging/setLevel"] {
             let params = if undeclared == "logging/setLevel" { json!({ "level": "info" }) } else { json!({}) };
             case(&format!("{era:?} {undeclared}"), request(era, undeclared, params), unknown, Error(-32601));
+        }
+        for list in ["prompts/list", "resources/list", "resources/templates/list"] {
+            case(&format!("{era:?} {list}"), request(era, list, json!({})), 200, Done);
+            case(&format!("{era:?} {list} cursor"), request(era, list, json!({ "cursor": "x" })), 200, Error(-32602));
+        }
+        let read = |uri: &str| request(era, "resources/read", json!({ "uri": uri }));
+        for uri in ["venturedex://sectors", "venturedex://about", "venturedex://vcs/alder-capital"] {
+            case(&format!("{era:?} {uri}"), read(uri), 200, Done);
+        }
+        for uri in ["venturedex://vcs/no-such-firm", "venturedex://vcs/", "https://example.com", ""] {
+            let code = if modern { -32602 } else { -32002 };
+            case(&format!("{era:?} {uri}"), read(uri), 200, Error(code));
+        }
+        case(&format!("{era:?} no uri"), request(era, "resources/read", json!({})), 200, Error(-32602));
+        let prompt = |name: &str, arguments: Value| request(era, "prompts/get", call(name, arguments));
+        case(&format!("{era:?} prompt"), prompt("prepare_meeting", json!({ "name": "Alder" })), 200, Done);
+        for (name, arguments) in [
+            ("prepare_meeting", json!({})),
+            ("prepare_meeting", json!({ "name": " " })),
+            ("prepare_meeting", json!({ "name": 7 })),
+            ("prepare_meeting", json!({ "name": "a", "firm": "b" })),
+            ("prepare_meeting", json!({ "name": "a".repeat(201) })),
+            ("prepare_meetin", json!({ "name": "Alder" })),
+        ] {
+            case(&format!("{era:?} {name} {arguments}"), prompt(name, arguments), 200, Error(-32602));
+        }
+        let complete = |reference: Value, argument: Value| {
+            request(era, "completion/complete", json!({ "ref": reference, "argument": argument }))
+        };
+        let template = json!({ "type": "ref/resource", "uri": "venturedex://vcs/{slug}" });
+        let typed = json!({ "name": "slug", "value": "al" });
+        case(&format!("{era:?} completion"), complete(template.clone(), typed.clone()), 200, Done);
+        for (reference, argument) in [
+            (json!({ "type": "ref/resource", "uri": "venturedex://sectors" }), typed.clone()),
+            (json!({ "type": "ref/prompt", "name": "no_such_prompt" }), typed.clone()),
+            (template.clone(), json!({ "name": "stage", "value": "" })),
+            (template, json!({ "name": "slug" })),
+            (json!("x"), typed),
+        ] {
+            let name = format!("{era:?} completion {reference} {argument}");
+            case(&name, complete(reference, argument), 200, Error(-32602));
         }
         let (status, outcome) = if modern { (404, Error(-32601)) } else { (200, Done) };
         case(&format!("{era:?} ping"), request(era, "ping", json!({})), status, outcome);
@@ -68,7 +109,7 @@ async fn each_revision_gets_its_results_and_each_error_its_code() {
         case(&format!("{era:?} foreign host"), list().with("host", "evil.test"), 403, Error(-32600));
         case(&format!("{era:?} foreign origin"), list().with("origin", "http://evil.test"), 403, Error(-32600));
         case(&format!("{era:?} our origin"), list().with("origin", "http://localhost:6274"), 200, Done);
-        case(&format!("{era:?} wrong key"), list().with("authorization", "Bearer vdx_wrong"), 401, Error(-32000));
+        case(&format!("{era:?} wrong key"), list().with("authorization", "Bearer vdx_wrong"), 401, Error(1401));
         case(&format!("{era:?} other bearer"), list().with("authorization", "Bearer abc"), 200, Done);
         case(&format!("{era:?} GET"), list().method("GET"), 405, Error(-32600));
         case(&format!("{era:?} DELETE"), list().method("DELETE"), 405, Error(-32600));
@@ -121,6 +162,9 @@ async fn each_revision_gets_its_results_and_each_error_its_code() {
     case("modern with another method", modern().with("mcp-method", "tools/list"), 400, Error(-32020));
     case("modern without name", modern().without("mcp-name"), 400, Error(-32020));
     case("modern with another name", modern().with("mcp-name", "search_vcs"), 400, Error(-32020));
+    let read = || request(Era::July2026, "resources/read", json!({ "uri": "venturedex://about" }));
+    case("modern read without name", read().without("mcp-name"), 400, Error(-32020));
+    case("modern read with another name", read().with("mcp-name", "venturedex://sectors"), 400, Error(-32020));
     case("modern without version", modern().without("mcp-protocol-version"), 400, Error(-32020));
     case("modern with another version", modern().with("mcp-protocol-version", "2025-11-25"), 400, Error(-32020));
     let other = modern().replaced("2026-07-28", "2030-01-01");
@@ -195,7 +239,7 @@ async fn results_of_the_newest_revision_are_tagged() {
         request(Era::July2026, "server/discover", json!({})).send(&endpoint).await.json()["result"].clone();
     let versions = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
     assert_eq!(discovered["supportedVersions"], json!(versions));
-    assert_eq!(discovered["capabilities"], json!({ "tools": {} }));
+    assert_eq!(discovered["capabilities"], json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }));
 }
 
 #[tokio::test]
@@ -209,7 +253,11 @@ async fn older_revisions_get_no_fields_of_the_newest() {
         assert_eq!(keys, ["content", "isError", "structuredContent"], "{era:?}");
         let handshake = request(era, "initialize", initialize(era.version())).send(&endpoint).await.json();
         assert_eq!(handshake["result"]["protocolVersion"], era.version(), "{era:?}");
-        assert_eq!(handshake["result"]["capabilities"], json!({ "tools": {} }), "{era:?}");
+        assert_eq!(
+            handshake["result"]["capabilities"],
+            json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} }),
+            "{era:?}"
+        );
     }
     // For an unsupported revision the server proposes the newest with a handshake.
     for version in ["2024-11-05", "2026-07-28", "2030-01-01"] {
@@ -233,8 +281,10 @@ async fn the_six_tools_are_always_listed_the_same() {
         for field in ["title", "description", "inputSchema", "outputSchema"] {
             assert!(!tool[field].is_null(), "{field}");
         }
-        assert_eq!(tool["annotations"]["readOnlyHint"], true);
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        let annotations = json!({
+            "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+        });
+        assert_eq!(tool["annotations"], annotations);
     }
 }
 
@@ -278,9 +328,8 @@ async fn invalid_arguments_are_explained() {
     }
     for (method, words) in [
         ("tools/cal", "unknown method `tools/cal`; did you mean `tools/call`?"),
-        ("prompts/list", "unknown method `prompts/list`"),
-        ("resources/templates/list", "unknown method `resources/templates/list`"),
-        ("sampling/createMessage", "see tools/list and tools/call"),
+        ("prompts/lists", "did you mean `prompts/list`?"),
+        ("sampling/createMessage", "unknown method `sampling/createMessage`"),
     ] {
         let unknown = request(Era::Minimal, method, json!({})).send(&endpoint).await.json();
         let message = unknown["error"]["message"].as_str().unwrap();

@@ -1,5 +1,7 @@
 //! Requests as clients of each protocol revision send them.
 
+use std::io::Read;
+
 use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyDataStream, BodyExt, Full};
@@ -50,7 +52,8 @@ pub fn request(era: Era, method: &str, mut params: Value) -> TestRequest {
     }
     if era == Era::July2026 {
         headers.push(("mcp-method", method.to_owned()));
-        if let Some(name) = params.get("name").and_then(Value::as_str) {
+        let named = if method == "resources/read" { "uri" } else { "name" };
+        if let Some(name) = params.get(named).and_then(Value::as_str) {
             headers.push(("mcp-name", name.to_owned()));
         }
         params["_meta"] = json!({
@@ -132,8 +135,16 @@ impl TestRequest {
         };
         let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
         let (head, body) = endpoint.mcp.respond(path, &request, body).await.into_parts();
+        let is_packed = head.headers.get("content-encoding").is_some_and(|encoding| encoding == "gzip");
+        let body = if is_packed { unpacked(&body) } else { body };
         Reply { status: head.status.as_u16(), headers: head.headers, body }
     }
+}
+
+fn unpacked(body: &[u8]) -> Bytes {
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(body).read_to_end(&mut plain).unwrap();
+    plain.into()
 }
 
 /// Why a body ended early, as a server reports it.

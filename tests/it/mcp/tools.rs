@@ -9,7 +9,7 @@ use venturedex::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use venturedex::release::ActiveRelease;
 
 use crate::harness::{catalog_of, real_data};
-use crate::schema::misfit;
+use crate::schema::{misfit, misfit_exactly};
 
 /// The tools on a release.
 pub struct TestTools {
@@ -19,9 +19,14 @@ pub struct TestTools {
 
 impl TestTools {
     pub fn of(catalog: Catalog) -> Self {
+        Self::with_secret(catalog, [7; 32])
+    }
+
+    /// `secret` authenticates cursors.
+    pub fn with_secret(catalog: Catalog, secret: [u8; 32]) -> Self {
         let catalog = Arc::new(catalog);
         let releases = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
-        Self { catalog, backend: ToolBackend::new(releases, "https://api.example.com/") }
+        Self { catalog, backend: ToolBackend::new(releases, "https://api.example.com/", secret) }
     }
 
     pub fn bundled() -> Self {
@@ -35,7 +40,7 @@ impl TestTools {
         assert!(json.len() <= MAX_RESULT_BYTES, "{} {arguments:?}: {} bytes", tool.name(), json.len());
         let result: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
         let schema = tool.output_schema();
-        assert_eq!(misfit(&schema, &schema, &result, tool.name()), None, "{arguments:?}");
+        assert_eq!(misfit_exactly(&schema, &schema, &result, tool.name()), None, "{arguments:?}");
         Ok(result)
     }
 }
@@ -90,8 +95,13 @@ fn invented(tool: Tool, catalog: &Catalog, random: &mut Random) -> Map<String, V
             "startup" => json!(name(Table::Startups, random).0),
             "since" => json!("2015-01-01"),
             "until" => json!("2026-12-31"),
-            "sort" if tool == Tool::SearchVcs => json!(random.pick(&["-health_score,name", "ghosting_rate", "name"])),
+            "sort" if tool == Tool::SearchVcs => {
+                json!(random.pick(&["-health_score,name", "ghosting_rate", "name", "-responsiveness"]))
+            }
             "check_usd" => json!(500_000),
+            "raise_usd" => json!(2_000_000),
+            "fields" => json!(random.pick(&["*", "slug", "slug,url,country", "sectors"])),
+            "cursor" => continue,
             "min_health_score" => json!(random.below(101)),
             "limit" | "reviews_limit" | "portfolio_limit" => json!(1 + random.below(60)),
             other => {
@@ -137,8 +147,8 @@ fn results_fit(tools: &TestTools, calls: usize) -> (usize, usize) {
 #[test]
 fn every_result_matches_its_schema() {
     let (found, with_items) = results_fit(&TestTools::bundled(), 600);
-    // Only a profile without slug and name is an error here.
-    assert!(found > 560 && with_items > 100, "{found} {with_items}");
+    // A profile without slug and name is an error, and `raise_usd` with a name or an order.
+    assert!(found > 450 && with_items > 60, "{found} {with_items}");
 }
 
 #[test]
@@ -146,7 +156,7 @@ fn every_result_from_real_data_matches_its_schema() {
     let Some(folder) = real_data() else { return };
     let tools = TestTools::of(catalog_of(&folder));
     let (found, with_items) = results_fit(&tools, 1_200);
-    assert!(found > 1_100 && with_items > 100, "{found} {with_items}");
+    assert!(found > 900 && with_items > 60, "{found} {with_items}");
 
     let crowd = tools.call(Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
     assert_eq!(crowd["total"], 1_000);
@@ -163,7 +173,11 @@ fn a_search_is_limited_and_says_so() {
     let items = result["items"].as_array().unwrap().len();
     assert!(items <= 50 && items > 20);
     assert_eq!(result["truncated"], if items < 50 { json!(true) } else { Value::Null });
-    assert_eq!(result["notes"], json!(["`limit` is at most 50: 50 was used"]));
+    assert_eq!(result["notes"][0], "`limit` is at most 50: 50 was used");
+    if items < 50 {
+        let note = result["notes"][1].as_str().unwrap();
+        assert!(note.contains(&format!("more than {items} items")) && note.contains("`next_cursor`"), "{note}");
+    }
     let default = tools.call(Tool::SearchVcs, &json!({})).unwrap();
     assert_eq!(default["items"].as_array().unwrap().len(), 10);
     assert_eq!(default["total"], tools.catalog.snapshot().rows(Table::Firms));
@@ -297,7 +311,7 @@ fn a_profile_has_what_a_founder_needs_before_a_meeting() {
 }
 
 #[test]
-fn results_identify_records_by_slug_and_url_and_not_by_internal_id() {
+fn results_identify_records_by_slug_and_url_and_rounds_by_id() {
     let tools = TestTools::bundled();
     for (tool, pages) in [(Tool::SearchVcs, "vcs"), (Tool::SearchStartups, "startups"), (Tool::SearchPeople, "people")]
     {
@@ -309,7 +323,7 @@ fn results_identify_records_by_slug_and_url_and_not_by_internal_id() {
     }
     let rounds = tools.call(Tool::GetFundingRounds, &json!({})).unwrap();
     for round in rounds["items"].as_array().unwrap() {
-        assert!(round["startup"]["slug"].is_string() && round.get("id").is_none(), "{round}");
+        assert!(round["startup"]["slug"].is_string() && round["id"].is_string(), "{round}");
     }
     let profile = tools.call(Tool::GetVcProfile, &json!({ "slug": "alder-capital" })).unwrap();
     assert!(profile["reviews"].as_array().unwrap().iter().all(|review| review.get("id").is_none()));

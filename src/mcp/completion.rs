@@ -1,0 +1,119 @@
+//! `completion/complete`: values for the arguments of prompts and of the resource template, as a person types.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::Catalog;
+use crate::data::fold::fold;
+use crate::data::vocabulary::{Vocabulary, normal};
+use crate::data::{Country, Facet, Stage, Table};
+use crate::mcp::backend::ToolRelease;
+use crate::mcp::dispatch::invalid_params;
+use crate::mcp::resource::FIRM_TEMPLATE;
+use crate::mcp::{JsonRpcError, prompt};
+
+/// Maximum number of values in a response, which the protocol sets.
+const MAX_VALUES: usize = 100;
+
+pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> Result<Value, JsonRpcError> {
+    let text = |object: &str, name: &str| params.get(object)?.get(name)?.as_str();
+    let (Some(kind), Some(argument), Some(typed)) =
+        (text("ref", "type"), text("argument", "name"), text("argument", "value"))
+    else {
+        let detail = "`params` of completion/complete need `ref` with `type`, and `argument` with `name` and `value`";
+        return Err(invalid_params(detail));
+    };
+    let accepted: Vec<&str> = match (kind, text("ref", "name"), text("ref", "uri")) {
+        ("ref/prompt", Some(name), _) => prompt::find(name)?.arguments.iter().map(|argument| argument.name).collect(),
+        ("ref/resource", _, Some(FIRM_TEMPLATE)) => vec!["slug"],
+        _ => {
+            let detail =
+                format!("`ref` must be a ref/prompt with `name`, or a ref/resource with the uri {FIRM_TEMPLATE}");
+            return Err(invalid_params(detail));
+        }
+    };
+    if !accepted.contains(&argument) {
+        let detail = format!("`argument.name` must be one of {}", accepted.join(", "));
+        return Err(invalid_params(detail));
+    }
+    let (values, total) = values(&release.catalog, argument, typed);
+    Ok(json!({ "completion": { "values": values, "total": total, "hasMore": total > values.len() } }))
+}
+
+/// The first values of an argument that begin with what was typed, and the number of all.
+fn values(catalog: &Catalog, argument: &str, typed: &str) -> (Vec<String>, usize) {
+    match argument {
+        "stage" => {
+            let typed = normal(typed);
+            let names = Stage::names().into_iter().filter(|name| name.starts_with(&typed));
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            let total = names.len();
+            (names, total)
+        }
+        "country" => countries(catalog, typed),
+        "sector" => slugs(catalog, Table::Sectors, typed),
+        "slug" | "name" => slugs(catalog, Table::Firms, typed),
+        _ => (Vec::new(), 0),
+    }
+}
+
+/// Countries by name or code, those with most firms first.
+fn countries(catalog: &Catalog, typed: &str) -> (Vec<String>, usize) {
+    let folded = fold(typed);
+    let begins = |country: &Country| fold(country.name()).starts_with(&folded) || fold(country.alpha2()) == folded;
+    let mut found: Vec<(Reverse<u32>, &str)> = Country::all()
+        .enumerate()
+        .filter(|(_, country)| begins(country))
+        .map(|(index, country)| {
+            let firms = catalog.snapshot().facet_count(Table::Firms, Facet::Country, index as u32);
+            (Reverse(firms), country.name())
+        })
+        .collect();
+    found.sort_unstable();
+    let total = found.len();
+    (found.into_iter().take(MAX_VALUES).map(|(_, name)| name.to_owned()).collect(), total)
+}
+
+/// Slugs of a table, the most prominent first. Binary search in the order of slugs.
+fn slugs(catalog: &Catalog, table: Table, typed: &str) -> (Vec<String>, usize) {
+    let snapshot = catalog.snapshot();
+    let typed = fold(typed).replace(' ', "-");
+    let slug = |row: u32| snapshot.slug(table, row);
+    let by_slug = snapshot.by_slug(table);
+    let start = by_slug.partition_point(|row| slug(*row) < typed.as_str());
+    let length = by_slug[start..].partition_point(|row| slug(*row).starts_with(&typed));
+    let mut rows = by_slug[start..start + length].to_vec();
+    if rows.len() > MAX_VALUES {
+        rows.select_nth_unstable(MAX_VALUES);
+        rows.truncate(MAX_VALUES);
+    }
+    rows.sort_unstable();
+    (rows.into_iter().map(|row| slug(row).to_owned()).collect(), length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::bundled;
+
+    #[test]
+    fn values_begin_with_what_was_typed_and_the_most_prominent_are_first() {
+        let catalog = bundled().unwrap();
+        let snapshot = catalog.snapshot();
+        for table in [Table::Firms, Table::Sectors] {
+            for typed in ["", "a", "be", "Alder C", "zzzz", "é"] {
+                let prefix = fold(typed).replace(' ', "-");
+                let all = (0..snapshot.rows(table)).map(|row| snapshot.slug(table, row));
+                let all: Vec<String> = all.filter(|slug| slug.starts_with(&prefix)).map(str::to_owned).collect();
+                let (values, total) = slugs(&catalog, table, typed);
+                assert_eq!((total, values.as_slice()), (all.len(), &all[..all.len().min(MAX_VALUES)]), "{typed}");
+            }
+        }
+        assert_eq!(values(&catalog, "stage", "Series ").0, ["series-a", "series-b", "series-c", "series-d-plus"]);
+        assert_eq!(values(&catalog, "country", "germ").0, ["Germany"]);
+        assert_eq!(values(&catalog, "country", "GB").0, ["United Kingdom"]);
+        assert_eq!(values(&catalog, "country", "").0.len(), MAX_VALUES);
+        assert_eq!(values(&catalog, "raise_usd", "1").1, 0);
+    }
+}

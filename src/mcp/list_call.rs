@@ -1,0 +1,226 @@
+//! A search: its filters and order, the fields of its items, and where its page begins.
+//!
+//! A cursor carries all of it. What is given with a cursor must agree with it, except for `limit` and `fields`.
+
+use serde::Serialize;
+
+use crate::catalog::cursor::WINDOW;
+use crate::catalog::json::computed::MatchFields;
+use crate::catalog::json::{FieldSet, Fields, fields};
+use crate::catalog::parse::scalars::parse_amount;
+use crate::catalog::relaxation::Relaxation;
+use crate::catalog::{
+    AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, ParameterError,
+    ParseOptions, Query, Request, Resource,
+};
+use crate::data::field::{Field, Model, model};
+use crate::data::{ReviewStatus, Table};
+use crate::mcp::backend::ToolRelease;
+use crate::mcp::{Tool, ToolCall};
+
+const OPTIONS: ParseOptions = ParseOptions {
+    strict: true,
+    review_statuses: &[ReviewStatus::Approved],
+    other_names: &["limit", "fields", "cursor", RAISE],
+};
+
+/// The amount that a startup raises: firms are then listed by how well they fit.
+pub(crate) const RAISE: &str = "raise_usd";
+
+model! {
+    /// What an item has in addition to its record.
+    #[derive(Serialize)]
+    pub(crate) struct RecordItem {
+        /// The record's page.
+        pub url: String [uri],
+    }
+
+    /// What a firm has in addition to its record.
+    #[derive(Serialize)]
+    pub(crate) struct FirmItem<'a> {
+        /// The firm's page.
+        pub url: String [uri],
+        /// How well the firm fits the startup (`raise_usd`).
+        pub fit: Option<MatchFields<'a>> [optional],
+    }
+}
+
+/// The fields of the items of a table.
+pub(crate) fn item_fields(table: Table) -> FieldSet {
+    let computed: &'static [Field] = match table {
+        Table::Firms => FirmItem::DEFINITION.fields,
+        Table::Startups | Table::People => RecordItem::DEFINITION.fields,
+        Table::Rounds | Table::Reviews | Table::Sectors => &[],
+    };
+    FieldSet::with_computed(table, computed)
+}
+
+pub(crate) struct ListCall {
+    pub(crate) resource: Resource,
+    pub(crate) rows: RowQuery,
+    pub(crate) fields: Fields,
+    /// The argument `fields`.
+    field_names: Vec<(String, String)>,
+    pub(crate) limit: usize,
+    /// By what the matches are counted (`count_by`).
+    pub(crate) group_by: AggregateOptions,
+    start: ListPosition,
+}
+
+/// Which rows a search lists, and in which order.
+pub(crate) struct RowQuery {
+    pub(crate) query: Query,
+    /// What the firms are matched with.
+    fit: Option<MatchQuery>,
+    /// Filters and `sort` in canonical names and values.
+    canonical: Vec<(&'static str, String)>,
+    /// How values were interpreted.
+    pub(crate) notes: Vec<ParameterError>,
+}
+
+/// One page of a search.
+#[derive(Default)]
+pub(crate) struct ListPage {
+    pub(crate) rows: Vec<u32>,
+    pub(crate) total: u64,
+    pub(crate) next: Option<ListPosition>,
+    pub(crate) capped: bool,
+    pub(crate) did_you_mean: Vec<u32>,
+    fits: Vec<FirmMatch>,
+    pub(crate) max_points: u8,
+}
+
+impl ListPage {
+    pub(crate) fn fit_of(&self, row: u32) -> Option<&FirmMatch> {
+        self.fits.iter().find(|fit| fit.row == row)
+    }
+}
+
+impl ToolRelease {
+    /// The release and the cursor that a call continues from; this release without a cursor.
+    pub(crate) fn continued(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
+        let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
+        let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
+        let cursor = Cursor::open(text.trim(), &self.cursor_secret).filter(|cursor| cursor.path == call.tool.name());
+        let cursor = cursor.ok_or_else(|| {
+            invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
+        })?;
+        let loaded = self.releases.loaded(cursor.snapshot);
+        let loaded = loaded.filter(|catalog| catalog.snapshot().content() == cursor.content).ok_or_else(|| {
+            invalid(format!("its snapshot {} has expired; restart without `cursor`", cursor.snapshot))
+        })?;
+        let release = Self { snapshot: cursor.snapshot.to_string(), catalog: loaded, ..self.clone() };
+        Ok((release, Some(cursor)))
+    }
+
+    /// The sealed cursor of the page at `position`; `None` if the arguments are too long for one.
+    pub(crate) fn cursor_at(&self, tool: Tool, list: &ListCall, position: ListPosition) -> Option<String> {
+        let selected = list.field_names.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let window = [
+            ("limit", Some(list.limit.to_string())),
+            ("fields", fields::canonical(selected).filter(|names| !names.is_empty())),
+        ];
+        let window = window.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let query = list.rows.canonical.iter().cloned().chain(window);
+        let cursor = Cursor {
+            snapshot: self.catalog.version(),
+            content: self.catalog.snapshot().content(),
+            path: tool.name().to_owned(),
+            query: query.map(|(name, value)| (name.to_owned(), value)).collect(),
+            position,
+        };
+        cursor.seal(&self.cursor_secret)
+    }
+}
+
+impl ListCall {
+    /// # Errors
+    /// All arguments with invalid values.
+    pub(crate) fn parse(
+        release: &ToolRelease,
+        call: &ToolCall,
+        resource: Resource,
+        cursor: Option<&Cursor>,
+    ) -> Result<Self, Vec<ParameterError>> {
+        let pairs = call.pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        let (grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, _)| name == "group_by");
+        let (window, filters): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(name, _)| WINDOW.contains(&name.as_str()) || name == "cursor");
+        let catalog = &release.catalog;
+        let mut issues = Issues::default();
+        let group_by = issues.collect(AggregateOptions::parse(resource, &grouping));
+        let parsed = RowQuery::parse(catalog, resource, &filters).and_then(|given| match cursor {
+            None => Ok(given),
+            Some(cursor) => {
+                let default_of = |name: &str, has_text| OPTIONS.default_of(resource, name, has_text);
+                cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
+                RowQuery::parse(catalog, resource, &cursor.filters())
+            }
+        });
+        let parsed = issues.collect(parsed);
+        let mut errors = issues.report(catalog);
+        let carried = |name: &str| cursor.and_then(|cursor| cursor.window(name));
+        let mut field_names: Vec<_> = window.into_iter().filter(|(name, _)| name == "fields").collect();
+        if let Some(names) = carried("fields").filter(|_| field_names.is_empty()) {
+            field_names.push(("fields".to_owned(), names.to_owned()));
+        }
+        let fields = Fields::parse(&field_names, item_fields(resource.table()));
+        let fields = fields.map_err(|unknown| errors.extend(unknown)).ok();
+        let carried_limit = carried("limit").filter(|_| call.value("limit").is_none());
+        let limit = carried_limit.and_then(|limit| limit.parse().ok()).unwrap_or_else(|| call.count("limit"));
+        let start = cursor.map_or(ListPosition::default(), |cursor| cursor.position);
+        match (parsed, fields, group_by) {
+            (Some(rows), Some(fields), Some(group_by)) if errors.is_empty() => {
+                Ok(Self { resource, rows, fields, field_names, limit, group_by, start })
+            }
+            _ => Err(errors),
+        }
+    }
+
+    /// The condition of a search without a match to drop.
+    pub(crate) fn relaxation(&self, catalog: &Catalog) -> Option<Relaxation> {
+        let canonical = &self.rows.canonical;
+        self.rows.fit.is_none().then(|| catalog.relaxation(self.resource, canonical, OPTIONS, |_| true))?
+    }
+
+    pub(crate) fn page(&self, catalog: &Catalog, limit: usize) -> ListPage {
+        match &self.rows.fit {
+            Some(fit) => {
+                let page = catalog.matches(fit, self.start, limit);
+                let rows = page.matches.iter().map(|fit| fit.row).collect();
+                let (total, next, max_points) = (page.total, page.next, page.max_points);
+                ListPage { rows, total, next, max_points, fits: page.matches, ..ListPage::default() }
+            }
+            None => {
+                let page = catalog.list(&self.rows.query, self.start, limit);
+                let (rows, total, next) = (page.rows, page.total, page.next);
+                let (capped, did_you_mean) = (page.capped, page.did_you_mean);
+                ListPage { rows, total, next, capped, did_you_mean, ..ListPage::default() }
+            }
+        }
+    }
+}
+
+impl RowQuery {
+    fn parse(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> Result<Self, Issues> {
+        let parsed = catalog.parse(resource, values, OPTIONS)?;
+        let Request::List(query) = parsed.request else { unreachable!("tools search lists") };
+        let mut canonical = parsed.canonical;
+        let notes = parsed.notes;
+        let Some((_, amount)) = values.iter().find(|(name, _)| name == RAISE) else {
+            return Ok(Self { query, fit: None, canonical, notes });
+        };
+        let Some(raise) = parse_amount(amount) else {
+            let detail = format!("`{amount}` is not an amount in US dollars, such as 500k or 1500000");
+            return Err(vec![ParameterError::invalid(RAISE, detail)].into());
+        };
+        let given = [("q", query.text.is_some()), ("sort", query.order != Order::Natural)];
+        if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            let detail = "cannot be combined with `raise_usd`, which lists firms by fit; omit one of the two";
+            return Err(vec![ParameterError::invalid(name, detail)].into());
+        }
+        canonical.push((RAISE, raise.to_string()));
+        let fit = Some(MatchQuery::among(&query.filters, raise));
+        Ok(Self { query, fit, canonical, notes })
+    }
+}
