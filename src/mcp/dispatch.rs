@@ -16,7 +16,7 @@ use crate::mcp::error::{INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::mcp::message::{self, Message};
 use crate::mcp::revision::{REVISIONS, negotiate};
 use crate::mcp::tool::TOOLS;
-use crate::mcp::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
+use crate::mcp::{JsonRpcError, Methods, Tool, ToolCall, completion, prompt, resource};
 use crate::search::nearest;
 
 const METHODS: [&str; 11] = [
@@ -45,6 +45,7 @@ pub(crate) struct Context<'a> {
     pub(crate) is_stateless: bool,
     /// A note for the result of a tool.
     pub(crate) note: Option<String>,
+    pub(crate) more_methods: Option<Methods>,
 }
 
 /// A JSON-RPC message.
@@ -61,6 +62,9 @@ pub(crate) fn dispatch(message: &Message, id: &Value, context: Context<'_>) -> R
     let plain = |result: MethodResult<'_>| Ok(Reply { body: response(id, is_stateless, result), is_refused: false });
     let cacheable = |result: MethodResult<'_>, ms| plain(if is_stateless { result.cacheable(ms) } else { result });
     let listed = |list: Value| cacheable(MethodResult::of(list), CACHE_MS);
+    if let Some(result) = context.more_methods.and_then(|result_of| result_of(&message.method, params)) {
+        return plain(MethodResult::of(result.map_err(invalid_params)?));
+    }
     match message.method.as_str() {
         "initialize" => plain(MethodResult::of(initialize(params, context.release)?)),
         // Without a revision in `_meta` it was rejected by `is_stateless`.
@@ -198,7 +202,7 @@ impl MethodResult<'_> {
 fn response(id: &Value, is_tagged: bool, mut result: MethodResult<'_>) -> Vec<u8> {
     if is_tagged {
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info() });
-        result.others.insert("resultType".to_owned(), "complete".into());
+        result.others.entry("resultType").or_insert_with(|| "complete".into());
         result.others.insert("_meta".to_owned(), meta);
     }
     message::response(Some(id), Ok(result))

@@ -28,7 +28,7 @@ use crate::mcp::manifest::Manifest;
 use crate::mcp::message::{self, Message};
 use crate::mcp::quota::Admission;
 use crate::mcp::revision::{is_stateless, unknown_id};
-use crate::mcp::{JsonRpcError, McpQuota, Settings, ToolBackend};
+use crate::mcp::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
 use crate::quota::{Overloaded, Quota};
 
 const POST_ONLY: &str = "POST, OPTIONS";
@@ -59,6 +59,7 @@ type Response = http::Response<Bytes>;
 pub struct McpEndpoint {
     origins: OriginPolicy,
     body_limit: usize,
+    more_methods: Option<Methods>,
     manifest: Manifest,
     tools: ToolBackend,
     quota: McpQuota,
@@ -69,7 +70,8 @@ impl McpEndpoint {
         let hosts = quota.state.hosts.clone();
         let manifest = Manifest::new(settings, hosts.public(), &quota.state.operator);
         let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
-        Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
+        let (body_limit, more_methods) = (settings.body_limit, settings.more_methods);
+        Self { origins, body_limit, more_methods, manifest, tools, quota }
     }
 
     pub async fn respond<B, E>(
@@ -141,7 +143,7 @@ impl McpEndpoint {
         };
         let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
         let method = || {
-            let context = Context { release, is_stateless, note };
+            let context = Context { release, is_stateless, note, more_methods: self.more_methods };
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
         };
         let outcome = match message.calls_tool() {

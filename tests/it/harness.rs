@@ -112,6 +112,23 @@ impl Server {
     }
 
     fn serving(catalog: Catalog, public_url: Option<&str>, operator: Operator, rate_limits: RateLimitConfig) -> Self {
+        Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None)
+    }
+
+    /// Serves the bundled snapshot and more methods at the MCP endpoint.
+    pub fn with_methods(more: mcp::Methods) -> Self {
+        let catalog = venturedex::catalog::bundled().unwrap();
+        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 1_000_000, Some(more))
+    }
+
+    fn with_mcp(
+        catalog: Catalog,
+        public_url: Option<&str>,
+        operator: Operator,
+        rate_limits: RateLimitConfig,
+        daily_limit: u32,
+        more_methods: Option<mcp::Methods>,
+    ) -> Self {
         let data = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -120,10 +137,10 @@ impl Server {
         let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
-            daily_limit: 100,
+            daily_limit,
             pools: ["hosted=3@192.0.2.0/24+2001:db8::/32"].map(|pool| pool.parse().unwrap()).into(),
         };
-        let settings = mcp::Settings::new(state.public_url.clone());
+        let settings = mcp::Settings { more_methods, ..mcp::Settings::new(state.public_url.clone()) };
         let router = Router::new(&state, mcp_quota, &settings);
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || {

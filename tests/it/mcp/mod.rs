@@ -7,6 +7,7 @@ mod manifest;
 mod paging;
 mod protocol;
 mod quota;
+mod reference;
 mod request;
 pub mod tools;
 mod usefulness;
