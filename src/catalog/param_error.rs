@@ -272,7 +272,8 @@ fn unknown_value(
         ParamType::Countries => {
             let names = Country::names().map(|(name, _)| name).filter(|_| suggest);
             let country = nearest(value, names).and_then(Country::read);
-            let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as DE");
+            let value = shortened(value);
+            let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
             let suggestion = country.map(|country| country.alpha2().to_owned());
             return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
         }
@@ -295,12 +296,16 @@ fn unknown_value(
             unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
         }
     };
-    let detail = format!("`{value}` is not {} of this snapshot", with_article(noun));
+    let example = match &suggestion {
+        Some(_) => String::new(),
+        None => format!("; use one such as `{}`", catalog.example_value(parameter)),
+    };
+    let detail = format!("`{}` is not {} of this snapshot{example}", shortened(value), with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {
-    let detail = format!("`{value}` is not {}", with_article(&noun.replace('_', " ")));
+    let detail = format!("`{}` is not {}", shortened(value), with_article(&noun.replace('_', " ")));
     let suggestion = nearest(value, names.iter().copied().filter(|_| suggest)).map(str::to_owned);
     ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
 }

@@ -510,9 +510,15 @@ impl Catalog {
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Text => self.example_name(resource.table()),
+            _ => self.example_value(parameter),
+        }
+    }
+
+    /// The same of a parameter that is no search.
+    pub(crate) fn example_value(&self, parameter: &Parameter) -> String {
+        match parameter.kind {
             ParamType::Listed(table, facet) => self.example_term(table, facet),
-            ParamType::Rows(_) => self.example_slug(resource.table()),
-            ParamType::Records(table, _) => self.example_slug(table),
+            ParamType::Rows(table) | ParamType::Records(table, _) => self.example_slug(table),
             ParamType::Organizations => self.example_slug(Table::Firms),
             _ => parameter.example.to_owned(),
         }

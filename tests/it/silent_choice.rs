@@ -35,6 +35,7 @@ fn a_sign_before_a_value_is_not_dropped() {
         ("vcs?country=!US", "country", "`country=US`"),
         ("vcs?country=DE,-US", "country", "`country=US`"),
         ("vcs?sector=-fintech", "sector", "`sector=fintech`"),
+        ("vcs?sector=NOT%20fintech", "sector", "`not_sector=fintech`"),
         ("vcs?stage=!seed", "stage", "`stage=seed`"),
         ("funding-rounds?country=%3CUS", "country", "`country=US`"),
         ("startups?investor=~alder", "investor", "`investor=alder`"),

@@ -62,9 +62,11 @@ impl ParamParser<'_> {
             let parameter = parameters.find(|known| known.mode == Mode::Not && known.facet() == Some(*facet));
             if let Some(parameter) = parameter.filter(|_| self.filters.iter().any(is_excluded)) {
                 let (name, included) = (parameter.name, parameter.included());
+                let given = self.canonical.iter().find(|(known, _)| *known == included);
+                let kept = given.map_or_else(String::new, |(_, value)| format!(", and keep `{included}={value}`"));
                 details.push((
                     name,
-                    format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit one of them"),
+                    format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit it{kept}"),
                 ));
             }
         }

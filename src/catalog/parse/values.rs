@@ -192,13 +192,18 @@ impl ParamParser<'_> {
             }
             for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
                 if self.has_sign(parameter, part) {
-                    self.report_sign(parameter, part);
+                    self.report_sign(parameter, part.trim_start_matches(SIGNS).trim_start(), part);
                     if self.options.strict {
                         continue;
                     }
                 }
                 match read(part) {
                     values if values.is_empty() => {
+                        let negated = part.get(..NOT.len()).filter(|word| word.eq_ignore_ascii_case(NOT));
+                        if self.options.strict && negated.is_some() && !read(&part[NOT.len()..]).is_empty() {
+                            self.report_sign(parameter, &part[NOT.len()..], part);
+                            continue;
+                        }
                         self.unknown(Issue::UnknownValue { parameter, value: part.to_owned() });
                     }
                     values => found.extend(values),
@@ -226,9 +231,8 @@ impl ParamParser<'_> {
         text.starts_with(SIGNS) && !tables.iter().any(is_name)
     }
 
-    fn report_sign(&mut self, parameter: &'static Parameter, text: &str) {
-        let (name, value) = (parameter.name, text.trim_start_matches(SIGNS).trim_start());
-        let included = parameter.included();
+    fn report_sign(&mut self, parameter: &'static Parameter, value: &str, text: &str) {
+        let (name, included) = (parameter.name, parameter.included());
         let exclusion = format!("not_{included}");
         let correction = match self.resource.parameter(&exclusion) {
             Some(_) => format!("write `{exclusion}={value}` to exclude it, `{included}={value}` to include it"),
@@ -242,6 +246,9 @@ impl ParamParser<'_> {
 
 /// Signs and operators of other query languages.
 const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
+
+/// The word in front of what a caller would exclude.
+const NOT: &str = "not ";
 
 fn distinct(mut values: Vec<u32>) -> Vec<u32> {
     values.sort_unstable();
