@@ -220,9 +220,8 @@ fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
 /// for those that its filter finds. Only an empty search text is a usual state of an input field.
 fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
     let is_empty = |value: &str| value.split(',').all(|part| part.trim().is_empty());
-    let names = route.parameters(url.version);
-    let empty =
-        url.values.iter().filter(|(name, value)| name != "q" && is_empty(value) && names.contains(&name.as_str()));
+    let is_known = |name: &str| route.parameters(url.version).contains(&name);
+    let empty = url.values.iter().filter(|(name, value)| is_empty(value) && name != "q" && is_known(name));
     let strict = url.version.is_strict();
     empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()
 }

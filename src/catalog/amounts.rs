@@ -59,49 +59,52 @@ impl<'a> AmountCounter<'a> {
                 }
             }
             self.few.sort_unstable();
-            let amounts = self.amounts;
-            let at = |index: usize| amounts[self.few[index] as usize] as u64;
-            let sum = self.few.iter().map(|rank| amounts[*rank as usize] as u128).sum();
-            return Amounts::new(self.few.len(), unknown, sum, at);
+            let amount = |rank: &u32| self.amounts[*rank as usize] as u64;
+            let sum = self.few.iter().map(|rank| u128::from(amount(rank))).sum();
+            let [low, high] = middle(self.few.len()).map(|index| self.few.get(index).map_or(0, amount));
+            return Amounts::new(self.few.len(), unknown, sum, low.midpoint(high), self.few.last().map_or(0, amount));
         }
         self.counts.clear();
         self.counts.resize(self.amounts.len() + 1, 0);
         let last = self.amounts.len();
         rows.for_each(|row| self.counts[(ranks[row as usize] as usize).min(last)] += 1);
         let unknown = u64::from(self.counts[last]);
-        let (mut known, mut sum) = (0, 0);
-        for (amount, count) in self.amounts.iter().zip(&self.counts) {
-            known += *count as usize;
-            sum += *amount as u128 * u128::from(*count);
+        let known = count.saturating_sub(unknown) as usize;
+        let places = middle(known);
+        let (mut before, mut sum, mut max, mut at_places) = (0, 0, 0, [0; 2]);
+        let counted = self.amounts.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
+        for (amount, count) in counted {
+            let (amount, through) = (*amount as u64, before + *count as usize);
+            sum += u128::from(amount) * u128::from(*count);
+            for (found, place) in at_places.iter_mut().zip(places) {
+                if (before..through).contains(&place) {
+                    *found = amount;
+                }
+            }
+            (before, max) = (through, amount);
         }
-        let at = |index: usize| {
-            let mut left = index as u64;
-            let mut counts = self.amounts.iter().zip(&self.counts);
-            let found = counts.find(|(_, count)| {
-                let is_here = left < u64::from(**count);
-                left = left.saturating_sub(u64::from(**count));
-                is_here
-            });
-            found.map_or(0, |(amount, _)| *amount as u64)
-        };
-        Amounts::new(known, unknown, sum, at)
+        let [low, high] = at_places;
+        Amounts::new(known, unknown, sum, low.midpoint(high), max)
     }
 }
 
+/// The indexes of the middle two of values in order; the same twice if their number is odd.
+fn middle(count: usize) -> [usize; 2] {
+    [count.saturating_sub(1) / 2, count / 2]
+}
+
 impl Amounts {
-    /// `at` is the known amount of an index in ascending order.
-    fn new(known: usize, unknown: u64, sum: u128, at: impl Fn(usize) -> u64) -> Self {
+    fn new(known: usize, unknown: u64, sum: u128, median: u64, max: u64) -> Self {
         if known == 0 {
             return Self { unknown, ..Self::default() };
         }
-        let (low, high) = (at((known - 1) / 2), at(known / 2));
         Self {
             known: known as u64,
             unknown,
             sum_usd: Some(u64::try_from(sum).unwrap_or(u64::MAX)),
-            median_usd: Some(low.midpoint(high)),
+            median_usd: Some(median),
             mean_usd: Some((sum / known as u128) as u64),
-            max_usd: Some(at(known - 1)),
+            max_usd: Some(max),
         }
     }
 }

@@ -59,6 +59,10 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
+    }
+
     /// The example of a number, with a shorter spelling if it is an amount.
     pub(crate) fn example_number(&self) -> String {
         let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
@@ -496,7 +500,7 @@ impl Resource {
 
     /// The parameter of this name or alias.
     pub fn parameter(self, name: &str) -> Option<&'static Parameter> {
-        self.parameters().iter().find(|parameter| parameter.name == name || parameter.aliases.contains(&name))
+        self.parameters().iter().find(|parameter| parameter.is_named(name))
     }
 
     /// Whether it can be searched by name (`q`).

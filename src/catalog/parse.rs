@@ -102,24 +102,31 @@ impl Catalog {
             warnings: Vec::new(),
             notes: Vec::new(),
         };
-        for (name, _) in values.iter().take(MAX_PARAMETERS) {
-            let is_known = resource.parameter(name).is_some() || options.other_names.contains(&name.as_str());
-            if !is_known && !is_ignored(name) {
-                let own = resource.parameters().iter().map(|parameter| parameter.name);
-                let accepted = own.chain(options.other_names.iter().copied()).collect();
-                parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
+        let mut given: Vec<usize> = Vec::new();
+        for (place, (name, _)) in values.iter().enumerate() {
+            match resource.parameters().iter().position(|parameter| parameter.is_named(name)) {
+                Some(index) => given.push(index),
+                None if options.other_names.contains(&name.as_str()) || is_ignored(name) => {}
+                // Only so many are reported.
+                None if place >= MAX_PARAMETERS => {}
+                None => {
+                    let own = resource.parameters().iter().map(|parameter| parameter.name);
+                    let accepted = own.chain(options.other_names.iter().copied()).collect();
+                    parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
+                }
             }
         }
-        for parameter in resource.parameters() {
+        given.sort_unstable();
+        given.dedup();
+        for parameter in given.iter().map(|index| &resource.parameters()[*index]) {
             // A list of nothing but commas is as empty as an empty text.
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text => value.is_empty(),
                 _ => value.split(',').all(|part| part.trim().is_empty()),
             };
-            let is_named = |name: &str| name == parameter.name || parameter.aliases.contains(&name);
             let values: Vec<(&str, &str)> = values
                 .iter()
-                .filter(|(name, _)| is_named(name))
+                .filter(|(name, _)| parameter.is_named(name))
                 .map(|(name, value)| (name.as_str(), value.trim()))
                 .filter(|(_, value)| !is_empty(value))
                 .collect();

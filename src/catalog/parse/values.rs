@@ -18,17 +18,16 @@ impl ParamParser<'_> {
     pub(super) fn countries(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         // A region keeps its name, because a cursor carries at most `MAX_VALUES` texts.
         let read = |text: &str| -> Vec<(String, u32)> {
-            match (Country::read(text), Country::of_region(text)) {
-                (Some(country), _) => vec![(country.alpha2().to_owned(), country.index() as u32)],
-                (None, Some(countries)) => {
-                    countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
-                }
-                (None, None) => Vec::new(),
+            if let Some(country) = Country::read(text) {
+                return vec![(country.alpha2().to_owned(), country.index() as u32)];
             }
+            let countries = Country::of_region(text).unwrap_or_default();
+            countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
         self.any_of(parameter, Facet::Country, values, read);
         for text in values.iter().flat_map(|(_, text)| text.split(',')).map(str::trim) {
-            let Some(countries) = Country::of_region(text).filter(|_| Country::read(text).is_none()) else { continue };
+            let is_country = Country::read(text).is_some();
+            let Some(countries) = (!is_country).then(|| Country::of_region(text)).flatten() else { continue };
             let codes: Vec<&str> = countries.iter().map(|country| country.alpha2()).collect();
             let count = codes.len();
             let detail = format!("`{}` was read as {count} countries: {}", shortened(text), codes.join(", "));
