@@ -4,6 +4,8 @@ use crate::catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
 
 /// Maximum number of conditions that are dropped in turn: each takes a count.
 const MAX_CONDITIONS: usize = 12;
+/// The same of a query with a search text: each but the text takes a search.
+const MAX_CONDITIONS_OF_SEARCH: usize = 4;
 
 /// A query without one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,9 @@ impl Catalog {
         if conditions.len() < 2 {
             return None;
         }
-        let dropped = conditions.iter().map(|(name, _)| *name).filter(|name| may_drop(name)).take(MAX_CONDITIONS);
+        let is_search = conditions.iter().any(|(name, _)| *name == "q");
+        let max = if is_search { MAX_CONDITIONS_OF_SEARCH } else { MAX_CONDITIONS };
+        let dropped = conditions.iter().map(|(name, _)| *name).filter(|name| may_drop(name)).take(max);
         let relaxed = dropped.filter_map(|parameter| {
             let others = conditions.iter().filter(|(name, _)| *name != parameter);
             let others: Vec<(String, String)> =

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 
 use crate::catalog::Catalog;
 use crate::data::fold::fold;
+use crate::data::import::website;
 use crate::data::{Facet, Table};
 use crate::search::edit_distance::{distance_within, within_one_edit};
 use crate::search::{CLOSE_SCORE, Candidates};
@@ -29,6 +30,9 @@ impl Catalog {
     /// of most rows.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
+        if facet == Facet::Website {
+            return self.nearest_website(table, text);
+        }
         let index = Facet::LISTED.iter().position(|known| *known == facet)?;
         let (values, candidates) = self.terms[table as usize][index].get_or_init(|| {
             let rows = |value: u32| snapshot.facet_count(table, facet, value);
@@ -39,6 +43,20 @@ impl Catalog {
             (values, Candidates::new(texts))
         });
         self.term_name(facet, values[candidates.nearest(text)?])
+    }
+
+    /// The website one edit away. Almost every record has one of its own, too many to compare them all.
+    fn nearest_website(&self, table: Table, text: &str) -> Option<String> {
+        let snapshot = self.snapshot();
+        let host = website::host(text);
+        if max_edits(&host) == 0 {
+            return None;
+        }
+        let website = |index: usize| snapshot.term(Facet::Website, index as u32).unwrap_or_default();
+        let near = within_one_edit(&host, snapshot.terms(Facet::Website).count(), website);
+        let rows = |index: &usize| snapshot.facet_count(table, Facet::Website, *index as u32);
+        let of_table = near.map(|(_, index)| index).filter(|index| rows(index) > 0);
+        of_table.max_by_key(rows).map(|index| website(index).to_owned())
     }
 
     fn term_name(&self, facet: Facet, value: u32) -> Option<String> {

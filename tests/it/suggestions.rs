@@ -152,6 +152,23 @@ fn cities_are_suggested_as_in_responses() {
 }
 
 #[test]
+fn websites_one_edit_away_are_suggested() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let startups = client.get("/api/v3/startups?known=website&limit=50&fields=website").json();
+    for startup in startups["data"].as_array().unwrap() {
+        let website = startup["website"].as_str().unwrap();
+        let host = website.split('/').nth(2).unwrap().trim_start_matches("www.");
+        for mistyped in [host.replacen('.', "", 1), format!("{host}m"), format!("https://www.{}/about", &host[1..])] {
+            let found = client.list("/api/v3/startups", &[("website", &mistyped)]);
+            if found.status != 200 {
+                assert_eq!(found.json()["errors"][0]["did_you_mean"], host, "{mistyped}");
+            }
+        }
+    }
+}
+
+#[test]
 fn countries_of_several_words_are_suggested() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);

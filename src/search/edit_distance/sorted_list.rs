@@ -3,8 +3,8 @@ use std::ops::Range;
 
 use crate::search::edit_distance::distance_within;
 
-/// Everything that a slug consists of.
-const ALPHABET: &[u8] = b"-0123456789abcdefghijklmnopqrstuvwxyz";
+/// Everything that a slug or host consists of.
+const ALPHABET: &[u8] = b"-.0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// So few entries are compared one by one.
 const FEW: usize = 8;
