@@ -36,7 +36,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
-        Version::V1 | Version::V2 => Fields::Default,
+        Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
     let limit = list.window.limit as usize;
     let rows = match &list.parsed.request {

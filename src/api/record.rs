@@ -34,7 +34,7 @@ pub(crate) fn answer(
     let v3 = request.version == Version::V3;
     let fields = match v3 {
         true => Fields::parse(request.values, FieldSet::of_table(table)).map_err(Problem::of_parameters)?,
-        false => Fields::Default,
+        false => Fields::DefaultWithDays,
     };
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");

@@ -17,8 +17,8 @@ use crate::data::archive::facet_column::{Bits, RowSet};
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal};
 use crate::data::{
-    Country, Date, Direction, Facet, FirmKind, NONE_U32, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus,
-    Table,
+    Country, Direction, Facet, FirmKind, NONE_U32, OrganizationKind, PartialDate, ReviewStatus, Role, Stage,
+    StartupStatus, Table,
 };
 
 /// Default number of groups of each property.
@@ -359,26 +359,28 @@ impl Catalog {
     /// The groups of a property in the order of their values.
     fn value_rows(&self, table: Table, by: GroupBy) -> Vec<ValueRows<'_>> {
         let snapshot = self.snapshot();
-        let (key, group_of): (usize, fn(i64) -> u32) = match by {
+        let (key, group_of): (usize, fn(i64) -> Option<u32>) = match by {
             GroupBy::Facet(facet) => {
                 let values = 0..snapshot.facet_values(table, facet);
                 return values
                     .map(|value| ValueRows { value, rows: snapshot.facet_rows(table, facet, value) })
                     .collect();
             }
-            GroupBy::Year(key) => (key, |days| Date::from_days(days as i32).year() as u32),
+            GroupBy::Year(key) => (key, |code| Some(PartialDate::from_code(code as i32).year() as u32)),
             GroupBy::Quarter(key) => (key, quarter),
-            GroupBy::Number(key) => (key, |number| number as u32),
+            GroupBy::Number(key) => (key, |number| Some(number as u32)),
         };
         let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
         let order = snapshot.order(table, key, Direction::Ascending);
         let end_of = |rank: usize| order.partition_point(|row| (ranks[*row as usize] as usize) < rank);
         let mut groups = Vec::new();
         let (mut first, mut start) = (0, 0);
-        while let Some(value) = values.get(first).map(|value| group_of(*value)) {
-            let next = first + values[first..].partition_point(|other| group_of(*other) <= value);
+        while let Some(group) = values.get(first).map(|value| group_of(*value)) {
+            // A year of which no quarter is known is before its quarters, and is none of them.
+            let is_of_group = |other: &i64| group_of(*other).is_some_and(|other| Some(other) <= group);
+            let next = (first + values[first..].partition_point(is_of_group)).max(first + 1);
             let end = end_of(next);
-            groups.push(ValueRows { value, rows: RowSet::Sparse(&order[start..end]) });
+            groups.extend(group.map(|value| ValueRows { value, rows: RowSet::Sparse(&order[start..end]) }));
             (first, start) = (next, end);
         }
         groups
@@ -398,7 +400,17 @@ impl Catalog {
         let word = |ranks: &[u32]| {
             ranks.iter().enumerate().fold(0, |word, (bit, rank)| word | u64::from(*rank != NONE_U32) << bit)
         };
-        self.snapshot().ranks(table, key).chunks(64).map(word).collect()
+        let mut bits: Vec<u64> = self.snapshot().ranks(table, key).chunks(64).map(word).collect();
+        if matches!(by, GroupBy::Quarter(_)) {
+            self.rows_without_quarter(table, key).for_each(|rows| remove(&mut bits, RowSet::Sparse(rows)));
+        }
+        bits
+    }
+
+    /// The rows of which only the year of a date is known, year by year.
+    fn rows_without_quarter(&self, table: Table, key: usize) -> impl Iterator<Item = &[u32]> {
+        let ranks = (0..).zip(self.snapshot().values(table, key)).filter(|(_, code)| quarter(**code).is_none());
+        ranks.map(move |(rank, _)| self.snapshot().rows_of_ranks(table, key, rank..rank + 1))
     }
 
     fn bits_of(&self, table: Table, rows: &Rows) -> Vec<u64> {
@@ -457,11 +469,10 @@ impl Catalog {
     }
 }
 
-/// Four times the year plus the quarter, from 0, of a day.
-fn quarter(days: i64) -> u32 {
-    let date = Date::from_days(days as i32);
-    let month: u32 = date.to_string()[5..7].parse().expect("a date has a month");
-    date.year() as u32 * 4 + (month - 1) / 3
+/// Four times the year plus the quarter, from 0, of a date by its code; `None` if only the year is known.
+fn quarter(code: i64) -> Option<u32> {
+    let date = PartialDate::from_code(code as i32);
+    Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
 }
 
 fn words_of(rows: u32) -> usize {

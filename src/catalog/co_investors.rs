@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::data::{Date, Facet, NONE_I32, Table};
+use crate::data::snapshot::known_date;
+use crate::data::{Facet, NONE_I32, PartialDate, Table};
 
 use crate::catalog::{Catalog, ListPosition};
 
@@ -12,7 +13,7 @@ pub struct CoInvestor {
     pub row: u32,
     pub shared_rounds: u32,
     /// The latest of them; `None` if none has a date.
-    pub last_shared_on: Option<Date>,
+    pub last_shared_on: Option<PartialDate>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl Catalog {
         let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestor {
             row,
             shared_rounds,
-            last_shared_on: (last != NONE_I32).then(|| Date::from_days(last)),
+            last_shared_on: known_date(last),
         });
         CoInvestorPage { firms: firms.collect(), total, next }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, NONE_I32, Stage, Table};
+use crate::data::{Facet, Stage, Table};
 
 use crate::catalog::Catalog;
 
@@ -26,15 +26,14 @@ impl Catalog {
     /// The cost grows with the firm's own rounds, not with the table.
     pub fn history(&self, firm: u32) -> History {
         let snapshot = self.snapshot();
-        let dates = snapshot.round_dates();
         let mut years: BTreeMap<i32, u32> = BTreeMap::new();
         let mut stages = [0_u32; Stage::ALL.len()];
         let mut seen = BTreeSet::new();
         let mut history = History::default();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            match dates[round as usize] {
-                NONE_I32 => history.undated += 1,
-                day => *years.entry(Date::from_days(day).year()).or_default() += 1,
+            match snapshot.round_date(round) {
+                None => history.undated += 1,
+                Some(date) => *years.entry(date.year()).or_default() += 1,
             }
             stages[snapshot.round_stage(round).index()] += 1;
             let startup = snapshot.round_startup(round);

@@ -47,12 +47,13 @@ pub use relaxation::Relaxation;
 pub use row_filter::RowFilter;
 pub use stats::Totals;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
+use crate::catalog::coverage::RoundYears;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
@@ -107,8 +108,7 @@ pub struct Catalog {
     amounts: Cache<Vec<Filter>, Amounts>,
     aggregates: Cache<(Query, AggregateOptions), Arc<(Aggregate, bool)>, MAX_AGGREGATES>,
     totals: OnceCell<Totals>,
-    /// Number of rounds of each year.
-    rounds_by_year: OnceCell<BTreeMap<i32, u32>>,
+    round_years: OnceCell<RoundYears>,
     /// Slugs of sectors: what a mistyped one is compared with.
     sectors: OnceCell<Candidates>,
     sector_names: OnceCell<SectorNames>,
@@ -126,7 +126,7 @@ impl Catalog {
             amounts: Cache::default(),
             aggregates: Cache::default(),
             totals: OnceCell::new(),
-            rounds_by_year: OnceCell::new(),
+            round_years: OnceCell::new(),
             sectors: OnceCell::new(),
             sector_names: OnceCell::new(),
             terms: Default::default(),

@@ -164,7 +164,7 @@ pub enum Unit {
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
-    /// A day; a year or a month is its first or last day.
+    /// A day; a year, a quarter or a month is its first or last day.
     Date,
 }
 
@@ -289,8 +289,22 @@ const FIRMS: &[Parameter] = &[
         "An amount in whole US dollars that the firm's check range contains.",
     ),
     bound("min_aum_usd", "aum_usd", Min, USD, "100000000", "Minimum assets under management in whole US dollars."),
-    bound("active_since", "last_investment_on", Min, DATE, "2025-01-01", "Last investment on or after this date."),
-    bound("active_until", "last_investment_on", Max, DATE, "2025-12-31", "Last investment on or before this date."),
+    bound(
+        "active_since",
+        "last_investment_on",
+        Min,
+        DATE,
+        "2025-01-01",
+        "Last investment on or after this date. With `active_until`: an investment between the two dates.",
+    ),
+    bound(
+        "active_until",
+        "last_investment_on",
+        Max,
+        DATE,
+        "2025-12-31",
+        "Last investment on or before this date. With `active_since`: an investment between the two dates.",
+    ),
     FOUNDED_FROM,
     FOUNDED_TO,
     known(Table::Firms, "health_score"),

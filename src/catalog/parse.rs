@@ -9,7 +9,7 @@ pub mod scalars;
 mod values;
 
 use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{Direction, Facet, Metric, ReviewStatus};
+use crate::data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
 use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE};
 use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
@@ -163,6 +163,22 @@ impl ParamParser<'_> {
         self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
     }
 
+    /// Adds a note if the data covers none of the years that dates of rounds are requested of.
+    fn note_uncovered_years(&mut self) {
+        if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
+            return;
+        }
+        let date = self.canonical.iter().find_map(|(name, _)| match self.resource.parameter(name)?.kind {
+            ParamType::Range { key, unit: Unit::Date, .. } => Some((*name, key)),
+            _ => None,
+        });
+        let Some((name, key)) = date else { return };
+        let (min, max) = self.bounds_of(key);
+        let year = |code: i64| i32::try_from(code).ok().map(|code| PartialDate::from_code(code).year());
+        let detail = self.catalog.uncovered_period(year(min), year(max));
+        self.notes.extend(detail.map(|detail| ParameterError::low_coverage(name, detail)));
+    }
+
     fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
             ParamType::Terms(terms, facet) => {
@@ -249,8 +265,12 @@ impl ParamParser<'_> {
                 (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
             }
             Unit::Date => {
-                let date = parse_date(text, bound).map_err(|detail| format!("`{text}` {detail}"))?;
-                (i64::from(date.days()), date.to_string())
+                let day = parse_date(text, bound).map_err(|detail| format!("`{text}` {detail}"))?;
+                let code = match bound {
+                    Bound::Min => PartialDate::first_code(day),
+                    Bound::Max => PartialDate::last_code(day),
+                };
+                (i64::from(code), day.to_string())
             }
         };
         let key = self.resource.table().sort_key(key);
@@ -322,6 +342,7 @@ impl ParamParser<'_> {
 
     fn finish(mut self) -> Result<ParsedRequest, Issues> {
         self.contradictions().into_iter().for_each(|issue| self.unknown(issue));
+        self.note_uncovered_years();
         let request = match self.resource {
             Resource::Leaderboard => Request::Leaderboard(LeaderboardQuery {
                 metric: self.metric.unwrap_or(Metric::HealthScore),
@@ -366,7 +387,25 @@ impl ParamParser<'_> {
             Some(Order::Relevance) | None => Order::Natural,
             Some(order) => order,
         };
+        self.join_active_bounds();
         let filters = std::mem::take(&mut self.filters);
         Query { table: self.resource.table(), text: self.text.take(), filters, order }
+    }
+
+    /// Makes one filter of both bounds of a firm's last investment: who was active in 2012 has a round of that year, even
+    /// if the last one is later.
+    fn join_active_bounds(&mut self) {
+        if self.resource != Resource::Firms {
+            return;
+        }
+        let active = Table::Firms.sort_key("last_investment_on");
+        let is_bound = |filter: &Filter| matches!(filter, Filter::Range { key, .. } if *key == active);
+        let bounds: Vec<Filter> = self.filters.extract_if(.., |filter| is_bound(filter)).collect();
+        self.filters.extend(match bounds.as_slice() {
+            [Filter::Range { min: low, max: high, .. }, Filter::Range { min, max, .. }] => {
+                vec![Filter::JoinedRound { min: *low.max(min), max: *high.min(max) }]
+            }
+            _ => bounds,
+        });
     }
 }

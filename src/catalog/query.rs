@@ -17,12 +17,18 @@ pub enum Filter {
     Rows(Vec<u32>),
     /// The row does not match the filter, a list of values, and its value is known.
     Not(Box<Filter>),
-    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`].
+    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is so if all
+    /// of its days are.
     ///
     /// [`Snapshot::values`]: crate::data::Snapshot::values
     Range {
         /// Index in [`Table::sort_keys`].
         key: usize,
+        min: i64,
+        max: i64,
+    },
+    /// The firm joined a round whose date is within these bounds, codes of [`PartialDate`](crate::data::PartialDate).
+    JoinedRound {
         min: i64,
         max: i64,
     },

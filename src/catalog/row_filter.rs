@@ -5,7 +5,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::data::archive::facet_column::{Bits, RowSet};
-use crate::data::{Direction, Facet, NONE_U32, NONE_U64, Snapshot, Table};
+use crate::data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::catalog::{Filter, Property};
 
@@ -63,6 +63,7 @@ impl<'a> RowFilter<'a> {
                     _ => return,
                 }
             }
+            Filter::JoinedRound { min, max } => Predicate::Merged(investors_within(snapshot, *min, *max)),
             Filter::CheckRange { min, max } => {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
@@ -78,11 +79,22 @@ impl<'a> RowFilter<'a> {
         self.predicates.push(predicate);
     }
 
-    /// Adds the rows whose value of a sort key is from `min` to `max`.
+    /// Adds the condition that the value of a sort key is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
         let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
+        if table.is_date(key) && max < i64::MAX {
+            // A month or year that begins by the last day but ends after it is not in the range.
+            for period in PartialDate::unfinished(PartialDate::from_code(max as i32).first_day()) {
+                if let Ok(rank) = values.binary_search(&i64::from(period.code())) {
+                    let rank = rank as u32;
+                    let rows = snapshot.rows_of_ranks(table, key, rank..rank + 1);
+                    let in_period = Predicate::of_ranks(ranks, rank..rank + 1, rows);
+                    self.predicates.push(Predicate::Not(Box::new(in_period)));
+                }
+            }
+        }
         // Tables are sorted by their first key, descending: a range of values is a range of rows.
         let first_key = table.default_sort().split(',').next().and_then(|key| key.strip_prefix('-'));
         if first_key == Some(table.sort_keys()[key]) {
@@ -91,20 +103,10 @@ impl<'a> RowFilter<'a> {
             self.bounds.end = self.bounds.end.min(from(low));
             return;
         }
-        let order = snapshot.order(table, key, Direction::Ascending);
-        let index = |rank: u32| order.partition_point(|row| ranks[*row as usize] < rank);
-        let in_range = &order[index(low)..index(high.max(low))];
-        if in_range.len() == self.rows as usize {
-            return;
+        let in_range = snapshot.rows_of_ranks(table, key, low..high.max(low));
+        if in_range.len() < self.rows as usize {
+            self.predicates.push(Predicate::of_ranks(ranks, low..high, in_range));
         }
-        self.predicates.push(match in_range.len() <= MAX_MERGED {
-            true => {
-                let mut rows = in_range.to_vec();
-                rows.sort_unstable();
-                Predicate::Merged(rows)
-            }
-            false => Predicate::Ranks(ranks, low..high),
-        });
     }
 
     pub fn contains(&self, row: u32) -> bool {
@@ -245,6 +247,16 @@ impl<'a> Predicate<'a> {
         Self::Merged(rows)
     }
 
+    /// The rows of a range of ranks by a sort key.
+    fn of_ranks(ranks: &'a [u32], range: Range<u32>, rows: &[u32]) -> Self {
+        if rows.len() > MAX_MERGED {
+            return Self::Ranks(ranks, range);
+        }
+        let mut rows = rows.to_vec();
+        rows.sort_unstable();
+        Self::Merged(rows)
+    }
+
     /// The number of lists that are searched to test a row.
     fn lists(&self) -> usize {
         match self {
@@ -303,6 +315,16 @@ impl<'a> Predicate<'a> {
             }
         }
     }
+}
+
+/// The firms that joined a round whose date is within these bounds, ascending.
+fn investors_within(snapshot: &Snapshot, min: i64, max: i64) -> Vec<u32> {
+    let in_window = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
+    let mut firms = vec![0_u64; (snapshot.rows(Table::Firms) as usize).div_ceil(64)];
+    RowFilter::of(snapshot, Table::Rounds, &[in_window]).each(|round| {
+        snapshot.round_investors(round).for_each(|(firm, _)| firms[firm as usize / 64] |= 1 << (firm % 64));
+    });
+    RowSet::Dense(&firms).iter().collect()
 }
 
 /// The bits of a list for the rows `64 * index` to `64 * index + 63`, the first of which is at `cursor`.

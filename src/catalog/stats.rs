@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::data::field::{SNAPSHOT, model};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, ReviewStatus, Table};
+use crate::data::{Date, Facet, PartialDate, ReviewStatus, Table};
 
 use crate::catalog::{Catalog, Coverage};
 
@@ -31,9 +31,9 @@ model! {
         /// Sum of the known amounts of all rounds, US dollars; `null` if none is known.
         pub total_raised_usd: Option<u64>,
         /// Date of the first round; `null` if no date is known.
-        pub rounds_from: Option<Date>,
+        pub rounds_from: Option<PartialDate>,
         /// Date of the last round; `null` if no date is known.
-        pub rounds_until: Option<Date>,
+        pub rounds_until: Option<PartialDate>,
         pub coverage: Coverage,
         /// The snapshot's version.
         pub snapshot: String [pattern(SNAPSHOT)],

@@ -18,7 +18,7 @@ use crate::data::import::website;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    Date, Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind, Progress,
+    Facet, FirmKind, Metric, NONE_I32, NONE_U8, NONE_U16, NONE_U32, NONE_U64, OrganizationKind, PartialDate, Progress,
     RecordText, Report, Role, SnapshotVersion, Stage, Table, import,
 };
 
@@ -165,7 +165,7 @@ impl Compiled {
         columns.numbers("review_count", |row| assessed[row].score.review_count)?;
         columns.numbers("check_min_usd", |row| firms[row].check_min_usd.unwrap_or(NONE_U64))?;
         columns.numbers("check_max_usd", |row| firms[row].check_max_usd.unwrap_or(NONE_U64))?;
-        columns.numbers("last_investment_on", |row| days(stats[row].last_investment_on))?;
+        columns.numbers("last_investment_on", |row| code(stats[row].last_investment_on))?;
         columns.numbers("country", |row| firms[row].country.map_or(NONE_U16, |c| c.index() as u16))?;
 
         columns.name_order(|row| &firms[row].name)?;
@@ -174,7 +174,7 @@ impl Compiled {
         columns.order("review_count", |row| Some(assessed[row].score.review_count))?;
         columns.order("portfolio_count", |row| Some(stats[row].portfolio_count))?;
         columns.order("investment_count", |row| Some(stats[row].investment_count))?;
-        columns.order("last_investment_on", |row| stats[row].last_investment_on.map(Date::days))?;
+        columns.order("last_investment_on", |row| stats[row].last_investment_on.map(PartialDate::code))?;
         columns.order("check_min_usd", |row| firms[row].check_min_usd.map(dollars))?;
         columns.order("founded_year", |row| firms[row].founded_year)?;
         columns.order("check_max_usd", |row| firms[row].check_max_usd.map(dollars))?;
@@ -240,7 +240,7 @@ impl Compiled {
         columns.name_order(|row| &startups[row].name)?;
         columns.order("total_raised_usd", |row| stats[row].total_raised_usd.map(dollars))?;
         columns.order("round_count", |row| Some(stats[row].round_count))?;
-        columns.order("last_round_on", |row| stats[row].last_round_on.map(Date::days))?;
+        columns.order("last_round_on", |row| stats[row].last_round_on.map(PartialDate::code))?;
         columns.order("founded_year", |row| startups[row].founded_year)?;
 
         columns.word_facet(Facet::Stage, |row| startups[row].stage)?;
@@ -257,7 +257,7 @@ impl Compiled {
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
         let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
         columns.numbers("amount_usd", |row| rounds[row].amount_usd.unwrap_or(NONE_U64))?;
-        columns.numbers("announced_on", |row| days(rounds[row].announced_on))?;
+        columns.numbers("announced_on", |row| code(rounds[row].announced_on))?;
         columns.numbers("startup", startup)?;
         columns.numbers("stage", |row| rounds[row].stage.index() as u8)?;
         let mut starts: Vec<u64> = vec![0];
@@ -273,7 +273,7 @@ impl Compiled {
         columns.section("investors", &investors)?;
         columns.section("investors#", &starts)?;
 
-        columns.order("announced_on", |row| rounds[row].announced_on.map(Date::days))?;
+        columns.order("announced_on", |row| rounds[row].announced_on.map(PartialDate::code))?;
         columns.order("amount_usd", |row| rounds[row].amount_usd.map(dollars))?;
 
         columns.word_facet(Facet::Stage, |row| Some(rounds[row].stage))?;
@@ -331,7 +331,7 @@ impl Compiled {
     fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
-        columns.order("created_on", |row| Some(reviews[row].created_on.days()))?;
+        columns.order("created_on", |row| Some(reviews[row].created_on.code()))?;
         columns.order("rating", |row| Some(reviews[row].rating))?;
         columns.order("responsiveness", |row| reviews[row].responsiveness)?;
         columns.order("fairness", |row| reviews[row].fairness)?;
@@ -390,6 +390,6 @@ fn dollars(usd: u64) -> i64 {
     i64::try_from(usd).unwrap_or(i64::MAX)
 }
 
-fn days(date: Option<Date>) -> i32 {
-    date.map_or(NONE_I32, Date::days)
+fn code(date: Option<PartialDate>) -> i32 {
+    date.map_or(NONE_I32, PartialDate::code)
 }

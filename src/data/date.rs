@@ -1,4 +1,7 @@
 //! Calendar dates, the only times in the data, and how times are written.
+//!
+//! A source may know only the year or the month of an event. A [`PartialDate`] keeps what was given, because `2021` written
+//! as `2021-01-01` is a claim that nobody made.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,6 +46,146 @@ impl Date {
 
     fn calendar(self) -> time::Date {
         time::Date::from_julian_day(self.0 + EPOCH).expect("a date has a year from 0 to 9999")
+    }
+}
+
+/// How exactly a date is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Precision {
+    Year,
+    Month,
+    Day,
+}
+
+impl Precision {
+    const ALL: [Self; 3] = [Self::Year, Self::Month, Self::Day];
+}
+
+/// A date of which perhaps only the year or the month is known. It is written as it was given, `2021`, `2021-03` or
+/// `2021-03-04`, and ordered by its first day, then from year to day: in the order of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartialDate {
+    first_day: Date,
+    precision: Precision,
+}
+
+impl PartialDate {
+    /// The pattern of its text.
+    pub const PATTERN: &'static str = r"^\d{4}(-\d{2}(-\d{2})?)?$";
+
+    /// The month or year that has this day, or the day itself.
+    pub(crate) fn at(day: Date, precision: Precision) -> Self {
+        let date = day.calendar();
+        let back = match precision {
+            Precision::Year => date.ordinal() - 1,
+            Precision::Month => u16::from(date.day()) - 1,
+            Precision::Day => 0,
+        };
+        Self { first_day: Date(day.0 - i32::from(back)), precision }
+    }
+
+    pub fn first_day(self) -> Date {
+        self.first_day
+    }
+
+    pub fn last_day(self) -> Date {
+        let date = self.first_day.calendar();
+        let days = match self.precision {
+            Precision::Year => time::util::days_in_year(date.year()),
+            Precision::Month => u16::from(date.month().length(date.year())),
+            Precision::Day => 1,
+        };
+        Date(self.first_day.0 + i32::from(days) - 1)
+    }
+
+    pub fn year(self) -> i32 {
+        self.first_day.year()
+    }
+
+    /// Whether the day is known.
+    pub fn is_day(self) -> bool {
+        self.precision == Precision::Day
+    }
+
+    /// The quarter of the year, 1–4; `None` if only the year is known.
+    pub fn quarter(self) -> Option<u8> {
+        let month = u8::from(self.first_day.calendar().month());
+        (self.precision > Precision::Year).then_some(month.div_ceil(3))
+    }
+
+    /// The date as a number, as columns store it, in the order of dates.
+    pub fn code(self) -> i32 {
+        Self::first_code(self.first_day) + self.precision as i32
+    }
+
+    /// The date of a number that [`PartialDate::code`] returned; of any other number a date near it.
+    pub fn from_code(code: i32) -> Self {
+        let precision = Precision::ALL.get(code.rem_euclid(4) as usize).copied().unwrap_or(Precision::Day);
+        Self::at(Date::from_days(code.div_euclid(4)), precision)
+    }
+
+    /// The least code of the dates that begin on or after a day.
+    pub fn first_code(day: Date) -> i32 {
+        day.0 * 4
+    }
+
+    /// The greatest code of the dates that begin on or before a day.
+    pub fn last_code(day: Date) -> i32 {
+        day.0 * 4 + 3
+    }
+
+    /// The month and the year of a day, if they end after it: of all dates that begin by the day, these alone do.
+    pub(crate) fn unfinished(day: Date) -> impl Iterator<Item = Self> {
+        let periods = [Precision::Year, Precision::Month].map(|precision| Self::at(day, precision));
+        periods.into_iter().filter(move |period| period.last_day() > day)
+    }
+}
+
+impl From<Date> for PartialDate {
+    fn from(day: Date) -> Self {
+        Self { first_day: day, precision: Precision::Day }
+    }
+}
+
+impl fmt::Display for PartialDate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let date = self.first_day.calendar();
+        match self.precision {
+            Precision::Year => write!(f, "{:04}", date.year()),
+            Precision::Month => write!(f, "{:04}-{:02}", date.year(), u8::from(date.month())),
+            Precision::Day => self.first_day.fmt(f),
+        }
+    }
+}
+
+impl Serialize for PartialDate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PartialDate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_text(deserializer)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a date of the form YYYY-MM-DD, YYYY-MM or YYYY")]
+pub struct ParsePartialDateError;
+
+impl FromStr for PartialDate {
+    type Err = ParsePartialDateError;
+
+    fn from_str(text: &str) -> Result<Self, ParsePartialDateError> {
+        let (precision, rest) = match text.len() {
+            4 => (Precision::Year, "-01-01"),
+            7 => (Precision::Month, "-01"),
+            _ => (Precision::Day, ""),
+        };
+        let first_day = format!("{text}{rest}").parse().map_err(|_| ParsePartialDateError)?;
+        Ok(Self { first_day, precision })
     }
 }
 
@@ -120,6 +263,54 @@ mod tests {
     fn text_that_is_not_a_date_is_rejected() {
         for text in ["", "2026-02-29", "2026-2-1", "21.11.2026", "2026-11-21T00:00", "+026-11-21", "２026-11-2"] {
             assert_eq!(text.parse::<Date>(), Err(ParseDateError), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_partial_date_is_written_as_it_was_read_and_has_a_first_and_a_last_day() {
+        for (text, first, last, quarter) in [
+            ("2021", "2021-01-01", "2021-12-31", None),
+            ("2021-03", "2021-03-01", "2021-03-31", Some(1)),
+            ("2024-02", "2024-02-01", "2024-02-29", Some(1)),
+            ("2021-12", "2021-12-01", "2021-12-31", Some(4)),
+            ("2021-03-04", "2021-03-04", "2021-03-04", Some(1)),
+            ("2021-01-01", "2021-01-01", "2021-01-01", Some(1)),
+            ("9999", "9999-01-01", "9999-12-31", None),
+            ("0000", "0000-01-01", "0000-12-31", None),
+        ] {
+            let date: PartialDate = text.parse().unwrap();
+            assert_eq!(date.to_string(), text);
+            assert_eq!(
+                (date.first_day().to_string(), date.last_day().to_string()),
+                (first.into(), last.into()),
+                "{text}"
+            );
+            assert_eq!((date.quarter(), PartialDate::from_code(date.code())), (quarter, date), "{text}");
+        }
+        for text in
+            ["", "21", "2021-3", "2021-13", "2021-00", "2021-02-29", "2021-", "2021-03-", "20210304", "+021", "２"]
+        {
+            assert_eq!(text.parse::<PartialDate>(), Err(ParsePartialDateError), "{text}");
+        }
+    }
+
+    #[test]
+    fn partial_dates_are_in_the_order_of_their_texts_and_of_their_codes() {
+        let texts = ["2020-12-31", "2021", "2021-01", "2021-01-01", "2021-01-02", "2021-02", "2021-02-01", "2022"];
+        let dates = texts.map(|text| text.parse::<PartialDate>().unwrap());
+        assert!(dates.is_sorted() && texts.is_sorted() && dates.map(PartialDate::code).is_sorted());
+    }
+
+    #[test]
+    fn the_dates_that_begin_by_a_day_and_end_after_it_are_its_month_and_year() {
+        for (day, periods) in [
+            ("2021-03-04", &["2021", "2021-03"][..]),
+            ("2021-03-31", &["2021"]),
+            ("2021-12-30", &["2021", "2021-12"]),
+            ("2021-12-31", &[]),
+        ] {
+            let unfinished = PartialDate::unfinished(day.parse().unwrap());
+            assert_eq!(unfinished.map(|date| date.to_string()).collect::<Vec<_>>(), periods, "{day}");
         }
     }
 

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::data::Date;
+use crate::data::{Date, PartialDate};
 
 /// A public type: its name in documents, its description and its fields in the order of the JSON.
 #[derive(Clone, Copy, Debug)]
@@ -188,6 +188,8 @@ pub enum JsonType {
     Text,
     /// `YYYY-MM-DD`.
     Date,
+    /// `YYYY-MM-DD`, `YYYY-MM` or `YYYY`.
+    PartialDate,
     /// A whole number from 0, of at most 32 bits.
     Integer,
     /// A whole number from 0, of at most 64 bits.
@@ -228,6 +230,7 @@ macro_rules! json_values {
 json_values! {
     Text: String, str;
     Date: Date;
+    PartialDate: PartialDate;
     Integer: u8, u16, u32;
     Long: u64;
     Number: f32, f64;

@@ -23,7 +23,7 @@ pub use archive::record_text::RecordText;
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};
 pub use country::Country;
-pub use date::{Date, rfc3339};
+pub use date::{Date, PartialDate, rfc3339};
 pub use import::diagnostics::{Diagnostic, NoProgress, Progress, Report, Severity};
 pub use names::Names;
 pub use schema::{Facet, Metric, Table};

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Date;
+use crate::data::PartialDate;
 use crate::data::field::model;
 
 model! {
@@ -42,7 +42,7 @@ model! {
         /// Number of startups that the firm has invested in.
         pub portfolio_count: u32,
         /// Date of the latest investment.
-        pub last_investment_on: Option<Date>,
+        pub last_investment_on: Option<PartialDate>,
         /// Other names of the firm.
         pub aliases: Vec<S> [detail],
         /// The firm in a few sentences.
@@ -143,7 +143,7 @@ model! {
         /// Number of known funding rounds.
         pub round_count: u32,
         /// Date of the latest round.
-        pub last_round_on: Option<Date>,
+        pub last_round_on: Option<PartialDate>,
         /// Firms that have invested in it.
         pub investors: Vec<Investor<S>>,
         /// Other names of the startup.
@@ -180,7 +180,7 @@ model! {
         /// Amount raised, US dollars.
         pub amount_usd: Option<u64>,
         /// Date of the announcement.
-        pub announced_on: Option<Date>,
+        pub announced_on: Option<PartialDate>,
         /// Firms that led the round; `null` if the round names none.
         pub lead_investors: Option<Vec<Reference<S>>>,
         /// Firms that joined the round, including leads.
@@ -252,7 +252,7 @@ model! {
         /// The text; `null` until the review is approved.
         pub body: Option<S>,
         /// The date it was written.
-        pub created_on: Date,
+        pub created_on: PartialDate,
     }
 
     /// A sector.

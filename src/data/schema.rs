@@ -120,6 +120,12 @@ impl Table {
         }
     }
 
+    /// Whether the values of a sort key are dates, by its index.
+    #[must_use]
+    pub fn is_date(self, key: usize) -> bool {
+        self.sort_keys()[key].ends_with("_on")
+    }
+
     /// The order of the rows in the archive, as a value of `sort`.
     #[must_use]
     pub fn default_sort(self) -> &'static str {

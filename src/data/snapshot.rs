@@ -3,6 +3,7 @@
 //! Methods that take a row panic if the table does not have it.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ use crate::data::field::model;
 use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, RecordText, SnapshotVersion,
-    Stage, Table,
+    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, PartialDate, RecordText,
+    SnapshotVersion, Stage, Table,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -190,10 +191,17 @@ impl Snapshot {
         self.archive.get(&self.table_columns(table).orders[key].ranks)
     }
 
-    /// The distinct values of a key, ascending; that of a row is at its rank. Empty for names. Dates are days, ratings
-    /// of one decimal tenths, and leaderboard metrics as in [`Snapshot::leaderboard`].
+    /// The distinct values of a key, ascending; that of a row is at its rank. Empty for names. Dates are codes
+    /// of [`PartialDate`], ratings of one decimal tenths, and leaderboard metrics as in [`Snapshot::leaderboard`].
     pub fn values(&self, table: Table, key: usize) -> &[i64] {
         self.table_columns(table).orders[key].values.as_ref().map_or(&[], |values| self.archive.get(values))
+    }
+
+    /// The rows whose ranks by a key are in a range, in the order of the key.
+    pub fn rows_of_ranks(&self, table: Table, key: usize, range: Range<u32>) -> &[u32] {
+        let (order, ranks) = (self.order(table, key, Direction::Ascending), self.ranks(table, key));
+        let start_of = |rank: u32| order.partition_point(|row| ranks[*row as usize] < rank);
+        &order[start_of(range.start)..start_of(range.end)]
     }
 
     fn facet(&self, table: Table, facet: Facet) -> Option<&FacetColumn> {
@@ -279,7 +287,7 @@ impl Snapshot {
         (self.archive.get(&self.firms.check_min_usd), self.archive.get(&self.firms.check_max_usd))
     }
 
-    /// Dates of the firms' last investments in days; [`NONE_I32`](crate::data::NONE_I32): none.
+    /// Dates of the firms' last investments, codes of [`PartialDate`]; [`NONE_I32`](crate::data::NONE_I32): none.
     pub fn last_investments(&self) -> &[i32] {
         self.archive.get(&self.firms.last_investment_on)
     }
@@ -299,26 +307,30 @@ impl Snapshot {
         self.archive.get(&self.rounds.amount_usd)
     }
 
-    /// Dates of the rounds in days; [`NONE_I32`](crate::data::NONE_I32): unknown.
+    /// Dates of the rounds, codes of [`PartialDate`]; [`NONE_I32`](crate::data::NONE_I32): unknown.
     pub fn round_dates(&self) -> &[i32] {
         self.archive.get(&self.rounds.announced_on)
     }
 
-    /// The dates of the first and the last round; `None` if no date is known.
-    pub fn round_range(&self) -> Option<(Date, Date)> {
-        // Latest first, unknown dates last.
-        let dates = self.round_dates();
-        let dated = &dates[..dates.partition_point(|day| *day != NONE_I32)];
-        Some((Date::from_days(*dated.last()?), Date::from_days(*dated.first()?)))
+    pub fn round_date(&self, row: u32) -> Option<PartialDate> {
+        known_date(self.round_dates()[row as usize])
     }
 
-    /// The date that recent activity is counted back from: that of the newest round, as far as the data goes. A round
-    /// after the release is planned or has a mistyped year.
-    pub fn activity_until(&self) -> Date {
-        let released_on = self.released_on();
+    /// The dates of the first and the last round; `None` if no date is known.
+    pub fn round_range(&self) -> Option<(PartialDate, PartialDate)> {
+        // Latest first, unknown dates last.
         let dates = self.round_dates();
-        let newest = dates.get(dates.partition_point(|day| *day > released_on.days()));
-        newest.filter(|day| **day != NONE_I32).map_or(released_on, |day| Date::from_days(*day))
+        let dated = &dates[..dates.partition_point(|date| *date != NONE_I32)];
+        Some((PartialDate::from_code(*dated.last()?), PartialDate::from_code(*dated.first()?)))
+    }
+
+    /// The date that recent activity is counted back from, from its first day: that of the newest round, as far as the
+    /// data goes. A round after the release is planned or has a mistyped year.
+    pub fn activity_until(&self) -> PartialDate {
+        let released_on = self.released_on();
+        let (dates, last) = (self.round_dates(), PartialDate::last_code(released_on));
+        let newest = dates.get(dates.partition_point(|date| *date > last));
+        newest.and_then(|date| known_date(*date)).unwrap_or(released_on.into())
     }
 
     pub fn round_startup(&self, row: u32) -> u32 {
@@ -340,6 +352,11 @@ impl Snapshot {
         let parent = self.archive.get(&self.sector_parent)[row as usize];
         (parent != NONE_U32).then_some(parent)
     }
+}
+
+/// The date of a code in a column.
+pub(crate) fn known_date(code: i32) -> Option<PartialDate> {
+    (code != NONE_I32).then(|| PartialDate::from_code(code))
 }
 
 impl fmt::Debug for Snapshot {

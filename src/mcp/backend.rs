@@ -110,6 +110,8 @@ impl ToolRelease {
         let page = list.page(&self.catalog, limit);
         let table = list.resource.table();
         let items: Vec<String> = page.rows.iter().map(|row| self.item(list, *row, &page)).collect();
+        let mut notes = call.notes.clone();
+        notes.extend(list.rows.notes.iter().map(|note| note.detail.clone()));
         let mut result = ToolResult::new().field("total", page.total.to_string());
         let query = &list.rows.query;
         if list.resource == Resource::Rounds {
@@ -117,13 +119,13 @@ impl ToolRelease {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));
         }
         if !list.group_by.group_by.is_empty() {
-            result = result.field("groups", json(&self.catalog.aggregate(query, &list.group_by).0.groups));
+            let found = self.catalog.aggregate(query, &list.group_by);
+            notes.extend(self.catalog.uncovered_groups(table, &found.0));
+            result = result.field("groups", json(&found.0.groups));
         }
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
         }
-        let mut notes = call.notes.clone();
-        notes.extend(list.rows.notes.iter().map(|note| note.detail.clone()));
         if page.total == 0 {
             match list.relaxation(&self.catalog) {
                 Some(relaxation) => {

@@ -80,7 +80,7 @@ fn object(fields: impl IntoIterator<Item = &'static Field>) -> Value {
 
 fn value(json: JsonType, is_nullable: bool) -> Value {
     let name = match json {
-        JsonType::Text | JsonType::Date => "string",
+        JsonType::Text | JsonType::Date | JsonType::PartialDate => "string",
         JsonType::Integer | JsonType::Long => "integer",
         JsonType::Number => "number",
         JsonType::Boolean => "boolean",

@@ -7,6 +7,7 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
+use crate::data::PartialDate;
 use crate::data::field::{Definition, Field, JsonType, TextFormat};
 
 pub(crate) type Objects = BTreeMap<String, Object>;
@@ -69,7 +70,7 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
         return reference(name, is_nullable, doc);
     }
     let (kind, format) = match json {
-        JsonType::Text => (Type::String, None),
+        JsonType::Text | JsonType::PartialDate => (Type::String, None),
         JsonType::Date => (Type::String, Some(KnownFormat::Date)),
         JsonType::Integer => (Type::Integer, Some(KnownFormat::Int32)),
         JsonType::Long => (Type::Integer, Some(KnownFormat::Int64)),
@@ -88,12 +89,32 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
         JsonType::Integer | JsonType::Long => Some(field.min.unwrap_or(0)),
         _ => field.min,
     };
-    let object = ObjectBuilder::new().format(format).pattern(field.pattern).minimum(min).maximum(field.max);
+    let (pattern, doc) = match json {
+        JsonType::PartialDate => (Some(PartialDate::PATTERN), Some(format!("{}{AS_KNOWN}", doc.unwrap_or_default()))),
+        _ => (field.pattern, doc),
+    };
+    let object = ObjectBuilder::new().format(format).pattern(pattern).minimum(min).maximum(field.max);
     let object = match is_nullable {
         true => object.schema_type(SchemaType::from_iter([kind, Type::Null])),
         false => object.schema_type(kind),
     };
     object.description(doc).into()
+}
+
+/// What the description of a partial date says in v3, and in v1 and v2.
+const AS_KNOWN: &str = " As exact as it is known: `2026-06-30`, `2026-06` or `2026`.";
+const FIRST_DAY: &str = " If only its month or year is known, the first day.";
+
+/// Describes the partial dates of an object as days, which they are in v1 and v2.
+pub(crate) fn describe_days(object: &mut Object) {
+    for property in object.properties.values_mut() {
+        let RefOr::T(Schema::Object(property)) = property else { continue };
+        if property.pattern.as_deref() == Some(PartialDate::PATTERN) {
+            property.pattern = None;
+            property.format = Some(SchemaFormat::KnownFormat(KnownFormat::Date));
+            property.description = property.description.take().map(|doc| doc.replace(AS_KNOWN, FIRST_DAY));
+        }
+    }
 }
 
 fn reference(name: &str, is_nullable: bool, doc: Option<String>) -> RefOr<Schema> {

@@ -143,7 +143,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
         ParamType::Range { unit: Unit::Date, bound, .. } => {
             let date = any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
             let end = if bound == Bound::Min { "first" } else { "last" };
-            doc.push_str(&format!(" A year or a month is its {end} day."));
+            doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));
             (builder, date.into(), example.into())
         }
         ParamType::Known(table, _) => {

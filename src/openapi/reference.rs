@@ -8,6 +8,7 @@ use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
 
 use crate::api::{Route, Version};
 use crate::catalog::Catalog;
+use crate::data::PartialDate;
 use crate::openapi::{BASE, Examples, document, example_of};
 
 pub(crate) struct Reference {
@@ -226,6 +227,7 @@ fn object_values(object: &utoipa::openapi::Object) -> String {
     let mut text = match (&object.enum_values, &object.format) {
         (_, Some(SchemaFormat::KnownFormat(KnownFormat::Date))) => "date".to_owned(),
         (_, Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))) => "date-time".to_owned(),
+        _ if object.pattern.as_deref() == Some(PartialDate::PATTERN) => "date, month or year".to_owned(),
         (Some(words), _) => {
             let words = words.iter().filter_map(|word| word.as_str()).map(|word| format!("`{word}`"));
             words.collect::<Vec<_>>().join(" ")

@@ -94,7 +94,10 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
 /// An object in `data`: with all of its properties, or in v3 with at least one.
 fn selectable(mut object: Object, version: Version) -> Object {
     match version {
-        Version::V1 | Version::V2 => object.required = object.properties.keys().cloned().collect(),
+        Version::V1 | Version::V2 => {
+            object.required = object.properties.keys().cloned().collect();
+            definition::describe_days(&mut object);
+        }
         Version::V3 => {
             object.required = Vec::new();
             object.min_properties = Some(1);

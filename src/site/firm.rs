@@ -5,7 +5,7 @@ use askama::Template;
 use crate::catalog::{Catalog, Filter, History, ListPosition, Query};
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, NONE_I32, NONE_U64, Table};
+use crate::data::{NONE_U64, Table};
 use crate::site::browse::{PER_PAGE, Pager, position_of, read_page};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
@@ -261,13 +261,12 @@ fn years(catalog: &Catalog, history: &History) -> Option<BarChart> {
 fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<PortfolioRow, PageError> {
     let snapshot = catalog.snapshot();
     let record: Startup = record(catalog, Table::Startups, startup)?;
-    let day = Some(snapshot.round_dates()[round as usize]).filter(|day| *day != NONE_I32);
     let amount = Some(snapshot.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64);
     Ok(PortfolioRow {
         slug: record.slug,
         name: record.name,
         stage: format::word(snapshot.round_stage(round).name()),
-        date: day.map(|day| format::day(Date::from_days(day))),
+        date: snapshot.round_date(round).map(format::day),
         amount_usd: amount,
         led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
         status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::data::{Country, Date};
+use crate::data::{Country, Date, PartialDate};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -41,16 +41,22 @@ pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
     }
 }
 
-/// `2026-11-03` as `3 Nov 2026`; any other text unchanged.
+/// `2026-11-03` as `3 Nov 2026`, `2026-11` as `Nov 2026`; any other text unchanged.
 pub(crate) fn day(date: impl Display) -> String {
     let date = date.to_string();
     let mut parts = date.splitn(3, '-');
     let (year, month, day) = (parts.next(), parts.next(), parts.next());
     let month = month.and_then(|month| month.parse::<usize>().ok()).and_then(|month| MONTHS.get(month.checked_sub(1)?));
-    match (year, month, day.and_then(|day| day.parse::<u8>().ok())) {
-        (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
+    match (year, month, day.map(|day| day.parse::<u8>())) {
+        (Some(year), Some(month), Some(Ok(day))) => format!("{day} {month} {year}"),
+        (Some(year), Some(month), None) => format!("{month} {year}"),
         _ => date,
     }
+}
+
+/// A date with its preposition: `on 3 Nov 2026`, `in Nov 2026`, `in 2026`.
+pub(crate) fn on_date(date: &PartialDate) -> String {
+    format!("{} {}", if date.is_day() { "on" } else { "in" }, day(date))
 }
 
 /// The UTC date of Unix seconds: `3 Nov 2026`.
@@ -184,6 +190,10 @@ mod tests {
         assert_eq!(counted(1_u32, "review", "reviews"), "1 review");
         assert_eq!(day("2026-11-03"), "3 Nov 2026");
         assert_eq!(day("2026-13-03"), "2026-13-03");
+        assert_eq!(
+            (day("2026-03").as_str(), day("2026").as_str(), day("2026-13").as_str()),
+            ("Mar 2026", "2026", "2026-13")
+        );
         assert_eq!(instant(1_795_305_600 + 47_130), "22 Nov 2026, 13:05 UTC");
         assert_eq!(short_day("2026-11-03"), "3 Nov");
     }

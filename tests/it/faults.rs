@@ -152,9 +152,9 @@ pub const FAULTS: &[Fault] = &[
     fault("a value_add of -2", Swap(REVIEWS, "seed,5,4,3,2", "seed,5,4,3,-2"), &["reviews.csv:2: value_add: \"-2\" is not a rating: a whole number from 1 to 5"]),
 
     // dates
-    fault("a round's date of another form", Swap(ROUNDS, "2019-05-04", "04/05/2019"), &["funding_rounds.csv:2: announced_on: \"04/05/2019\" is not a date of the form YYYY-MM-DD"]),
-    fault("a round with an invalid date", Swap(ROUNDS, "2021-02-28", "2021-02-29"), &["funding_rounds.csv:3: announced_on: \"2021-02-29\" is not a date of the form YYYY-MM-DD"]),
-    fault("a review's date of another form", Swap(REVIEWS, "2025-11-30", "2025-11"), &["reviews.csv:3: created_on: \"2025-11\" is not a date of the form YYYY-MM-DD"]),
+    fault("a round's date of another form", Swap(ROUNDS, "2019-05-04", "04/05/2019"), &["funding_rounds.csv:2: announced_on: \"04/05/2019\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
+    fault("a round with an invalid date", Swap(ROUNDS, "2021-02-28", "2021-02-29"), &["funding_rounds.csv:3: announced_on: \"2021-02-29\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
+    fault("a review's date of another form", Swap(REVIEWS, "2025-11-30", "2025-11-"), &["reviews.csv:3: created_on: \"2025-11-\" is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026"]),
 
     // required fields
     fault("a round without a startup", Swap(ROUNDS, "r-3,lomar", "r-3,"), &["funding_rounds.csv:4: startup: is empty; every row needs a value"]),

@@ -10,6 +10,7 @@ mod confirmation;
 mod contact;
 mod cost;
 mod crash;
+mod dates;
 mod docs;
 mod etag;
 mod faults;

@@ -233,6 +233,45 @@ fn years_that_the_data_hardly_covers_are_not_zero() {
     // 2017 is covered and has no round of the firm; its round of 2019 is known.
     assert!(page.contains("Not covered by the data: 2016, 2018."), "{page}");
     assert_eq!(page.matches("<td class=\"right\">not covered</td>").count(), 2);
+
+    let uncovered = |path: &str| -> Vec<String> {
+        let json = client.get(path).json();
+        let warnings = json["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+        let details = warnings.iter().map(|warning| warning["detail"].as_str().unwrap().to_owned());
+        details.filter(|detail| detail.contains("not covered")).collect()
+    };
+    let rest = "of 94 dated funding rounds are of then; the data covers 2015 to 2017";
+    for (query, expected) in [
+        ("funding-rounds?since=2016&until=2016", Some(format!("2016 is not covered: 2 {rest}"))),
+        (
+            "funding-rounds?since=2018-05&until=2019-03&stage=debt",
+            Some(format!("2018 to 2019 are not covered: 1 {rest}")),
+        ),
+        ("funding-rounds?since=2018", Some(format!("years from 2018 are not covered: 1 {rest}"))),
+        ("startups?last_round_until=2010", Some(format!("years up to 2010 are not covered: 0 {rest}"))),
+        ("vcs?active_since=2016&active_until=2016", Some(format!("2016 is not covered: 2 {rest}"))),
+        (
+            "funding-rounds/aggregate?group_by=stage&since=2030",
+            Some(format!("years from 2030 are not covered: 0 {rest}")),
+        ),
+        ("funding-rounds?since=2016&until=2017", None),
+        ("funding-rounds?until=2015", None),
+        ("funding-rounds", None),
+        ("reviews?since=2016&until=2016", None),
+    ] {
+        assert_eq!(uncovered(&format!("/api/v3/{query}")), expected.into_iter().collect::<Vec<_>>(), "{query}");
+    }
+    let detail = "the data has few funding rounds of then, so that counts say little";
+    let groups = uncovered("/api/v3/funding-rounds/aggregate?group_by=year");
+    assert_eq!(groups, [format!("2016, 2019 are not covered: {detail}")]);
+    let groups = uncovered("/api/v3/funding-rounds/aggregate?group_by=quarter&since=2016&until=2017");
+    assert_eq!(groups, [format!("2016 is not covered: {detail}")]);
+    assert_eq!(uncovered("/api/v3/funding-rounds/aggregate?group_by=stage"), [""; 0]);
+    let tools = TestTools::of(catalog);
+    let found = tools.call(Tool::GetFundingRounds, &json!({ "count_by": "year", "since": "2018" })).unwrap();
+    let notes: Vec<String> = serde_json::from_value(found["notes"].clone()).unwrap();
+    assert!(notes.contains(&format!("years from 2018 are not covered: 1 {rest}")), "{notes:?}");
+    assert!(notes.contains(&format!("2019 is not covered: {detail}")), "{notes:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::catalog::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
 use crate::data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use crate::data::model::Reference;
-use crate::data::{Date, Snapshot, Table};
+use crate::data::{PartialDate, Snapshot, Table};
 
 use crate::catalog::json::{Fields, record};
 
@@ -25,7 +25,7 @@ model! {
         /// Number of rounds that both firms joined.
         shared_rounds: u32 [min(1)],
         /// Date of the latest shared round.
-        last_shared_on: Option<Date>,
+        last_shared_on: Option<PartialDate>,
     }
 
     /// A firm with how well it matches a startup.

@@ -14,6 +14,8 @@ pub(crate) const MAX_NAMES: usize = 200;
 pub enum Fields {
     /// The default fields of a list, or all of a single record.
     Default,
+    /// The same for v1 and v2, whose dates are days: of a month or a year the first.
+    DefaultWithDays,
     All,
     /// Exactly these: ascending indexes into the [`FieldSet`], each with the selected part of the field.
     Some(Vec<(usize, FieldMask)>),

@@ -1,15 +1,23 @@
 //! Records as JSON: slices of the stored text, by the selected fields.
 
 use crate::catalog::Catalog;
-use crate::data::field::Field;
+use crate::data::field::{Field, JsonType};
 use crate::data::{Facet, RecordText, Table};
 
 use crate::catalog::json::{FieldMask, Fields};
+
+/// Lengths of the JSON of a year and of a month of a year.
+const YEAR_LENGTH: usize = "\"2026\"".len();
+const MONTH_LENGTH: usize = "\"2026-06\"".len();
 
 /// Writes one record. `full`: without a selection all fields, as for single records.
 pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
     let record = catalog.snapshot().record(table, row);
     match fields {
+        Fields::DefaultWithDays => {
+            write_with_days(out, table, record, if full { table.fields().len() } else { table.default_fields().len() });
+            out.push(b'}');
+        }
         Fields::Default if !full => {
             out.extend_from_slice(record.head(table.default_fields().len()));
             out.push(b'}');
@@ -48,7 +56,7 @@ pub(crate) fn write_with_computed(
     let start = out.len();
     let separate = |out: &mut Vec<u8>| out.push(if out.len() == start { b'{' } else { b',' });
     match fields {
-        Fields::Default | Fields::All => {
+        Fields::Default | Fields::DefaultWithDays | Fields::All => {
             write(out, catalog, table, row, fields, false);
             out.pop();
             for (field, json) in computed.iter().filter(|(field, json)| !is_absent(field, json)) {
@@ -76,6 +84,28 @@ pub(crate) fn write_with_computed(
         }
     }
     out.push(b'}');
+}
+
+/// Writes the first `fields` fields without the closing brace, each month or year as its first day.
+fn write_with_days(out: &mut Vec<u8>, table: Table, record: RecordText<'_>, fields: usize) {
+    let text = record.head(fields);
+    let mut start = 0;
+    for (index, field) in table.fields()[..fields].iter().enumerate() {
+        if !matches!(field.json, JsonType::PartialDate) {
+            continue;
+        }
+        let rest = match record.value(table, index).len() {
+            YEAR_LENGTH => "-01-01",
+            MONTH_LENGTH => "-01",
+            _ => continue,
+        };
+        // Before the closing quote.
+        let end = record.ends[index] as usize - 1;
+        out.extend_from_slice(&text[start..end]);
+        out.extend_from_slice(rest.as_bytes());
+        start = end;
+    }
+    out.extend_from_slice(&text[start..]);
 }
 
 /// Writes the selected part of one field, with its name.

@@ -1,8 +1,9 @@
 //! The points of a firm, from the sets and columns of the snapshot.
 
 use crate::data::archive::facet_column::Bits;
+use crate::data::snapshot::known_date;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Date, Facet, NONE_I32, NONE_U64, Snapshot, Stage, StartupStatus, Table};
+use crate::data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
 
 use crate::catalog::matching::Reason;
 use crate::catalog::{Filter, FirmMatch, MatchQuery, RowFilter};
@@ -59,7 +60,7 @@ pub(crate) struct MatchScorer<'a> {
     snapshot: &'a Snapshot,
     query: &'a MatchQuery,
     /// The date that activity is counted back from.
-    until: Date,
+    until: PartialDate,
     stage: Option<QueryPart<'a>>,
     sector: Option<QueryPart<'a>>,
     country: Option<QueryPart<'a>>,
@@ -165,12 +166,12 @@ impl<'a> MatchScorer<'a> {
 
     /// Days from the last investment to the newest round of the data.
     fn age(&self, row: u32) -> Option<i64> {
-        Some(i64::from(self.until.days()) - i64::from(self.last_investment(row)?))
+        let days = |date: PartialDate| i64::from(date.first_day().days());
+        Some(days(self.until) - days(self.last_investment(row)?))
     }
 
-    /// The day of the last investment.
-    fn last_investment(&self, row: u32) -> Option<i32> {
-        Some(self.snapshot.last_investments()[row as usize]).filter(|day| *day != NONE_I32)
+    fn last_investment(&self, row: u32) -> Option<PartialDate> {
+        known_date(self.snapshot.last_investments()[row as usize])
     }
 
     /// The share of reviewers who got an answer, in tenths of a percent.
@@ -229,9 +230,9 @@ impl<'a> MatchScorer<'a> {
                 (None, None) => "check size unknown".to_owned(),
             },
             Reason::Activity => match self.last_investment(row) {
-                Some(day) => {
-                    let date = Date::from_days(day);
-                    format!("last invested on {date}; the newest round of the data is of {}", self.until)
+                Some(date) => {
+                    let on = if date.is_day() { "on" } else { "in" };
+                    format!("last invested {on} {date}; the newest round of the data is of {}", self.until)
                 }
                 None => "no dated investment known".to_owned(),
             },

@@ -24,13 +24,7 @@ impl ParamParser<'_> {
             let ParamType::Range { key, bound: Bound::Min, unit } = min.kind else { continue };
             let is_maximum = |parameter: &Parameter| matches!(parameter.kind, ParamType::Range { key: other, bound: Bound::Max, .. } if other == key);
             let Some((max, high)) = given.iter().find(|(parameter, _)| is_maximum(parameter)) else { continue };
-            let index = self.resource.table().sort_key(key);
-            let ranges = self.filters.iter().filter_map(|filter| match filter {
-                Filter::Range { key, min, max } if *key == index => Some((*min, *max)),
-                _ => None,
-            });
-            let (least, most) =
-                ranges.fold((i64::MIN, i64::MAX), |(least, most), (min, max)| (least.max(min), most.min(max)));
+            let (least, most) = self.bounds_of(key);
             if least <= most {
                 continue;
             }
@@ -44,6 +38,16 @@ impl ParamParser<'_> {
             ));
         }
         details
+    }
+
+    /// The least and the greatest value of a sort key that all filters admit.
+    pub(super) fn bounds_of(&self, key: &str) -> (i64, i64) {
+        let index = self.resource.table().sort_key(key);
+        let ranges = self.filters.iter().filter_map(|filter| match filter {
+            Filter::Range { key, min, max } if *key == index => Some((*min, *max)),
+            _ => None,
+        });
+        ranges.fold((i64::MIN, i64::MAX), |(least, most), (min, max)| (least.max(min), most.min(max)))
     }
 
     /// Values that are all excluded.

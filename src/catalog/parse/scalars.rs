@@ -19,7 +19,8 @@ pub(crate) fn parse_uint(text: &str) -> Option<u64> {
 const UNITS: [(usize, &[&str]); 4] =
     [(0, &[""]), (3, &["k", "thousand"]), (6, &["m", "mn", "mm", "million"]), (9, &["b", "bn", "billion"])];
 
-/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`.
+/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`. `500.000`
+/// is none: it may be 500 or 500,000.
 pub(crate) fn parse_amount(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
@@ -32,7 +33,8 @@ pub(crate) fn parse_amount(text: &str) -> Option<u64> {
     };
     // `1.5` of a dollar, or `0.0005k`, is not a whole number.
     let fraction_digits = fraction.trim_end_matches('0');
-    if (number.contains('.') && fraction.is_empty()) || fraction_digits.len() > *zeros {
+    let is_ambiguous = *zeros == 0 && fraction.len() == 3;
+    if (number.contains('.') && fraction.is_empty()) || fraction_digits.len() > *zeros || is_ambiguous {
         return None;
     }
     let mut groups = whole.split(',');
@@ -66,19 +68,31 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM` or `YYYY`.
+/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`.
 ///
 /// # Errors
 /// What is wrong, without the text, with a date that is accepted.
 pub(crate) fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
-    let day = text.split_once(['T', 't', ' ']).map_or(text, |(day, _)| day);
+    let form = || {
+        "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2"
+            .to_owned()
+    };
+    if let Some((year, quarter)) = parse_quarter(text) {
+        let month = if bound == Bound::Min { quarter * 3 - 2 } else { quarter * 3 };
+        return parse_date(&format!("{year:04}-{month:02}"), bound);
+    }
+    let day = match text.split_once(['T', 't', ' ']) {
+        Some((day, time)) if day.len() == 10 && is_time(time) => day,
+        Some(_) => return Err(form()),
+        None => text,
+    };
     let parts: Vec<Option<u64>> = day.split('-').map(parse_uint).collect();
     let widths: Vec<usize> = day.split('-').map(str::len).collect();
     let (year, month, day) = match (parts.as_slice(), widths.as_slice()) {
         ([Some(year)], [4]) => (*year, None, None),
         ([Some(year), Some(month)], [4, 2]) => (*year, Some(*month), None),
         ([Some(year), Some(month), Some(day)], [4, 2, 2]) => (*year, Some(*month), Some(*day)),
-        _ => return Err("is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30 or 2026".to_owned()),
+        _ => return Err(form()),
     };
     let default_month = if bound == Bound::Min { 1 } else { 12 };
     let month = month.unwrap_or(default_month);
@@ -90,6 +104,25 @@ pub(crate) fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
     date(day).ok_or_else(|| {
         format!("is not a date: that month has the days 01 to {last}, such as {year:04}-{month:02}-{last}")
     })
+}
+
+/// Parses a quarter of a year: `2014-Q3`, `2014 Q3`, `2014Q3`, `Q3 2014`.
+fn parse_quarter(text: &str) -> Option<(u64, u64)> {
+    let text = text.to_ascii_lowercase();
+    let is_space = |char: char| matches!(char, ' ' | '-');
+    let (year, quarter) = match text.strip_prefix('q') {
+        Some(rest) => rest.split_once(is_space).map(|(quarter, year)| (year, quarter))?,
+        None => text.split_once('q').map(|(year, quarter)| (year.trim_end_matches(is_space), quarter))?,
+    };
+    let quarter = parse_uint(quarter).filter(|quarter| (1..=4).contains(quarter))?;
+    Some((parse_uint(year).filter(|_| year.len() == 4)?, quarter))
+}
+
+/// Whether a text is a time of day, perhaps with an offset: `12:00`, `12:00:00.000Z`, `12:00+02:00`.
+fn is_time(text: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_digit() || matches!(char, ':' | '.' | '+' | '-' | 'z' | 'Z');
+    matches!(text.as_bytes(), [b'0'..=b'9', b'0'..=b'9', b':', b'0'..=b'9', b'0'..=b'9', ..])
+        && text.chars().all(is_part)
 }
 
 #[cfg(test)]
@@ -109,26 +142,35 @@ mod tests {
             ("USD 2.50 Million", 2_500_000),
             ("1,250.5k", 1_250_500),
             ("7.0", 7),
+            ("7.00", 7),
+            ("1.125m", 1_125_000),
+            ("1.500k", 1_500),
             ("0", 0),
             ("99999999999999999999999", u64::MAX),
         ] {
             assert_eq!(parse_amount(text), Some(amount), "{text}");
         }
-        for text in
-            ["", "m", "$", "-5", "+5", "1.5", "1e6", "5x", "1,00", "1000,000", ",000", "1.", ".5m", "1.2.3m", "½"]
-        {
+        for text in [
+            "", "m", "$", "-5", "+5", "1.5", "1e6", "5x", "1,00", "1000,000", ",000", "1.", ".5m", "1.2.3m", "½",
+            "500.000", "$1.000",
+        ] {
             assert_eq!(parse_amount(text), None, "{text}");
         }
     }
 
     #[test]
-    fn a_year_or_a_month_is_its_first_or_last_day() {
+    fn a_year_a_quarter_or_a_month_is_its_first_or_last_day() {
         for (text, first, last) in [
             ("2014", "2014-01-01", "2014-12-31"),
             ("2014-05", "2014-05-01", "2014-05-31"),
             ("2024-02", "2024-02-01", "2024-02-29"),
             ("2014-05-04", "2014-05-04", "2014-05-04"),
             ("2014-05-04T12:00:00Z", "2014-05-04", "2014-05-04"),
+            ("2014-05-04 23:59", "2014-05-04", "2014-05-04"),
+            ("2014-Q1", "2014-01-01", "2014-03-31"),
+            ("2014 q3", "2014-07-01", "2014-09-30"),
+            ("2014Q4", "2014-10-01", "2014-12-31"),
+            ("Q2 2014", "2014-04-01", "2014-06-30"),
         ] {
             let read = |bound| parse_date(text, bound).unwrap().to_string();
             assert_eq!((read(Bound::Min).as_str(), read(Bound::Max).as_str()), (first, last), "{text}");
@@ -146,6 +188,12 @@ mod tests {
             ("2014-1-1", "YYYY-MM-DD"),
             ("14", "YYYY-MM-DD"),
             ("yesterday", "YYYY-MM-DD"),
+            ("2014 Q5", "2026-Q2"),
+            ("2014 H1", "YYYY-MM-DD"),
+            ("2014 or later", "YYYY-MM-DD"),
+            ("2014-05 Tuesday", "YYYY-MM-DD"),
+            ("2014-05-04 Sunday", "YYYY-MM-DD"),
+            ("14Q3", "YYYY-MM-DD"),
         ] {
             let error = parse_date(text, Bound::Min).unwrap_err();
             assert!(error.contains(detail), "{text}: {error}");

@@ -10,7 +10,7 @@ use crate::data::derive::sort_order::{Permutation, sort_prefix};
 use crate::data::import::Dataset;
 use crate::data::import::rows::{Investor, Person};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, CountrySource, Date, OrganizationKind, Stage};
+use crate::data::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
@@ -26,7 +26,7 @@ pub(crate) struct FirmStats {
     pub investment_count: u32,
     pub recent_investments: u32,
     pub portfolio_count: u32,
-    pub last_investment_on: Option<Date>,
+    pub last_investment_on: Option<PartialDate>,
     /// Firms with the number of shared rounds, highest first.
     pub top_co_investors: Vec<(u32, u32)>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct FirmStats {
 pub(crate) struct StartupStats {
     pub total_raised_usd: Option<u64>,
     pub round_count: u32,
-    pub last_round_on: Option<Date>,
+    pub last_round_on: Option<PartialDate>,
     /// In order of their first round, without duplicates. `lead`: whether the firm led any round, `None` if it is not
     /// known to have led one and a round names no lead.
     pub investors: Vec<Investor>,
@@ -133,7 +133,7 @@ fn startups(dataset: &Dataset) -> Vec<StartupStats> {
 fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     let released_on = dataset.meta.released_on;
     // As `Snapshot::activity_until`.
-    let dates = dataset.rounds.iter().filter_map(|round| round.announced_on);
+    let dates = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.first_day()));
     let until = dates.filter(|date| *date <= released_on).max().unwrap_or(released_on);
     let mut firms = vec![FirmStats::default(); dataset.firms.len()];
     let mut stages = vec![0_u16; dataset.firms.len()];
@@ -143,7 +143,7 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             let stats = &mut firms[investor.firm as usize];
             stats.investment_count += 1;
             stats.last_investment_on = stats.last_investment_on.max(round.announced_on);
-            let age = round.announced_on.map(|date| until.days() - date.days());
+            let age = round.announced_on.map(|date| until.days() - date.first_day().days());
             stats.recent_investments += u32::from(age.is_some_and(|age| (0..=RECENT_DAYS).contains(&age)));
             stages[investor.firm as usize] |= 1 << round.stage.index();
             joined[investor.firm as usize].push(row as u32);

@@ -97,7 +97,7 @@ pub fn assess(dataset: &Dataset) -> Vec<FirmScore> {
     let weights: Vec<f64> = approved
         .iter()
         .map(|review| {
-            let age = (dataset.meta.released_on.days() - review.created_on.days()).max(0);
+            let age = (dataset.meta.released_on.days() - review.created_on.first_day().days()).max(0);
             0.5_f64.powf(f64::from(age) / HALF_LIFE_DAYS)
         })
         .collect();

@@ -12,7 +12,7 @@ use crate::data::import::csv_table::Columns;
 use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::data::import::website;
 use crate::data::vocabulary::{Vocabulary, with_article};
-use crate::data::{Country, Date};
+use crate::data::{Country, PartialDate};
 
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
@@ -252,8 +252,10 @@ impl CsvRow<'_, '_> {
         self.read(column, read, "is neither `true` nor `false`")
     }
 
-    pub(crate) fn date(&mut self, column: &'static str) -> Option<Date> {
-        self.read(column, |text| text.parse().ok(), "is not a date of the form YYYY-MM-DD")
+    /// A date, or the month or year if no more is known.
+    pub(crate) fn date(&mut self, column: &'static str) -> Option<PartialDate> {
+        let rule = "is not a date of the form YYYY-MM-DD, YYYY-MM or YYYY, such as 2026-06-30, 2026-06 or 2026";
+        self.read(column, |text| text.parse().ok(), rule)
     }
 }
 

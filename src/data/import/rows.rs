@@ -4,7 +4,7 @@
 
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
-use crate::data::{Country, Date, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::data::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sector {
@@ -134,9 +134,9 @@ fn reject_path(row: &mut CsvRow<'_, '_>, slug: &str) {
 }
 
 /// A date with a warning if it is after the release: a planned round may be known, but it is more often a mistyped year.
-fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<Date> {
+fn past_date(row: &mut CsvRow<'_, '_>, column: &'static str, released_on: Option<Date>) -> Option<PartialDate> {
     let date = row.date(column)?;
-    if let Some(released_on) = released_on.filter(|released_on| date > *released_on) {
+    if let Some(released_on) = released_on.filter(|released_on| date.first_day() > *released_on) {
         row.warning(column, format!("{date} is after the release, {released_on}"));
     }
     Some(date)
@@ -163,7 +163,7 @@ pub struct Round {
     pub startup: u32,
     pub stage: Stage,
     pub amount_usd: Option<u64>,
-    pub announced_on: Option<Date>,
+    pub announced_on: Option<PartialDate>,
     /// Leads first, without duplicates.
     pub investors: Vec<Investor>,
 }
@@ -254,7 +254,7 @@ pub struct Review {
     pub title: Option<String>,
     pub body: Option<String>,
     pub status: ReviewStatus,
-    pub created_on: Date,
+    pub created_on: PartialDate,
 }
 
 impl TableRow for Review {

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Random;
 
 /// Writes a small dataset of extreme and unlucky values: amounts from 0 to a thousand trillion, the first and last years,
+/// dates that are months or years,
 /// names of cities that differ in accents or have commas, sectors in a deep tree, and much that is not known.
 pub(super) fn write(folder: &Path) {
     let mut random = Random(3);
@@ -19,7 +20,24 @@ pub(super) fn write(folder: &Path) {
     const YEARS: [&str; 5] = ["", "1000", "1999", "2020", "9999"];
     const SITES: [&str; 4] = ["", "https://www.One.example/a", "http://one.example:8080", "https://two.example"];
     const USD: [&str; 7] = ["", "", "0", "1", "2", "1000000", "1000000000000000"];
-    const DATES: [&str; 7] = ["", "1000-01-01", "1999-12-31", "2000-01-01", "2020-03-31", "2020-04-01", "9999-12-31"];
+    const DATES: [&str; 16] = [
+        "",
+        "1000-01-01",
+        "1999",
+        "1999-12",
+        "1999-12-31",
+        "2000",
+        "2000-01-01",
+        "2020",
+        "2020-01",
+        "2020-02",
+        "2020-02-29",
+        "2020-03-31",
+        "2020-04",
+        "2020-04-01",
+        "9999",
+        "9999-12-31",
+    ];
     let several = |prefix: &'static str, end: usize, random: &mut Random| -> String {
         let values: BTreeSet<String> = (0..random.below(4)).map(|_| format!("{prefix}{}", random.below(end))).collect();
         values.into_iter().collect::<Vec<_>>().join("|")
