@@ -36,30 +36,42 @@ impl Catalog {
     }
 
     /// The other records that `text` may mean if it was read as `row`: those of the same name, and larger ones whose names
-    /// begin with it; largest first.
+    /// begin with it or have it as their initials; largest first.
     pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
-        let folded = fold(text);
         // Of slugs with several words, which are copied, not guessed, none is looked up.
-        if folded.is_empty() || (text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row))) {
+        if text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row)) {
             return Vec::new();
         }
-        let Some(key) = table.sort_keys().iter().position(|key| *key == "name") else { return Vec::new() };
-        let order = self.snapshot().order(table, key, Direction::Ascending);
-        let name_of = |row: u32| fold(self.snapshot().name(table, row));
-        let start = order.partition_point(|row| name_of(*row) < folded);
-        let own = self.size(table, row);
-        let mut found: Vec<(u32, u32)> = Vec::new();
-        for other in order[start..].iter().copied().take(MAX_READ) {
-            let name = name_of(other);
-            let Some(rest) = name.strip_prefix(folded.as_str()) else { break };
-            let is_namesake = rest.is_empty() || rest.starts_with(' ');
-            let size = self.size(table, other);
-            if other != row && is_namesake && (rest.is_empty() || size > own) {
-                found.push((size, other));
+        let (folded, own) = (fold(text), self.size(table, row));
+        let mut others = self.short_for(table, &folded);
+        let is_same = |other: u32| fold(self.snapshot().name(table, other)) == folded;
+        others.retain(|other| *other != row && (self.size(table, *other) > own || is_same(*other)));
+        others
+    }
+
+    /// The records of which a folded text is the name, its first words or its initials; largest first.
+    pub(crate) fn short_for(&self, table: Table, folded: &str) -> Vec<u32> {
+        let Some(key) = table.sort_keys().iter().position(|key| *key == "name").filter(|_| !folded.is_empty()) else {
+            return Vec::new();
+        };
+        let snapshot = self.snapshot();
+        let order = snapshot.order(table, key, Direction::Ascending);
+        let name_of = |row: u32| fold(snapshot.name(table, row));
+        let start = order.partition_point(|row| name_of(*row).as_str() < folded);
+        let mut found: Vec<u32> = Vec::new();
+        for row in order[start..].iter().copied().take(MAX_READ) {
+            match name_of(row).strip_prefix(folded) {
+                Some(rest) if rest.is_empty() || rest.starts_with(' ') => found.push(row),
+                Some(_) => {}
+                None => break,
             }
         }
-        found.sort_unstable_by_key(|(size, other)| (Reverse(*size), *other));
-        found.into_iter().map(|(_, other)| other).collect()
+        if let Some(index) = self.text_index(table) {
+            found.extend(index.rows_with_initials(&snapshot.names(table), folded, MAX_READ));
+        }
+        found.sort_unstable_by_key(|row| (Reverse(self.size(table, *row)), *row));
+        found.dedup();
+        found
     }
 
     /// How large a record is: the portfolio of a firm, the rounds of a startup.
@@ -78,6 +90,12 @@ impl Catalog {
         let listed = others.iter().take(MAX_LISTED);
         let listed: Vec<String> =
             listed.map(|other| format!("{} ({})", slug(*other), grouped(self.size(table, *other)))).collect();
+        let chosen = format!("`{parameter}` was read as {}", self.slug_and_size(table, row));
+        (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
+    }
+
+    /// A record with its size: `alder (12 startups)`.
+    pub(crate) fn slug_and_size(&self, table: Table, row: u32) -> String {
         let size = self.size(table, row);
         let unit = match (table, size) {
             (Table::Firms, 1) => "startup",
@@ -85,7 +103,6 @@ impl Catalog {
             (_, 1) => "round",
             _ => "rounds",
         };
-        let chosen = format!("`{parameter}` was read as {} ({} {unit})", slug(row), grouped(size));
-        (!listed.is_empty()).then(|| format!("{chosen}; also {}", listed.join(", ")))
+        format!("{} ({} {unit})", self.snapshot().slug(table, row), grouped(size))
     }
 }

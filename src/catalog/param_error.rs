@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::data::field::model;
+use crate::data::fold::fold;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
 use crate::data::{Country, Metric, Table};
 use crate::search::nearest;
@@ -106,7 +107,7 @@ impl ParameterError {
         Self { code: "no_match", ..Self::invalid(parameter, relaxation.detail(parameter)) }
     }
 
-    /// A warning: the field that a parameter filters by is unknown for most records.
+    /// A warning: the field that a parameter reads is unknown for most records, or the data has few rounds of its years.
     pub(crate) fn low_coverage(parameter: &str, detail: String) -> Self {
         Self { code: "low_coverage", ..Self::invalid(parameter, detail) }
     }
@@ -227,16 +228,20 @@ pub(crate) fn shortened(value: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
+/// The tables whose records a parameter names, if a name may be that of several.
+fn tables_of(parameter: &Parameter) -> &'static [Table] {
+    match parameter.kind {
+        ParamType::Records(Table::Firms, _) => &[Table::Firms],
+        ParamType::Records(Table::Startups, _) => &[Table::Startups],
+        ParamType::Organizations => &[Table::Firms, Table::Startups],
+        _ => &[],
+    }
+}
+
 /// A name that several records have, none of them as its slug.
 fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
-    let tables: &[Table] = match &parameter.kind {
-        ParamType::Records(Table::Sectors, _) => return None,
-        ParamType::Records(table, _) => &[*table],
-        ParamType::Organizations => &[Table::Firms, Table::Startups],
-        _ => return None,
-    };
     let mut slugs = Vec::new();
-    for table in tables {
+    for table in tables_of(parameter) {
         let Named::Several(rows) = catalog.named(*table, value) else { continue };
         slugs.extend(rows.iter().map(|row| catalog.snapshot().slug(*table, *row)));
     }
@@ -251,6 +256,20 @@ fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Opt
     Some(ParameterError { code: "ambiguous_value", ..error })
 }
 
+/// A text that is no name, but the first words or the initials of names: `NEA` of New Enterprise Associates.
+fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
+    let folded = fold(value);
+    let of_table = |table: Table| catalog.short_for(table, &folded).into_iter().map(move |row| (table, row));
+    let found: Vec<(Table, u32)> = tables_of(parameter).iter().copied().flat_map(of_table).collect();
+    let slug = |(table, row): &(Table, u32)| catalog.snapshot().slug(*table, *row);
+    let listed = found.iter().take(MAX_EXAMPLES).map(|(table, row)| catalog.slug_and_size(*table, *row));
+    let listed: Vec<String> = listed.collect();
+    let detail = format!("`{}` is not a name of this snapshot; it may mean {}", shortened(value), listed.join(", "));
+    let accepted = found.iter().take(MAX_ACCEPTED).map(slug).collect();
+    let largest = slug(found.first()?).to_owned();
+    Some(ParameterError::unknown_value(parameter.name, detail, Some(largest), Some(accepted)))
+}
+
 /// `suggest`: whether to look for the nearest value; `searches`: how many searches for a name that may take.
 fn unknown_value(
     catalog: &Catalog,
@@ -260,6 +279,9 @@ fn unknown_value(
     searches: &mut usize,
 ) -> ParameterError {
     if let Some(error) = ambiguous_value(catalog, parameter, value) {
+        return error;
+    }
+    if let Some(error) = suggest.then(|| short_name(catalog, parameter, value)).flatten() {
         return error;
     }
     let mut nearest_slug = |table: Table| {

@@ -7,7 +7,7 @@
 
 use once_cell::sync::Lazy;
 
-use crate::data::vocabulary::Vocabulary;
+use crate::data::vocabulary::{Vocabulary, normal};
 use crate::data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 use crate::catalog::parse::scalars::Bound;
@@ -175,12 +175,14 @@ pub struct Terms {
     pub names: fn() -> Vec<&'static str>,
     /// The canonical name and the index of the term that a text names.
     pub read: fn(&str) -> Option<(&'static str, u32)>,
+    /// Whether a text means less than the term that it names.
+    pub is_narrower: fn(&str) -> bool,
 }
 
 impl Terms {
     const fn of<V: Vocabulary>() -> Self {
         let read = |text: &str| V::read(text).map(|term| (term.name(), term.index() as u32));
-        Self { noun: V::NOUN, names: V::names, read }
+        Self { noun: V::NOUN, names: V::names, read, is_narrower: |text| V::is_narrower(&normal(text)) }
     }
 }
 

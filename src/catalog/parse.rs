@@ -181,11 +181,7 @@ impl ParamParser<'_> {
 
     fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
-            ParamType::Terms(terms, facet) => {
-                let read =
-                    |text: &str| (terms.read)(text).map(|(name, index)| (name.to_owned(), index)).into_iter().collect();
-                self.any_of(parameter, facet, values, read);
-            }
+            ParamType::Terms(terms, facet) => self.terms(parameter, terms, facet, values),
             ParamType::Countries => self.countries(parameter, values),
             ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
             ParamType::Rows(_) => self.rows(parameter, values),

@@ -14,6 +14,8 @@ use crate::search::{CLOSE_SCORE, Candidates};
 
 /// The maximum length of a text that is compared, in bytes.
 const MAX_LENGTH: usize = 128;
+/// Maximum number of cities or titles that a mistyped one is compared with, the most frequent ones: some two milliseconds.
+const MAX_TERMS: usize = 20_000;
 /// The number of search results whose slugs are compared.
 const COMPARED_RESULTS: usize = 100;
 
@@ -29,34 +31,32 @@ impl Catalog {
     /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; of equally similar ones that
     /// of most rows.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
-        let snapshot = self.snapshot();
         if facet == Facet::Website {
-            return self.nearest_website(table, text);
+            return self.nearest_host(table, &website::host(text));
         }
+        let snapshot = self.snapshot();
         let index = Facet::LISTED.iter().position(|known| *known == facet)?;
         let (values, candidates) = self.terms[table as usize][index].get_or_init(|| {
             let rows = |value: u32| snapshot.facet_count(table, facet, value);
             let mut terms: Vec<(u32, &str)> =
                 (0..).zip(snapshot.terms(facet)).filter(|(value, _)| rows(*value) > 0).collect();
             terms.sort_by_key(|(value, _)| Reverse(rows(*value)));
+            terms.truncate(MAX_TERMS);
             let (values, texts): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
             (values, Candidates::new(texts))
         });
         self.term_name(facet, values[candidates.nearest(text)?])
     }
 
-    /// The website one edit away. Almost every record has one of its own, too many to compare them all.
-    fn nearest_website(&self, table: Table, text: &str) -> Option<String> {
+    /// The host of a row of the table that is one edit away. Nearly every record has a host of its own: they are looked up,
+    /// not compared one by one.
+    fn nearest_host(&self, table: Table, host: &str) -> Option<String> {
         let snapshot = self.snapshot();
-        let host = website::host(text);
-        if max_edits(&host) == 0 {
-            return None;
-        }
-        let website = |index: usize| snapshot.term(Facet::Website, index as u32).unwrap_or_default();
-        let near = within_one_edit(&host, snapshot.terms(Facet::Website).count(), website);
-        let rows = |index: &usize| snapshot.facet_count(table, Facet::Website, *index as u32);
-        let of_table = near.map(|(_, index)| index).filter(|index| rows(index) > 0);
-        of_table.max_by_key(rows).map(|index| website(index).to_owned())
+        let count = snapshot.facet_values(table, Facet::Website);
+        let host_at = |index: usize| snapshot.term(Facet::Website, index as u32).unwrap_or_default();
+        let mut near = within_one_edit(host, count as usize, host_at).filter(|_| max_edits(host) > 0);
+        let is_of_table = |index: usize| snapshot.facet_count(table, Facet::Website, index as u32) > 0;
+        near.find(|(_, index)| is_of_table(*index)).map(|(_, index)| host_at(index).to_owned())
     }
 
     fn term_name(&self, facet: Facet, value: u32) -> Option<String> {

@@ -24,6 +24,9 @@ struct Table {
     names: Vec<(String, Country)>,
 }
 
+/// Folded names that mean less than the country they are read as: a part of it, or it or another one.
+const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland", "wales"];
+
 /// The codes and usual names of the countries that the crate calls otherwise.
 fn usual_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     pairs(include_str!("country_names.txt"))
@@ -110,6 +113,11 @@ impl Country {
         let folded = fold(text);
         let found = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?));
         found.copied()
+    }
+
+    /// Whether a name means less than the country that it is read as.
+    pub fn is_narrower(text: &str) -> bool {
+        NARROWER.contains(&fold(text).as_str())
     }
 
     /// Reads an uppercase alpha-2 code.

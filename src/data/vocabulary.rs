@@ -19,6 +19,12 @@ pub trait Vocabulary: Copy + Sized + 'static {
         None
     }
 
+    /// Whether an accepted spelling, in normal form, means less than the value: Series E is one of several stages that are
+    /// `series-d-plus`.
+    fn is_narrower(_text: &str) -> bool {
+        false
+    }
+
     /// Reads a value in any letter case, with space, `_` or `-` between its words.
     fn read(text: &str) -> Option<Self> {
         let normal = normal(text);
@@ -56,7 +62,7 @@ pub fn with_article(noun: &str) -> String {
 }
 
 macro_rules! vocabulary {
-    ($(#[$doc:meta])* $type:ident, $noun:literal, { $($(#[$value_doc:meta])* $value:ident = $name:literal),+ $(,)? } $(, $synonym:expr)?) => {
+    ($(#[$doc:meta])* $type:ident, $noun:literal, { $($(#[$value_doc:meta])* $value:ident = $name:literal),+ $(,)? } $(, $synonym:expr $(, $is_narrower:expr)?)?) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
@@ -74,9 +80,15 @@ macro_rules! vocabulary {
                 self as usize
             }
 
-            $(fn synonym(text: &str) -> Option<Self> {
-                ($synonym)(text)
-            })?
+            $(
+                fn synonym(text: &str) -> Option<Self> {
+                    ($synonym)(text)
+                }
+
+                $(fn is_narrower(text: &str) -> bool {
+                    ($is_narrower)(text)
+                })?
+            )?
         }
 
         impl std::fmt::Display for $type {
@@ -110,8 +122,7 @@ vocabulary! {
         /// Anything else, or unspecified by the source.
         Other = "other",
     }, |text: &str| {
-        let letter = text.strip_prefix("series").map_or(text, |rest| rest.trim_start_matches('-'));
-        match letter {
+        match stage_letter(text) {
             "a" => Some(Stage::SeriesA),
             "b" => Some(Stage::SeriesB),
             "c" => Some(Stage::SeriesC),
@@ -119,7 +130,12 @@ vocabulary! {
             "angel" | "preseed" => Some(Stage::PreSeed),
             _ => None,
         }
-    }
+    }, |text: &str| matches!(stage_letter(text), "angel" | "d" | "e" | "f" | "g" | "h" | "i" | "j" | "k")
+}
+
+/// The letter of a series, as in `series-e`; any other text unchanged.
+fn stage_letter(text: &str) -> &str {
+    text.strip_prefix("series").map_or(text, |rest| rest.trim_start_matches('-'))
 }
 
 vocabulary! {
@@ -217,7 +233,7 @@ vocabulary! {
         "angel" => Some(Role::Investor),
         "adviser" => Some(Role::Advisor),
         _ => None,
-    }
+    }, |text: &str| matches!(text, "angel" | "co-founder" | "cofounder")
 }
 
 impl Role {
@@ -296,6 +312,16 @@ mod tests {
             ("Pre Seed", Stage::PreSeed),
         ] {
             assert_eq!(Stage::read(text), Some(stage), "{text}");
+        }
+        for (text, is_narrower) in [
+            ("series-e", true),
+            ("d", true),
+            ("angel", true),
+            ("series-d-plus", false),
+            ("d+", false),
+            ("preseed", false),
+        ] {
+            assert_eq!(Stage::is_narrower(text), is_narrower, "{text}");
         }
         assert_eq!(Stage::read("series-z"), None);
         assert_eq!(Stage::read(""), None);

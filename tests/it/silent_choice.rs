@@ -1,6 +1,8 @@
 //! Nothing is chosen in silence: names that fit several records, signs, empty values, contradictions, regions.
 
 use serde_json::{Value, json};
+use venturedex::catalog::bundled;
+use venturedex::data::Table;
 use venturedex::mcp::Tool;
 use venturedex::quota::Tier;
 
@@ -266,4 +268,94 @@ fn short_names_of_the_real_data_give_candidates() {
             |sector: &str| tools.call(Tool::SearchStartups, &json!({ "sector": sector })).unwrap()["total"].clone();
         assert_eq!(total(joined), total("fintech"));
     }
+}
+
+#[test]
+fn a_value_that_was_read_as_a_wider_one_is_noted() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (path, read_as) in [
+        ("vcs?stage=Series%20E", "`Series E` was read as series-d-plus"),
+        ("vcs?stage=seed,d", "`d` was read as series-d-plus"),
+        ("funding-rounds?not_stage=angel", "`angel` was read as pre-seed"),
+        ("startups?country=England", "`England` was read as GB (United Kingdom)"),
+        ("startups?country=Korea,DE", "`Korea` was read as KR (South Korea)"),
+        ("people?role=co-founder", "`co-founder` was read as founder"),
+    ] {
+        let warned = warnings(&client, &format!("/api/v3/{path}"));
+        let noted = warned.iter().filter(|(code, _)| code == "value_interpreted").map(|(_, detail)| detail.as_str());
+        assert_eq!(noted.collect::<Vec<_>>(), [read_as], "{path}");
+    }
+    for path in ["vcs?stage=series-d-plus", "vcs?stage=Series%20A,D%2B", "vcs?country=UK,Holland,DEU", "people?role=VP"]
+    {
+        let warned = warnings(&client, &format!("/api/v3/{path}"));
+        assert!(warned.iter().all(|(code, _)| code != "value_interpreted"), "{path}: {warned:?}");
+    }
+    let tools = TestTools::bundled();
+    let found = tools.call(Tool::GetFundingRounds, &json!({ "stage": "series f" })).unwrap();
+    assert_eq!(found["notes"][0], "`series f` was read as series-d-plus");
+}
+
+#[test]
+fn ambiguous_numbers_and_dates_are_rejected_with_an_accepted_example() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (path, parameter, example) in [
+        ("funding-rounds?min_amount_usd=500.000", "min_amount_usd", "such as 1000000, 500k or $1.5m"),
+        ("vcs?check_usd=$1.000", "check_usd", "such as 500000, 500k or $1.5m"),
+        ("funding-rounds?since=2014+H1", "since", "such as 2026-06-30, 2026-06, 2026 or 2026-Q2"),
+        ("vcs?active_since=2014+or+so", "active_since", "such as 2026-06-30, 2026-06, 2026 or 2026-Q2"),
+    ] {
+        let errors = errors(&client, &format!("/api/v3/{path}"));
+        assert!(errors.len() == 1 && errors[0].0 == parameter && errors[0].1.contains(example), "{errors:?}");
+    }
+    let total =
+        |query: &str| client.get(&format!("/api/v3/funding-rounds?{query}")).json()["pagination"]["total"].clone();
+    assert_eq!(total("since=2024+Q3&until=2024-Q3"), total("since=2024-07-01&until=2024-09-30"));
+    assert_ne!(total("since=2024+Q3&until=2024-Q3"), total("since=2024&until=2024"));
+}
+
+#[test]
+fn initials_of_a_larger_firm_are_not_read_as_another_name() {
+    let portfolio = "new-enterprise,New Enterprise Associates,,vc,,,,,,,,,,\nnea-indous,NEA-Indous,,vc,,,,,,,,,,\n";
+    let rounds =
+        "r-1,lomar,seed,,2020-01-01,,new-enterprise|nea-indous\nr-2,tidewick,seed,,2020-01-01,,new-enterprise\n";
+    let folder = dataset_with(portfolio, "", rounds, "");
+    let (_server, client) = serve(folder.path());
+    let reply = client.get("/api/v3/funding-rounds?investor=NEA").json();
+    let error = &reply["errors"][0];
+    assert_eq!((&error["code"], &error["did_you_mean"]), (&json!("unknown_value"), &json!("new-enterprise")));
+    assert_eq!(error["accepted"], json!(["new-enterprise", "nea-indous"]));
+    let detail =
+        "`NEA` is not a name of this snapshot; it may mean new-enterprise (2 startups), nea-indous (1 startup)";
+    assert_eq!(error["detail"], detail);
+    // A firm of that name is taken, but the larger one is named.
+    let folder = dataset_with(&format!("{portfolio}nea-fund,NEA,,vc,,,,,,,,,,\n"), "", rounds, "");
+    let (_server, client) = serve(folder.path());
+    let warned = warnings(&client, "/api/v3/funding-rounds?investor=nea");
+    let note = "`investor` was read as nea-fund (0 startups); also new-enterprise (2), nea-indous (1)";
+    assert!(warned.contains(&("value_interpreted".to_owned(), note.to_owned())), "{warned:?}");
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let found = tools.call(Tool::SearchStartups, &json!({ "investor": "NEA" })).unwrap();
+    assert_eq!(found["notes"][0], note);
+}
+
+#[test]
+fn a_search_suggests_only_similar_names() {
+    let catalog = bundled().unwrap();
+    for (table, text) in [(Table::Firms, "zzzqqq"), (Table::Startups, "qqzzxx"), (Table::People, "Zqrx Vbqz")] {
+        let found = catalog.search(table, text, &|_| true);
+        assert_eq!(found.did_you_mean, [0; 0], "{text}");
+    }
+    let Some(folder) = real_data() else { return };
+    let catalog = catalog_of(&folder);
+    let suggested = |table: Table, text: &str| -> Vec<String> {
+        let found = catalog.search(table, text, &|_| true).did_you_mean;
+        found.iter().map(|row| catalog.snapshot().slug(table, *row).to_owned()).collect()
+    };
+    for text in ["zzzqqq", "OpenAI", "Reid Hoffman"] {
+        assert_eq!(suggested(Table::People, text), [""; 0], "{text}");
+    }
+    assert_eq!(suggested(Table::Firms, "zzzqqq"), [""; 0]);
+    assert_eq!(suggested(Table::Startups, "KPCB"), ["kcb-solutions"; 0]);
 }

@@ -51,6 +51,20 @@ fn the_nearest_slugs_are_first_and_unique() {
     assert_eq!(param_error(&client, "people", "organization", "tide-wik-labs")["did_you_mean"], "tide-wick-labs");
 }
 
+#[test]
+fn the_nearest_host_is_suggested() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let host =
+        client.get("/api/v3/startups?known=website&limit=1").json()["data"][0]["website"].as_str().unwrap().to_owned();
+    let host = host.trim_start_matches("https://").trim_start_matches("www.").split('/').next().unwrap().to_owned();
+    for typed in [host.replacen('.', "", 1), format!("https://www.{}x/about", host), host.replace("example", "exmaple")]
+    {
+        assert_eq!(param_error(&client, "startups", "website", &typed)["did_you_mean"], host.as_str(), "{typed}");
+    }
+    assert_eq!(param_error(&client, "startups", "website", "nothing-like-it.test")["did_you_mean"], Value::Null);
+}
+
 /// Removes a letter of every `step`th slug: that slug, or another one as near, is suggested first.
 fn assert_slugs_are_suggested(catalog: &Catalog, table: Table, step: usize) {
     let snapshot = catalog.snapshot();

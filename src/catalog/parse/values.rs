@@ -6,7 +6,7 @@ use crate::data::vocabulary::normal;
 use crate::data::{Country, Facet, Snapshot, Table};
 
 use crate::catalog::param_error::{Issue, ParameterError, shortened};
-use crate::catalog::params::{MAX_VALUES, Mode, ParamType, Parameter};
+use crate::catalog::params::{MAX_VALUES, Mode, ParamType, Parameter, Terms};
 use crate::catalog::parse::{NamedValues, ParamParser};
 use crate::catalog::{Catalog, Filter, Named, Property};
 
@@ -14,17 +14,42 @@ use crate::catalog::{Catalog, Filter, Named, Property};
 type Organization = (Option<u32>, Option<u32>);
 
 impl ParamParser<'_> {
+    /// Terms of a vocabulary.
+    pub(super) fn terms(
+        &mut self,
+        parameter: &'static Parameter,
+        terms: Terms,
+        facet: Facet,
+        values: &NamedValues<'_>,
+    ) {
+        let mut notes: Vec<String> = Vec::new();
+        let read = |text: &str| -> Vec<(String, u32)> {
+            let term = (terms.read)(text);
+            if let Some((name, _)) = term.filter(|_| (terms.is_narrower)(text)) {
+                notes.push(wider_note(text, name));
+            }
+            term.map(|(name, index)| (name.to_owned(), index)).into_iter().collect()
+        };
+        self.any_of(parameter, facet, values, read);
+        self.note_interpretations(parameter, notes);
+    }
+
     /// Countries, and regions as all of their countries.
     pub(super) fn countries(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        let mut notes: Vec<String> = Vec::new();
         // A region keeps its name, because a cursor carries at most `MAX_VALUES` texts.
         let read = |text: &str| -> Vec<(String, u32)> {
             if let Some(country) = Country::read(text) {
+                if Country::is_narrower(text) {
+                    notes.push(wider_note(text, &format!("{country} ({})", country.name())));
+                }
                 return vec![(country.alpha2().to_owned(), country.index() as u32)];
             }
             let countries = Country::of_region(text).unwrap_or_default();
             countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
         self.any_of(parameter, Facet::Country, values, read);
+        self.note_interpretations(parameter, notes);
         for text in values.iter().flat_map(|(_, text)| text.split(',')).map(str::trim) {
             let is_country = Country::read(text).is_some();
             let Some(countries) = (!is_country).then(|| Country::of_region(text)).flatten() else { continue };
@@ -248,6 +273,11 @@ const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
 
 /// The word in front of what a caller would exclude.
 const NOT: &str = "not ";
+
+/// A note that a value was read as one that does not mean the same.
+fn wider_note(text: &str, read_as: &str) -> String {
+    format!("`{}` was read as {read_as}", shortened(text))
+}
 
 fn distinct(mut values: Vec<u32>) -> Vec<u32> {
     values.sort_unstable();

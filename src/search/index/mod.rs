@@ -22,14 +22,15 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy, TantivyError};
 
 use crate::data::Names;
+use crate::data::fold::fold;
 use crate::search::index::build::{split, texts};
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
 use crate::search::rank::candidates::{Candidates, SearchStep};
 use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
-use crate::search::rank::{AllScores, BestScore, Explanation, prominence_bonus, score_text};
-use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError};
+use crate::search::rank::{AllScores, BestScore, Explanation, has_initials, prominence_bonus, score_text};
+use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
 pub struct TextIndex {
@@ -59,6 +60,9 @@ pub struct Hit {
 
 /// The number of candidates scored in the second and third step of a search.
 const MAX_DISTANT_CANDIDATES: usize = 300;
+
+/// Maximum number of rows that are suggested if a search has no close match.
+const MAX_SUGGESTED: usize = 5;
 
 impl TextIndex {
     /// Builds an index in memory, for the bundled snapshot.
@@ -132,7 +136,10 @@ impl TextIndex {
                 }
             }
             let has_close = scored.first().is_some_and(|best| best.score >= CLOSE_SCORE);
-            let did_you_mean = if has_close { Vec::new() } else { scored.iter().take(5).map(|hit| hit.row).collect() };
+            // What is suggested has to be as similar as any other suggestion.
+            let is_similar = |row: &u32| texts(names, *row).any(|text| similarity(&query.raw, text).is_some());
+            let distant = scored.iter().filter(|_| !has_close).take(MAX_SUGGESTED).map(|hit| hit.row);
+            let did_you_mean = distant.filter(is_similar).collect();
             let compared = scored.len();
             scored.retain(|hit| hit.score >= MATCH_SCORE);
             // If some of those compared do not match, the less likely candidates would not match either.
@@ -140,6 +147,17 @@ impl TextIndex {
             scored.truncate(MAX_HITS);
             SearchResults { hits: scored, capped, did_you_mean }
         })
+    }
+
+    /// The rows with a name of which a folded text has the initials: of all words, or of those that are not connecting
+    /// words. At most `max` rows are read.
+    pub fn rows_with_initials(&self, names: &dyn Names, folded: &str, max: usize) -> Vec<u32> {
+        if folded.len() < 2 || folded.contains(' ') {
+            return Vec::new();
+        }
+        let has_initials = |row: &u32| texts(names, *row).any(|text| has_initials(&fold(text), folded));
+        let rows = self.terms.lookups.acronyms.get(folded).iter().copied().take(max);
+        rows.filter(has_initials).collect()
     }
 
     /// The parts of a row's score for a query, whether it is a match or not.

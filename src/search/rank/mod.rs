@@ -182,7 +182,7 @@ fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut Strin
         other.extend(in_order.iter().map(|(word, _)| *word));
         scores.add(MatchStrategy::Sorted, similarity(sorted.distance(other).full, sorted.len(), other.len()));
     }
-    if query.may_be_acronym() && count > 1 && is_acronym(&query.joined, words) {
+    if query.may_be_acronym() && has_initials(folded, &query.joined) {
         scores.add(MatchStrategy::Acronym, 1.0);
     }
 }
@@ -269,11 +269,13 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if best < 0.6 { 0.0 } else { best }
 }
 
-/// True if `letters` are the first letters of all words, or of those that are not connecting words.
-fn is_acronym(letters: &str, words: &NameWords<'_>) -> bool {
-    let all = words.iter().filter_map(|(word, _)| word.bytes().next());
-    let main = words.iter().filter(|(word, _)| !is_connecting(word)).filter_map(|(word, _)| word.bytes().next());
-    all.eq(letters.bytes()) || main.eq(letters.bytes())
+/// True if `letters` are the first letters of all words of a folded name of several, or of those that are not connecting
+/// words.
+pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
+    let first = |word: &str| word.bytes().next();
+    let all = folded.split(' ').filter_map(first);
+    let main = folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first);
+    folded.contains(' ') && (all.eq(letters.bytes()) || main.eq(letters.bytes()))
 }
 
 /// True for words that acronyms leave out.
