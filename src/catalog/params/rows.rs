@@ -1,0 +1,281 @@
+//! The rows of the table of parameters.
+
+use crate::data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
+
+use crate::catalog::Filter;
+use crate::catalog::params::{MAX_EXACT_INT, Mode, ParamType, Parameter, Terms, Unit};
+use crate::catalog::parse::scalars::Bound::{self, Max, Min};
+
+const fn text(doc: &'static str) -> Parameter {
+    Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }
+}
+
+/// Records by slug; the example is a slug of the snapshot.
+const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static str) -> Parameter {
+    param(name, ParamType::Records(table, facet), "", doc)
+}
+
+const fn param(name: &'static str, kind: ParamType, example: &'static str, doc: &'static str) -> Parameter {
+    Parameter { name, aliases: &[], kind, mode: Mode::Any, example, doc }
+}
+
+const fn bound(
+    name: &'static str,
+    key: &'static str,
+    bound: Bound,
+    unit: Unit,
+    example: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    param(name, ParamType::Range { key, bound, unit }, example, doc)
+}
+
+const SCORE: Unit = Unit::Number { min: 0, max: 100 };
+const COUNT: Unit = Unit::Number { min: 0, max: u32::MAX as u64 };
+const USD: Unit = Unit::Number { min: 0, max: MAX_EXACT_INT };
+const YEAR: Unit = Unit::Number { min: 1, max: 9_999 };
+const RATING: Unit = Unit::Number { min: 1, max: 5 };
+const DATE: Unit = Unit::Date;
+
+const STAGES: ParamType = ParamType::Terms(Terms::of::<Stage>(), Facet::Stage);
+const STAGE: Parameter = param("stage", STAGES, "seed,series-a", "Filter by stage (any of).");
+const SECTOR: Parameter = records(
+    "sector",
+    Table::Sectors,
+    Facet::Sector,
+    "Filter by sector, slug or name (any of); a sector includes all its descendants.",
+);
+const COUNTRY: Parameter =
+    param("country", ParamType::Countries, "DE,GB", "Filter by country, ISO 3166-1 code or English name (any of).");
+const fn city(table: Table, doc: &'static str) -> Parameter {
+    param("city", ParamType::Listed(table, Facet::City), "", doc)
+}
+
+const fn website(table: Table) -> Parameter {
+    param("website", ParamType::Listed(table, Facet::Website), "", "Filter by the host of the website (any of).")
+}
+
+const FIRM_KINDS: ParamType = ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind);
+const FIRM_KIND: Parameter = param("kind", FIRM_KINDS, "vc,corporate", "Filter by kind of firm (any of).");
+const FOUNDED_FROM: Parameter =
+    bound("founded_from", "founded_year", Min, YEAR, "2015", "Founded in this year or later.");
+const FOUNDED_TO: Parameter =
+    bound("founded_to", "founded_year", Max, YEAR, "2024", "Founded in this year or earlier.");
+
+const fn slug(table: Table) -> Parameter {
+    param("slug", ParamType::Rows(table), "", "The records with these slugs, at most 100.")
+}
+
+const fn id(table: Table) -> Parameter {
+    param("id", ParamType::Rows(table), "", "The records with these ids, at most 100.")
+}
+
+const fn known(table: Table, example: &'static str) -> Parameter {
+    let doc = "Rows of which all of these are known: names of filters by value and of sort keys.";
+    param("known", ParamType::Known(table, true), example, doc)
+}
+
+const fn unknown(table: Table, example: &'static str) -> Parameter {
+    let doc = "Rows of which none of these is known: names of filters by value and of sort keys.";
+    param("unknown", ParamType::Known(table, false), example, doc)
+}
+
+const fn sort(example: &'static str) -> Parameter {
+    param(
+        "sort",
+        ParamType::Sort,
+        example,
+        "Sort keys, comma-separated; `-` before a key for descending. Rows without a value come last.",
+    )
+}
+
+pub(super) const FIRMS: &[Parameter] = &[
+    text("Search by a firm's name or alias; tolerates typos, missing words and other spellings."),
+    slug(Table::Firms),
+    STAGE,
+    SECTOR,
+    COUNTRY,
+    city(Table::Firms, "Filter by city (any of)."),
+    FIRM_KIND,
+    website(Table::Firms),
+    bound("min_health_score", "health_score", Min, SCORE, "60", "Minimum health score, 0–100."),
+    bound("max_ghosting_rate", "ghosting_rate", Max, Unit::Percent, "12.5", "Maximum ghosting rate in percent."),
+    bound("min_reviews", "review_count", Min, COUNT, "5", "Minimum number of approved reviews."),
+    bound("min_portfolio", "portfolio_count", Min, COUNT, "10", "Minimum number of startups in the portfolio."),
+    param(
+        "check_usd",
+        ParamType::Number { min: 0, max: MAX_EXACT_INT, filter: |usd| Filter::CheckRange { min: usd, max: usd } },
+        "500000",
+        "An amount in whole US dollars that the firm's check range contains.",
+    ),
+    bound("min_aum_usd", "aum_usd", Min, USD, "100000000", "Minimum assets under management in whole US dollars."),
+    bound(
+        "active_since",
+        "last_investment_on",
+        Min,
+        DATE,
+        "2025-01-01",
+        "Last investment on or after this date. With `active_until`: an investment between the two dates.",
+    ),
+    bound(
+        "active_until",
+        "last_investment_on",
+        Max,
+        DATE,
+        "2025-12-31",
+        "Last investment on or before this date. With `active_since`: an investment between the two dates.",
+    ),
+    FOUNDED_FROM,
+    FOUNDED_TO,
+    known(Table::Firms, "health_score"),
+    unknown(Table::Firms, "aum_usd"),
+    sort("-health_score,name"),
+];
+
+pub(super) const REVIEWS: &[Parameter] = &[
+    id(Table::Reviews),
+    records("vc", Table::Firms, Facet::Firm, "Filter by firm, slug or name (any of)."),
+    param(
+        "status",
+        ParamType::Terms(Terms::of::<ReviewStatus>(), Facet::Status),
+        "approved",
+        "Filter by review status (any of); rejected reviews are never served.",
+    ),
+    STAGE,
+    param(
+        "ghosted",
+        ParamType::Bool(|ghosted| Filter::AnyOf(Facet::Ghosted, vec![ghosted as u32])),
+        "false",
+        "Whether the reviewer never got an answer.",
+    ),
+    bound("min_rating", "rating", Min, RATING, "4", "Minimum rating, 1–5."),
+    bound("max_rating", "rating", Max, RATING, "2", "Maximum rating, 1–5."),
+    bound("since", "created_on", Min, DATE, "2025-01-01", "Written on or after this date."),
+    bound("until", "created_on", Max, DATE, "2026-06-30", "Written on or before this date."),
+    known(Table::Reviews, "ghosted"),
+    unknown(Table::Reviews, "stage"),
+    sort("-rating"),
+];
+
+pub(super) const SECTORS: &[Parameter] = &[
+    text("Search by a sector's name."),
+    slug(Table::Sectors),
+    records(
+        "parent",
+        Table::Sectors,
+        Facet::Parent,
+        "Sectors directly below these, slug or name. `unknown=parent` lists the top-level sectors.",
+    ),
+    known(Table::Sectors, "parent"),
+    unknown(Table::Sectors, "parent"),
+    sort("name"),
+];
+
+pub(super) const LEADERBOARD: &[Parameter] = &[
+    STAGE,
+    SECTOR,
+    COUNTRY,
+    FIRM_KIND,
+    param("metric", ParamType::Metric, "responsiveness", "The metric that firms are ranked by."),
+];
+
+pub(super) const STARTUPS: &[Parameter] = &[
+    text("Search by a startup's name or alias; tolerates typos, missing words and other spellings."),
+    slug(Table::Startups),
+    STAGE,
+    SECTOR,
+    COUNTRY,
+    city(Table::Startups, "Filter by city (any of)."),
+    param(
+        "status",
+        ParamType::Terms(Terms::of::<StartupStatus>(), Facet::Status),
+        "operating",
+        "Filter by status (any of).",
+    ),
+    records(
+        "investor",
+        Table::Firms,
+        Facet::Investor,
+        "Startups that one of these firms has invested in, slug or name.",
+    ),
+    website(Table::Startups),
+    FOUNDED_FROM,
+    FOUNDED_TO,
+    bound("min_raised_usd", "total_raised_usd", Min, USD, "1000000", "Minimum total raised in whole US dollars."),
+    bound("max_raised_usd", "total_raised_usd", Max, USD, "50000000", "Maximum total raised in whole US dollars."),
+    bound("last_round_since", "last_round_on", Min, DATE, "2025-01-01", "Last round on or after this date."),
+    bound("last_round_until", "last_round_on", Max, DATE, "2025-12-31", "Last round on or before this date."),
+    bound("min_rounds", "round_count", Min, COUNT, "2", "Minimum number of known rounds."),
+    known(Table::Startups, "total_raised_usd"),
+    unknown(Table::Startups, "investor"),
+    sort("name"),
+];
+
+pub(super) const ROUNDS: &[Parameter] = &[
+    id(Table::Rounds),
+    STAGE,
+    SECTOR,
+    COUNTRY,
+    city(Table::Rounds, "Filter by the startup's city (any of)."),
+    records("startup", Table::Startups, Facet::Startup, "Rounds of these startups, slug or name."),
+    records("investor", Table::Firms, Facet::Investor, "Rounds that one of these firms joined, slug or name."),
+    records("lead", Table::Firms, Facet::Lead, "Rounds that one of these firms led, slug or name."),
+    param("kind", FIRM_KINDS, "vc,corporate", "Rounds that a firm of one of these kinds joined."),
+    bound("since", "announced_on", Min, DATE, "2025-01-01", "Announced on or after this date."),
+    bound("until", "announced_on", Max, DATE, "2026-06-30", "Announced on or before this date."),
+    bound("min_amount_usd", "amount_usd", Min, USD, "1000000", "Minimum amount raised in whole US dollars."),
+    bound("max_amount_usd", "amount_usd", Max, USD, "50000000", "Maximum amount raised in whole US dollars."),
+    known(Table::Rounds, "amount_usd,announced_on"),
+    unknown(Table::Rounds, "lead"),
+    sort("-amount_usd"),
+];
+
+pub(super) const PEOPLE: &[Parameter] = &[
+    text("Search by a person's name; tolerates typos, initials, nicknames and other word orders."),
+    slug(Table::People),
+    param(
+        "kind",
+        ParamType::Terms(Terms::of::<OrganizationKind>(), Facet::Kind),
+        "firm",
+        "People of a `firm` or of a `startup`.",
+    ),
+    param("organization", ParamType::Organizations, "", "People of these firms or startups, slug or name."),
+    param("role", ParamType::Terms(Terms::of::<Role>(), Facet::Role), "founder,ceo", "Filter by role (any of)."),
+    param(
+        "title",
+        ParamType::Listed(Table::People, Facet::Title),
+        "",
+        "Filter by job title: all words of one of these, in any order.",
+    ),
+    param(
+        "country",
+        ParamType::Countries,
+        "DE,GB",
+        "Filter by country, or by that of the organization if the person's is unknown; ISO 3166-1 code or English name \
+         (any of).",
+    ),
+    city(Table::People, "Filter by the city of the organization (any of)."),
+    known(Table::People, "title"),
+    unknown(Table::People, "country"),
+    sort("-name"),
+];
+
+pub(super) const CO_INVESTORS: &[Parameter] =
+    &[records("vc", Table::Firms, Facet::Firm, "The firm whose co-investors are listed; set by the path.")];
+
+pub(super) const MATCH: &[Parameter] = &[
+    param("stage", STAGES, "seed", "Stage of the round that the startup raises (any of)."),
+    records("sector", Table::Sectors, Facet::Sector, "The startup's sector, slug or name (any of)."),
+    param("country", ParamType::Countries, "DE,GB", "The startup's country, ISO 3166-1 code or English name (any of)."),
+    // A check is at least a tenth of the round.
+    param(
+        "raise_usd",
+        ParamType::Number {
+            min: 1,
+            max: MAX_EXACT_INT,
+            filter: |raise| Filter::CheckRange { min: raise.div_ceil(10), max: raise },
+        },
+        "2000000",
+        "The amount that the startup raises, in whole US dollars.",
+    ),
+];
