@@ -17,6 +17,11 @@ use crate::data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 /// A year is covered if it has at least this part of the rounds of the year with most.
 const MIN_SHARE_OF_PEAK: u32 = 20;
 
+/// An exclusion says that it leaves out records of unknown value if they are at least this part of all.
+const MIN_SHARE_LEFT_OUT: u32 = 20;
+/// Maximum number of values that are listed where records have none of those requested.
+const MAX_LISTED: usize = 6;
+
 /// Numbers of records by name of the field that they have a value of.
 type Known = BTreeMap<&'static str, u32>;
 
@@ -52,22 +57,20 @@ impl Coverage {
 }
 
 impl Catalog {
-    /// What a filter cannot see, as a sentence: its field is unknown for more than half of the records. `parameter` is the
-    /// one that made the filter.
+    /// What a filter cannot see, as a sentence: its field is unknown for more than half of the records, or it excludes
+    /// values and leaves out many of unknown value too. `parameter` is the one that made the filter.
     pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
+        let (is_exclusion, filter) = match filter {
+            Filter::Not(excluded) => (true, &**excluded),
+            filter => (false, filter),
+        };
         let snapshot = self.snapshot();
         let (name, known) = match filter {
-            Filter::Not(excluded) => return self.low_coverage(table, parameter, excluded),
             // These are known of all records: a sector without a parent is a top-level one.
             Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) => return None,
-            Filter::Known(_) | Filter::Unknown(_) => return None,
+            Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
-            Filter::JoinedRound { .. } => return None,
-            Filter::Range { key, .. } => {
-                let (order, ranks) = (snapshot.order(table, *key, Direction::Ascending), snapshot.ranks(table, *key));
-                let known = order.partition_point(|row| ranks[*row as usize] != NONE_U32);
-                (table.sort_keys()[*key], known as u32)
-            }
+            Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
             // A firm with either bound has a check range.
             Filter::CheckRange { .. } => {
                 let filters = [Filter::CheckRange { min: 0, max: u64::MAX }];
@@ -75,8 +78,44 @@ impl Catalog {
             }
         };
         let total = snapshot.rows(table);
-        let is_low = u64::from(known) * 2 < u64::from(total);
-        is_low.then(|| format!("`{name}` is known for {} of {} {}", grouped(known), grouped(total), plural(table)))
+        let unknown = total.saturating_sub(known);
+        if is_exclusion && unknown < known && unknown >= total.div_ceil(MIN_SHARE_LEFT_OUT) {
+            let records = plural(table);
+            return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
+        }
+        known_for(name, known, total, table)
+    }
+
+    /// The same of a sort key, by which filters and orders go.
+    pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
+        let snapshot = self.snapshot();
+        let (order, ranks) = (snapshot.order(table, key, Direction::Ascending), snapshot.ranks(table, key));
+        let known = order.partition_point(|row| ranks[*row as usize] != NONE_U32);
+        known_for(table.sort_keys()[key], known as u32, snapshot.rows(table), table)
+    }
+
+    /// The values that records have of a facet, as a sentence, if none has any of `values`.
+    pub(crate) fn absent_values(&self, table: Table, facet: Facet, values: &[u32]) -> Option<String> {
+        let snapshot = self.snapshot();
+        let count = |value: u32| snapshot.facet_count(table, facet, value);
+        if values.is_empty() || values.iter().any(|value| count(*value) > 0) {
+            return None;
+        }
+        let mut known: Vec<(u32, u32)> = (0..snapshot.facet_values(table, facet))
+            .map(|value| (count(value), value))
+            .filter(|(records, _)| *records > 0)
+            .collect();
+        known.sort_unstable_by(|left, right| right.cmp(left));
+        let listed = known
+            .iter()
+            .take(MAX_LISTED)
+            .map(|(records, value)| format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records)));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let name = facet.name();
+        match known.is_empty() {
+            true => known_for(name, 0, snapshot.rows(table), table),
+            false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
+        }
     }
 
     /// Whether the data has enough rounds of a year to compare it with others: at least 5 % of the year with most.
@@ -156,6 +195,12 @@ impl RoundYears {
         let covered = rounds.iter().filter(|(_, rounds)| is_covered(**rounds)).map(|(year, _)| *year).collect();
         Self { rounds, covered }
     }
+}
+
+/// That a field is known for few records, as a sentence; `None` if it is known for half of them.
+fn known_for(name: &str, known: u32, total: u32, table: Table) -> Option<String> {
+    let is_low = u64::from(known) * 2 < u64::from(total);
+    is_low.then(|| format!("`{name}` is known for {} of {} {}", grouped(known), grouped(total), plural(table)))
 }
 
 fn plural(table: Table) -> &'static str {

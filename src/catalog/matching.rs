@@ -131,6 +131,11 @@ impl MatchQuery {
         }
     }
 
+    /// Whether anything but the amount is known of the startup.
+    pub(crate) fn has_profile(&self) -> bool {
+        self.stages.is_some() || self.sectors.is_some() || self.countries.is_some()
+    }
+
     /// Whether the reason applies to the query; activity and responsiveness always do.
     fn includes(&self, reason: Reason) -> bool {
         match reason {

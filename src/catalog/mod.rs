@@ -6,6 +6,7 @@
 pub mod aggregate;
 pub mod amounts;
 pub mod bundled;
+mod city_names;
 pub mod co_investors;
 pub mod coverage;
 pub mod cursor;

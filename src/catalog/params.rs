@@ -68,6 +68,11 @@ impl Parameter {
         self.name == name || self.aliases.contains(&name)
     }
 
+    /// An example that is valid with any data; empty if there is none.
+    pub(crate) fn fixed_example(&self) -> &'static str {
+        self.example
+    }
+
     /// The example of a number, with a shorter spelling if it is an amount.
     pub(crate) fn example_number(&self) -> String {
         let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };

@@ -159,7 +159,12 @@ impl ParamParser<'_> {
     fn note_coverage(&mut self, parameter: &Parameter, first: usize) {
         // The filters of one parameter read the same field.
         let Some(filter) = self.filters.get(first) else { return };
-        let detail = self.catalog.low_coverage(self.resource.table(), parameter.name, filter);
+        let table = self.resource.table();
+        let absent = match (filter, parameter.kind) {
+            (Filter::AnyOf(facet, values), ParamType::Terms(..)) => self.catalog.absent_values(table, *facet, values),
+            _ => None,
+        };
+        let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter));
         self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
     }
 
@@ -313,6 +318,8 @@ impl ParamParser<'_> {
                     self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
                 }
                 Some(key) => {
+                    let detail = self.catalog.low_coverage_of_key(table, key);
+                    self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
                 }

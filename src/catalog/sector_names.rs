@@ -1,5 +1,5 @@
-//! Names of sectors that are spelled alike: `fin tech` is `fintech`, and next to `health` there is the far larger
-//! `health-care`.
+//! Names of sectors that are spelled alike: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, and next to
+//! `health` and `ai` there are the far larger `health-care` and `artificial-intelligence`.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,9 @@ const FAR_LARGER: u32 = 10;
 pub(crate) struct SectorNames {
     /// Sectors by their slugs without spaces; of several the largest.
     joined: HashMap<String, u32>,
-    /// For each sector a far larger one that shares its word.
+    /// Sectors by the first letters of their words; of several the largest.
+    by_initials: HashMap<String, u32>,
+    /// For each sector a larger one of the same letters, or a far larger one that shares its word or has its initials.
     larger: Vec<Option<u32>>,
 }
 
@@ -24,12 +26,16 @@ impl SectorNames {
         let rows = snapshot.rows(Table::Sectors);
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
         let larger = |row: u32, known: Option<u32>| known.is_none_or(|known| size(row) > size(known));
-        let (mut joined, mut by_word) = (HashMap::new(), HashMap::new());
+        let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
         for row in 0..rows {
             let slug = snapshot.slug(Table::Sectors, row);
             let whole = slug.replace('-', "");
             if larger(row, joined.get(&whole).copied()) {
                 joined.insert(whole, row);
+            }
+            let initials: String = slug.split('-').filter_map(|word| word.chars().next()).collect();
+            if initials.len() > 1 && larger(row, by_initials.get(&initials).copied()) {
+                by_initials.insert(initials, row);
             }
             for word in slug.split('-') {
                 if larger(row, by_word.get(word).copied()) {
@@ -39,13 +45,13 @@ impl SectorNames {
         }
         let larger = (0..rows).map(|row| {
             let slug = snapshot.slug(Table::Sectors, row);
-            let others = [joined.get(&slug.replace('-', "")), by_word.get(slug)];
-            let others = others.into_iter().flatten().copied();
-            let largest = others.max_by_key(|other| size(*other))?;
-            (size(largest) >= size(row).saturating_mul(FAR_LARGER).max(1) && largest != row).then_some(largest)
+            let far_larger = |other: &u32| size(*other) >= size(row).saturating_mul(FAR_LARGER).max(1);
+            let of_word = [by_word.get(slug), by_initials.get(slug)].into_iter().flatten().copied().filter(far_larger);
+            let of_letters = joined.get(&slug.replace('-', "")).copied().filter(|other| size(*other) > size(row));
+            of_word.chain(of_letters).filter(|other| *other != row).max_by_key(|other| size(*other))
         });
         let larger = larger.collect();
-        Self { joined, larger }
+        Self { joined, by_initials, larger }
     }
 }
 
@@ -59,7 +65,12 @@ impl Catalog {
         self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
     }
 
-    /// A note that a far larger sector shares the word of the chosen one.
+    /// The sector with these initials.
+    pub(crate) fn sector_of_initials(&self, text: &str) -> Option<u32> {
+        self.sector_names().by_initials.get(&fold(text)).copied()
+    }
+
+    /// A note that a larger sector is spelled like the chosen one.
     pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32) -> Option<String> {
         let other = self.sector_names().larger[row as usize]?;
         let snapshot = self.snapshot();

@@ -25,7 +25,8 @@ impl Catalog {
         let snapshot = self.snapshot();
         let slug = |row| snapshot.slug(Table::Sectors, row);
         let candidates = self.sectors.get_or_init(|| Candidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
-        candidates.nearest(text).map(|row| slug(row as u32).to_owned())
+        let nearest = candidates.nearest(text).map(|row| row as u32);
+        nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
     }
 
     /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; of equally similar ones that

@@ -20,6 +20,8 @@ pub struct Argument {
     pub(crate) parameter: &'static str,
     pub(crate) kind: ArgType,
     pub(crate) description: &'static str,
+    /// A value that errors show; empty if any text is one.
+    pub(crate) example: &'static str,
     /// Whether it is in the schema of the tool; it is accepted in any case.
     pub(crate) is_listed: bool,
 }
@@ -129,7 +131,7 @@ impl ToolCall {
 impl Argument {
     /// The values as texts of the REST parameter, or what is wrong.
     fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
-        let invalid = || Err(format!("must be {}, but is {}", self.kind.noun(), abbreviated(value)));
+        let invalid = || Err(format!("must be {}, but is {}", self.noun(), abbreviated(value)));
         match self.kind {
             ArgType::Text => text(value).map_or_else(invalid, |text| Ok(vec![text])),
             ArgType::Texts => match value {
@@ -166,6 +168,23 @@ impl Argument {
         }
     }
 
+    /// What is accepted, with an example.
+    fn noun(&self) -> String {
+        let example = match self.example {
+            "" => String::new(),
+            example => format!(", such as `{example}`"),
+        };
+        match self.kind {
+            ArgType::Text => format!("text{example}"),
+            ArgType::Texts => format!("text{example}; several values are separated by commas"),
+            ArgType::Number => "a number, such as 500000".to_owned(),
+            ArgType::Bool => "true or false".to_owned(),
+            ArgType::Count { default, max } => {
+                format!("an integer from 0 to {max}, such as {default} (larger ones are clamped)")
+            }
+        }
+    }
+
     pub(crate) fn schema(&self) -> Value {
         let mut schema = match self.kind {
             // Lists are accepted too, but some model providers reject a schema with alternatives.
@@ -178,18 +197,6 @@ impl Argument {
             schema["description"] = self.description.into();
         }
         schema
-    }
-}
-
-impl ArgType {
-    fn noun(self) -> String {
-        match self {
-            Self::Text => "text".to_owned(),
-            Self::Texts => "text; several values are separated by commas".to_owned(),
-            Self::Number => "a number, such as 500000".to_owned(),
-            Self::Bool => "true or false".to_owned(),
-            Self::Count { max, .. } => format!("an integer from 0 to {max} (larger ones are clamped)"),
-        }
     }
 }
 

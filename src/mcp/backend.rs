@@ -1,11 +1,13 @@
 //! The tools' results: the same catalog queries as REST, presented for models.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
+use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, ParameterError, Resource};
 use crate::data::{RecordText, Table};
 use crate::release::ActiveRelease;
@@ -121,18 +123,20 @@ impl ToolRelease {
         if !list.group_by.group_by.is_empty() {
             let found = self.catalog.aggregate(query, &list.group_by);
             notes.extend(self.catalog.uncovered_groups(table, &found.0));
+            notes.extend(found.0.groups.iter().filter_map(|groups| list.cut_groups(groups)));
             result = result.field("groups", json(&found.0.groups));
         }
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
         }
+        notes.extend(query.text.as_deref().and_then(|text| self.name_note(list, text, &page)));
         if page.total == 0 {
             match list.relaxation(&self.catalog) {
                 Some(relaxation) => {
                     let argument = call.argument(relaxation.parameter).unwrap_or(relaxation.parameter);
                     notes.push(relaxation.detail(argument));
                 }
-                None if page.did_you_mean.is_empty() => {
+                None if page.did_you_mean.is_empty() && notes.is_empty() => {
                     notes.push("nothing matches all arguments: remove or widen one".to_owned());
                 }
                 None => {}
@@ -157,11 +161,34 @@ impl ToolRelease {
             );
         }
         let count = items.len();
+        let mut said = HashSet::new();
+        notes.retain(|note| said.insert(note.clone()));
         let mut result = with_notes(result, &notes).list("items", items);
         if let Some(cursor) = next.flatten() {
             result = result.field("next_cursor", json(&cursor));
         }
         (self.with_snapshot(result), count)
+    }
+
+    /// That the names found are not the one searched for: a model takes them for it otherwise.
+    fn name_note(&self, list: &ListCall, text: &str, page: &ListPage) -> Option<String> {
+        let (catalog, table) = (&self.catalog, list.resource.table());
+        if !catalog.rows_named(table, text).is_empty() {
+            return None;
+        }
+        let (text, noun) = (shortened(text), table.noun());
+        let found = match (page.total, page.did_you_mean.is_empty()) {
+            (0, true) => "no similar one either",
+            (0, false) => "the most similar are in `did_you_mean`",
+            _ => "the items have similar names",
+        };
+        let sector = match list.resource.parameter("sector") {
+            Some(_) => catalog.rows_named(Table::Sectors, &text).into_iter().min(),
+            None => None,
+        };
+        let sector = sector.map(|row| catalog.snapshot().slug(Table::Sectors, row));
+        let hint = sector.map_or_else(String::new, |slug| format!("; for the sector use `sector={slug}`"));
+        Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 
     /// Adds the version of the data, and whether it is invented.

@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping};
 use crate::catalog::cursor::WINDOW;
 use crate::catalog::json::computed::MatchFields;
 use crate::catalog::json::{FieldSet, Fields, fields};
@@ -23,6 +24,14 @@ const OPTIONS: ParseOptions = ParseOptions {
     review_statuses: &[ReviewStatus::Approved],
     other_names: &["limit", "fields", "cursor", RAISE],
 };
+
+/// Orders of rows by what they raised.
+const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
+
+/// Whether a value of `sort` orders groups, not rows.
+fn orders_groups(value: &str) -> bool {
+    GroupOrder::ALL.iter().any(|(name, _)| name.trim_start_matches('-') == value.trim().trim_start_matches('-'))
+}
 
 /// The amount that a startup raises: firms are then listed by how well they fit.
 pub(crate) const RAISE: &str = "raise_usd";
@@ -143,7 +152,18 @@ impl ListCall {
         cursor: Option<&Cursor>,
     ) -> Result<Self, Vec<ParameterError>> {
         let pairs = call.pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        let (grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, _)| name == "group_by");
+        let is_grouped = call.value("group_by").is_some();
+        let is_grouping =
+            |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
+        let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
+        if is_grouped {
+            let groups = call.count("limit").max(DEFAULT_GROUPS);
+            grouping.push(("limit".to_owned(), groups.to_string()));
+            // The order of rows by amount is that of groups by sum.
+            if pairs.iter().any(|(name, value)| name == "sort" && BY_AMOUNT.contains(&value.trim())) {
+                grouping.push(("sort".to_owned(), "-sum_usd".to_owned()));
+            }
+        }
         let (window, filters): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|(name, _)| WINDOW.contains(&name.as_str()) || name == "cursor");
         let catalog = &release.catalog;
@@ -175,6 +195,19 @@ impl ListCall {
             }
             _ => Err(errors),
         }
+    }
+
+    /// That groups are left out, and how to get them.
+    pub(crate) fn cut_groups(&self, groups: &Grouping) -> Option<String> {
+        let listed = groups.values.len();
+        (groups.other_values > 0).then(|| {
+            let all = listed as u64 + groups.other_values;
+            let by = groups.by;
+            format!(
+                "`groups` has {listed} of {all} values of `{by}`; a larger `limit` gives more, `sort` \
+                 orders them: -count, -sum_usd, -median_usd, -value"
+            )
+        })
     }
 
     /// The condition of a search without a match to drop.
@@ -220,7 +253,15 @@ impl RowQuery {
             return Err(vec![ParameterError::invalid(name, detail)].into());
         }
         canonical.push((RAISE, raise.to_string()));
-        let fit = Some(MatchQuery::among(&query.filters, raise));
-        Ok(Self { query, fit, canonical, notes })
+        let fit = MatchQuery::among(&query.filters, raise);
+        let mut notes = notes;
+        let detail = match fit.has_profile() {
+            true => "firms are ranked by `fit`: `stage`, `sector` and `country` add points and do not filter",
+            false => {
+                "`raise_usd` ranks firms by fit with `stage`, `sector` or `country`; give one, such as `sector=fintech`"
+            }
+        };
+        notes.push(ParameterError::invalid(RAISE, detail));
+        Ok(Self { query, fit: Some(fit), canonical, notes })
     }
 }

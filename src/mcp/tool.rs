@@ -42,7 +42,7 @@ fn is_listed(parameter: &Parameter) -> bool {
 }
 
 const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, description: &'static str) -> Argument {
-    Argument { name, parameter, kind, description, is_listed: true }
+    Argument { name, parameter, kind, description, example: "", is_listed: true }
 }
 
 /// What the name of an argument does not say, by tool. What is said of an argument of search_vcs is not repeated.
@@ -73,7 +73,7 @@ fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
     let of_list = resource.parameters().iter().map(|parameter| {
         let name = if parameter.name == "q" { "query" } else { parameter.name };
         let own = argument(name, parameter.name, ArgType::of(parameter.kind), "");
-        Argument { is_listed: is_listed(parameter), ..own }
+        Argument { example: parameter.fixed_example(), is_listed: is_listed(parameter), ..own }
     });
     let groups: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
     let count_by = argument("count_by", "group_by", ArgType::Texts, groups.join(",").leak());

@@ -62,6 +62,9 @@ impl ParamParser<'_> {
 
     /// Cities are read by name, websites by host, and job titles by their words: one text may name several titles.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
+        if facet == Facet::City {
+            return self.cities(parameter, values);
+        }
         let snapshot = self.catalog.snapshot();
         let read = |text: &str| -> Vec<(String, Vec<u32>)> {
             let folded = if facet == Facet::Website { website::host(text) } else { fold(text) };
@@ -74,6 +77,24 @@ impl ParamParser<'_> {
         let Some(found) = self.parse_values(parameter, values, read) else { return };
         let (names, indexes): (Vec<String>, Vec<Vec<u32>>) = found.into_iter().unzip();
         self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
+    }
+
+    /// Cities by one of their names, also with their country: `Berlin, Germany`.
+    fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
+        let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
+        let mut notes: Vec<String> = Vec::new();
+        let read = |text: &str| -> Vec<(String, u32)> {
+            let found = catalog.city(table, parameter.name, text, strict);
+            found
+                .map(|city| {
+                    notes.extend(city.note);
+                    (city.folded, city.value)
+                })
+                .into_iter()
+                .collect()
+        };
+        self.any_of(parameter, Facet::City, values, read);
+        self.note_interpretations(parameter, notes);
     }
 
     /// Rows of the list by slug or id.

@@ -1,0 +1,111 @@
+//! Cities under several names: `New York City` is also `New York`, and what is written as a city may be a country. Each
+//! spelling stays a value of its own; whoever names one learns of the others.
+
+use std::collections::HashMap;
+
+use once_cell::sync::Lazy;
+
+use crate::catalog::Catalog;
+use crate::catalog::coverage::grouped;
+use crate::catalog::param_error::shortened;
+use crate::data::fold::fold;
+use crate::data::{Country, Facet, Table};
+
+/// A country is meant rather than a city of its name if it has so many times its records.
+const FAR_MORE: u32 = 10;
+
+/// The names of the same city, by each of them.
+static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
+    let lines = include_str!("../data/cities.txt").lines().filter(|line| !line.starts_with('#'));
+    let groups = lines.map(|line| line.split('|').collect::<Vec<_>>());
+    groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()
+});
+
+/// A city that a text names.
+pub(crate) struct NamedCity {
+    /// Its folded name.
+    pub(crate) folded: String,
+    pub(crate) value: u32,
+    /// What else the text may mean.
+    pub(crate) note: Option<String>,
+}
+
+impl Catalog {
+    /// The city of this name. `strict`: also by another name of it, and with its country.
+    pub(crate) fn city(&self, table: Table, parameter: &str, text: &str, strict: bool) -> Option<NamedCity> {
+        let find = |folded: &str| self.snapshot().find_term(Facet::City, folded);
+        let folded = fold(text);
+        if let Some(value) = find(&folded) {
+            let note = self.city_note(table, parameter, &folded, value);
+            return Some(NamedCity { folded, value, note });
+        }
+        if !strict {
+            return None;
+        }
+        let read_as = |value: u32, more: &str| {
+            let name = self.snapshot().city_name(value).unwrap_or_default();
+            let note = Some(format!("`{}` was read as {name}{more}", shortened(text)));
+            Some(NamedCity { folded: fold(&name), value, note })
+        };
+        if let Some((_, value)) = self.other_cities(table, &folded).first() {
+            return read_as(*value, "");
+        }
+        let (city, country) = text.rsplit_once(',')?;
+        let (value, country_code) = (find(&fold(city))?, Country::read(country)?);
+        // Two cities, such as `London, Singapore`.
+        let is_city = find(&fold(country)).is_some_and(|value| self.country_of_name(table, value, country).is_none());
+        let more = format!("; for its country add `{}={country_code}`", parameter.replace("city", "country"));
+        if is_city { None } else { read_as(value, &more) }
+    }
+
+    /// A note that a city has records under other names, or that its name is that of a country with far more.
+    fn city_note(&self, table: Table, parameter: &str, folded: &str, city: u32) -> Option<String> {
+        let name = |city: u32| self.snapshot().city_name(city).unwrap_or_default();
+        let own = self.snapshot().facet_count(table, Facet::City, city);
+        let counted = |(records, city): &(u32, u32)| format!("`{}` ({})", name(*city), grouped(*records));
+        let others: Vec<String> = self.other_cities(table, folded).iter().map(counted).collect();
+        if !others.is_empty() {
+            let own = counted(&(own, city));
+            return Some(format!("{own} is also written {}; name all, separated by commas", others.join(", ")));
+        }
+        let (country, records) = self.country_of_name(table, city, folded)?;
+        let (city, parameter) = (counted(&(own, city)), parameter.replace("city", "country"));
+        Some(format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records)))
+    }
+
+    /// The country of a city's name if it has far more records, with their number.
+    fn country_of_name(&self, table: Table, city: u32, name: &str) -> Option<(Country, u32)> {
+        let country = Country::read(name)?;
+        let count = |facet: Facet, value: u32| self.snapshot().facet_count(table, facet, value);
+        let records = count(Facet::Country, country.index() as u32);
+        (records >= count(Facet::City, city).saturating_mul(FAR_MORE).max(1)).then_some((country, records))
+    }
+
+    /// The other names of a city that records have, with their number; most first.
+    fn other_cities(&self, table: Table, folded: &str) -> Vec<(u32, u32)> {
+        let snapshot = self.snapshot();
+        let names = NAMES.get(folded).into_iter().flatten().filter(|name| **name != folded);
+        let cities = names.filter_map(|name| snapshot.find_term(Facet::City, name));
+        let mut others: Vec<(u32, u32)> = cities
+            .map(|city| (snapshot.facet_count(table, Facet::City, city), city))
+            .filter(|(records, _)| *records > 0)
+            .collect();
+        others.sort_unstable_by(|left, right| right.cmp(left));
+        others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::fold::fold;
+
+    #[test]
+    fn names_are_folded_and_each_is_of_one_city() {
+        let lines = include_str!("../data/cities.txt").lines().filter(|line| !line.starts_with('#'));
+        let names: Vec<&str> = lines.flat_map(|line| line.split('|')).collect();
+        assert!(names.iter().all(|name| fold(name) == *name && !name.is_empty()), "{names:?}");
+        assert_eq!(names.len(), NAMES.len());
+        assert!(NAMES.values().all(|names| names.len() > 1));
+    }
+}
