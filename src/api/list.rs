@@ -14,6 +14,9 @@ use crate::api::pagination::ListRequest;
 use crate::api::window::{MAX_LIMIT, Start};
 use crate::api::{ApiRequest, ApiResponse, Version};
 
+/// Longest `Link` in bytes: proxies reject responses with long headers, and the cursor is in the body, too.
+const MAX_LINK: usize = 2 * 1024;
+
 enum Rows {
     Plain(Page),
     Ranked(LeaderboardPage),
@@ -87,6 +90,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         _ => None,
     };
     let next_link = next_cursor.as_ref().map(|cursor| next_link(request, cursor));
+    let next_link = next_link.filter(|link| link.len() <= MAX_LINK);
     let limit = list.window.limit;
     let pagination = match list.window.start {
         Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),

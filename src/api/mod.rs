@@ -6,8 +6,10 @@
 pub mod envelope;
 mod etag;
 pub mod facets;
+pub mod include;
 pub mod list;
 mod pagination;
+pub(crate) mod pin;
 pub mod record;
 mod request;
 pub mod routes;
@@ -45,6 +47,7 @@ use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestId, RequestParts, State};
 
 use crate::api::etag::ETag;
+use crate::api::pin::{Pin, PinError};
 use crate::api::request::{Operation, RequestError, RequestUrl};
 use crate::api::routes::split_version;
 
@@ -84,12 +87,16 @@ pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Respo
     if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
         return None;
     }
-    let catalog = state.releases.serving();
-    let cached = match caller.is_ok() && request.is_read() {
-        true => state.response_cache.get(CacheKey::of(&catalog, request.path, request.query)),
+    let served = state.releases.serving();
+    let find = |catalog: &Catalog| match caller.is_ok() && request.is_read() {
+        true => state.response_cache.get(CacheKey::of(catalog, request.path, request.query)),
         false => None,
     };
-    Pipeline::new(state, request, &catalog, cached).respond(caller, false)
+    // A request that names another release is not cached under the served one.
+    let cached = find(&served);
+    let pin = if cached.is_some() { Pin::default() } else { Pin::of(state, request) };
+    let cached = cached.or_else(|| find(pin.release.as_deref()?));
+    Pipeline::new(state, request, &served, &pin, cached).respond(caller, false)
 }
 
 /// The same with what may have to wait: looking up the key in the store, and searching.
@@ -100,8 +107,8 @@ pub(crate) async fn respond_later(state: &State, request: &RequestParts<'_>) -> 
     if is_unknown {
         caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
     }
-    let catalog = state.releases.serving();
-    let pipeline = Pipeline::new(state, request, &catalog, None);
+    let (served, pin) = (state.releases.serving(), Pin::of(state, request));
+    let pipeline = Pipeline::new(state, request, &served, &pin, None);
     // With a known caller it is here because it has to search.
     if is_unknown && let Some(response) = pipeline.respond(caller, false) {
         return response;
@@ -124,7 +131,9 @@ enum Outcome {
 struct Pipeline<'a> {
     state: &'a State,
     request: &'a RequestParts<'a>,
+    /// The release that the request names, or else the served one.
     catalog: &'a Arc<Catalog>,
+    pin_error: Option<&'a PinError>,
     version: Option<Version>,
     /// The path below the version.
     path: &'a str,
@@ -150,11 +159,13 @@ impl<'a> Pipeline<'a> {
     fn new(
         state: &'a State,
         request: &'a RequestParts<'a>,
-        catalog: &'a Arc<Catalog>,
+        served: &'a Arc<Catalog>,
+        pin: &'a Pin,
         cached: Option<Arc<CachedResponse>>,
     ) -> Self {
         let (version, path) = split_version(request.path);
-        Self { state, request, catalog, version, path, cached, now: state.now() }
+        let catalog = pin.release.as_ref().unwrap_or(served);
+        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, cached, now: state.now() }
     }
 
     /// `None` if the request has to search and `may_search` is false.
@@ -256,6 +267,10 @@ impl<'a> Pipeline<'a> {
         let url = RequestUrl { state, catalog, version, path, query, values };
         let operation = catch_panic(self.request.id, || Operation::parse(&url, route, slug).map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
+        let operation = match self.pin_error {
+            Some(error) => Err(error.with(operation.err())),
+            None => operation,
+        };
         let cacheable = operation.as_ref().ok().filter(|_| route.content.is_cacheable());
         let etag = cacheable.map(|operation| ETag::new(&url, operation.canonical(&url).as_ref()));
         Parsed { route, operation, etag }
@@ -365,7 +380,9 @@ impl ApiRequest<'_> {
     fn execute(&self, operation: &Operation) -> Result<ApiResponse, Problem> {
         match operation {
             Operation::List(list) => list::respond(self, list),
-            Operation::Record { table, row, warnings } => record::answer(self, *table, *row, warnings),
+            Operation::Record { table, row, include, warnings } => {
+                record::answer(self, *table, *row, include, warnings)
+            }
             Operation::Facets { query, notes, .. } => facets::respond(self, query, notes),
             Operation::Aggregate { query, options, notes, .. } => facets::aggregate(self, query, options, notes),
             Operation::Stats => record::stats(self),

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use crate::catalog::cursor::WINDOW;
 use crate::catalog::json::fields;
+use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
 use crate::http::problem::Code;
 
 use crate::api::Version;
+use crate::api::pin::SNAPSHOT;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::routes::settled_by_path;
 use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
@@ -139,6 +141,15 @@ fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Curs
         issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
         return Ok(None);
     };
+    let names_snapshot = url.values.iter().any(|(name, value)| name == SNAPSHOT && !value.trim().is_empty());
+    if names_snapshot && url.catalog.version() != cursor.snapshot {
+        let detail = format!(
+            "the cursor belongs to snapshot {}; omit `{SNAPSHOT}` or restart without `cursor`",
+            cursor.snapshot
+        );
+        issues.extend(vec![with_code(Code::CursorMismatch, SNAPSHOT, detail)].into());
+        return Ok(None);
+    }
     let loaded = url.state.releases.loaded(cursor.snapshot);
     match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
         Some(catalog) => Ok(Some((cursor, catalog))),
@@ -204,7 +215,7 @@ fn parse_flag(version: Version, values: &[(String, String)], name: &str) -> Resu
         None | Some("0" | "false") => Ok(false),
         Some("1" | "true") => Ok(true),
         Some(other) => {
-            let detail = format!("`{other}` is neither `true` nor `false`");
+            let detail = format!("`{}` is neither `true` nor `false`", shortened(other));
             Err(vec![ParameterError::invalid(name, detail)])
         }
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::catalog::json::{self, FieldSet, Fields};
+use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Issues, ParameterError, Totals};
 use crate::data::field::{Model, SNAPSHOT, model};
 use crate::data::{Counts, Date, Table, rfc3339};
@@ -10,17 +11,19 @@ use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
 
 use crate::api::envelope::{Meta, append, append_meta};
+use crate::api::include::{self, Include};
 use crate::api::routes::Route;
 use crate::api::window::{MAX_LIMIT, PageWindow};
 use crate::api::{ApiRequest, ApiResponse, Version};
 
-/// The error that no record has a slug, with the most similar slugs.
+/// The error that no record has a slug or id, with the most similar ones.
 pub(crate) fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
-    let noun = table.noun();
+    let (noun, key) = (table.noun(), table.key());
     let did_you_mean = catalog.nearest_slugs(table, slug, 3);
+    let slug = shortened(slug);
     let detail = match did_you_mean.first() {
-        Some(nearest) => format!("no {noun} has the slug `{slug}`; did you mean `{nearest}`?"),
-        None => format!("no {noun} has the slug `{slug}`"),
+        Some(nearest) => format!("no {noun} has the {key} `{slug}`; did you mean `{nearest}`?"),
+        None => format!("no {noun} has the {key} `{slug}`"),
     };
     Problem { did_you_mean, ..Problem::new(Code::NotFound, detail) }
 }
@@ -29,6 +32,7 @@ pub(crate) fn answer(
     request: &ApiRequest<'_>,
     table: Table,
     row: u32,
+    included: &[Include],
     warnings: &Issues,
 ) -> Result<ApiResponse, Problem> {
     let v3 = request.version == Version::V3;
@@ -39,6 +43,7 @@ pub(crate) fn answer(
     let mut body = Vec::with_capacity(4 * 1024);
     body.extend_from_slice(b"{\"data\":");
     json::record::write(&mut body, &request.catalog, table, row, &fields, true);
+    include::append_to(&mut body, &request.catalog, table, row, included);
     Ok(finish(request, body, &warnings.report(&request.catalog)))
 }
 
@@ -155,6 +160,7 @@ pub(crate) fn suggest(request: &ApiRequest<'_>, text: &str, window: &PageWindow)
 /// `GET /snapshots`: the available releases, newest first.
 pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let catalogs = request.state.releases.all();
+    let serving = request.state.releases.serving().version();
     let releases = catalogs.iter().map(|catalog| {
         let snapshot = catalog.snapshot();
         Release {
@@ -163,7 +169,7 @@ pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem
             title: snapshot.title(),
             source: snapshot.source(),
             license: snapshot.license(),
-            serving: snapshot.version() == request.catalog.version(),
+            serving: snapshot.version() == serving,
             checksum: format!("{:016x}", snapshot.content()),
             counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         }
@@ -187,12 +193,13 @@ pub(crate) fn usage(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
 /// The error for a path that the version does not have, with the nearest one.
 pub(crate) fn unknown_route(request: &ApiRequest<'_>) -> Problem {
     let (version, path) = (request.version.number(), request.path);
+    let shown = shortened(path);
     let routes: Vec<&str> = Route::of(request.version).map(|route| route.path).collect();
     let suggestion = Route::suggest(request.version, path);
     let near = suggestion.as_deref().or_else(|| nearest(path, routes.iter().copied()));
     let detail = match near {
-        Some(near) => format!("v{version} has no path `/{path}`; did you mean `/{near}`?"),
-        None => format!("v{version} has no path `/{path}`: it has {}", routes.join(", ")),
+        Some(near) => format!("v{version} has no path `/{shown}`; did you mean `/{near}`?"),
+        None => format!("v{version} has no path `/{shown}`: it has {}", routes.join(", ")),
     };
     let did_you_mean = suggestion.map(|path| format!("/{path}")).into_iter().collect();
     Problem { did_you_mean, ..Problem::new(Code::UnknownRoute, detail) }

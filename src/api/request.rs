@@ -10,11 +10,14 @@ use crate::catalog::parse::is_ignored;
 use crate::catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
 };
+use crate::data::vocabulary::Vocabulary;
 use crate::data::{SnapshotVersion, Table};
 use crate::http::State;
 use crate::http::problem::{Code, Problem};
 
+use crate::api::include::{self, INCLUDE, Include};
 use crate::api::pagination::ListRequest;
+use crate::api::pin::SNAPSHOT;
 use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
@@ -40,6 +43,7 @@ pub(crate) enum Operation {
     Record {
         table: Table,
         row: u32,
+        include: Vec<Include>,
         warnings: Issues,
     },
     /// Counts of the firms that a query finds, by facet.
@@ -69,10 +73,15 @@ pub(crate) enum Operation {
 }
 
 pub(crate) enum RequestError {
-    /// No record has this slug.
+    /// No record has this slug or id.
     NotFound(Table, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
+    /// `snapshot` names a release that is not among the loaded ones.
+    SnapshotNotHeld {
+        version: SnapshotVersion,
+        held: Vec<SnapshotVersion>,
+    },
     Panic,
 }
 
@@ -129,15 +138,23 @@ impl Operation {
             },
             EndpointKind::Record(table) => {
                 let row = find(url, table, slug.expect("the path of a record has a slug"))?;
-                let accepted: &[&str] = if url.version == Version::V3 { &["fields"] } else { &[] };
-                Ok(Self::Record { table, row, warnings: unknown_names(url, accepted)? })
+                let mut issues = Issues::default();
+                let warnings = issues.collect(unknown_names(url, route));
+                let include = match url.version {
+                    Version::V3 => issues.collect(include::parse(url.values, table)),
+                    Version::V1 | Version::V2 => Some(Vec::new()),
+                };
+                match warnings.zip(include) {
+                    Some((warnings, include)) => Ok(Self::Record { table, row, include, warnings }),
+                    None => Err(issues.into()),
+                }
             }
             EndpointKind::Facets => parse_facets(url),
             EndpointKind::Aggregate(resource) => parse_aggregate(url, resource),
-            EndpointKind::Stats => unknown_names(url, &["fields"]).map(|_| Self::Stats),
-            EndpointKind::Snapshots => unknown_names(url, &["fields"]).map(|_| Self::Snapshots),
-            EndpointKind::Usage => unknown_names(url, &["fields"]).map(|_| Self::Usage),
-            EndpointKind::Suggestions => parse_suggest(url),
+            EndpointKind::Stats => Ok(unknown_names(url, route).map(|_| Self::Stats)?),
+            EndpointKind::Snapshots => Ok(unknown_names(url, route).map(|_| Self::Snapshots)?),
+            EndpointKind::Usage => Ok(unknown_names(url, route).map(|_| Self::Usage)?),
+            EndpointKind::Suggestions => parse_suggest(url, route),
         }
     }
 
@@ -165,7 +182,15 @@ impl Operation {
         let mut canonical = match self {
             Self::List(list) => return list.canonical(url.version),
             Self::Record { warnings, .. } if !warnings.is_empty() => return None,
-            Self::Record { .. } | Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
+            // Two ids may differ in nothing but letter case, which the path of an `ETag` ignores.
+            Self::Record { table, row, include, .. } => {
+                let id = matches!(table, Table::Rounds | Table::Reviews)
+                    .then(|| ("id", url.catalog.snapshot().slug(*table, *row).to_owned()));
+                let names: Vec<&str> = include.iter().map(|include| include.name()).collect();
+                let include = (!names.is_empty()).then(|| (INCLUDE, names.join(",")));
+                id.into_iter().chain(include).collect()
+            }
+            Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
             Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,
             Self::Suggest { text, window } => {
                 let text = std::iter::once(("q", text.clone()));
@@ -190,6 +215,16 @@ impl RequestError {
             Self::CursorExpired(version) => {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
                 Problem::of_parameter(Code::CursorExpired, "cursor", detail)
+            }
+            Self::SnapshotNotHeld { version, held } => {
+                let held: Vec<String> = held.iter().map(ToString::to_string).collect();
+                let detail = format!(
+                    "snapshot {version} is not held; held are {}; omit `snapshot` for the one that is served",
+                    held.join(", ")
+                );
+                let mut problem = Problem::of_parameter(Code::SnapshotNotHeld, SNAPSHOT, detail);
+                problem.errors[0].accepted = Some(held);
+                problem
             }
             Self::Panic => {
                 let detail = "the request could not be processed; please report it with its request ID";
@@ -226,24 +261,28 @@ fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
     empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()
 }
 
-fn find(url: &RequestUrl<'_>, table: Table, slug: &str) -> Result<u32, RequestError> {
-    url.catalog.find(table, slug).ok_or_else(|| RequestError::NotFound(table, slug.to_owned()))
+/// The published record with a slug or id.
+fn find(url: &RequestUrl<'_>, table: Table, key: &str) -> Result<u32, RequestError> {
+    let row = url.catalog.find(table, key).filter(|row| url.catalog.is_published(table, *row));
+    row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))
 }
 
 /// Unknown parameters of an endpoint without filters: an error in v3, else warnings.
-fn unknown_names(url: &RequestUrl<'_>, accepted: &[&'static str]) -> Result<Issues, RequestError> {
+fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> {
+    let accepted = route.parameters(url.version);
     let names = url.values.iter().map(|(name, _)| name);
     let unknown = names.filter(|name| !is_ignored(name) && !accepted.contains(&name.as_str()));
-    let unknown = unknown.map(|name| Issue::UnknownParameter { name: name.clone(), accepted: accepted.to_vec() });
+    let unknown = unknown.map(|name| Issue::UnknownParameter { name: name.clone(), accepted: accepted.clone() });
     let issues: Issues = unknown.collect();
-    if url.version.is_strict() && !issues.is_empty() { Err(issues.into()) } else { Ok(issues) }
+    if url.version.is_strict() && !issues.is_empty() { Err(issues) } else { Ok(issues) }
 }
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
 fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
-    let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["fields"] };
+    const OTHERS: [&str; 2] = ["fields", SNAPSHOT];
+    let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
-    let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(["fields"]);
+    let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(OTHERS);
     let mut issues: Issues = sort
         .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: names.clone().collect() })
         .collect();
@@ -267,7 +306,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
     let parse_options = ParseOptions {
         strict: true,
         review_statuses: url.version.review_statuses(),
-        other_names: &["group_by", "limit", "fields"],
+        other_names: &["group_by", "limit", "fields", SNAPSHOT],
     };
     let mut issues = Issues::default();
     let options = issues.collect(AggregateOptions::parse(resource, url.values));
@@ -285,8 +324,8 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
     }
 }
 
-fn parse_suggest(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
-    unknown_names(url, &["q", "limit", "fields"])?;
+fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<Operation, RequestError> {
+    unknown_names(url, route)?;
     let mut errors = Vec::new();
     let text = single_value(url.values, "q", &mut errors);
     if text.is_none() {

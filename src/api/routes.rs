@@ -6,10 +6,12 @@ use crate::http::url::decoded;
 use crate::search::similarity;
 
 use crate::api::Version;
+use crate::api::include::{INCLUDE, Include};
+use crate::api::pin::SNAPSHOT;
 
 #[derive(Debug)]
 pub struct Route {
-    /// The path below the version; `{slug}` is the slug of a record.
+    /// The path below the version; `{slug}` or `{id}` is that of a record.
     pub path: &'static str,
     pub since: Version,
     pub content: EndpointKind,
@@ -58,14 +60,14 @@ impl Route {
         ALL.iter().filter(move |route| route.since <= version)
     }
 
-    /// The route of a path below a version, with the slug in it.
+    /// The route of a path below a version, with the slug or id in it.
     pub(crate) fn find(version: Version, path: &str) -> Option<(&'static Self, Option<String>)> {
         // A fixed path takes precedence: `vcs/facets` is not the firm `facets`, nor `vcs/aggregate` a firm.
-        if let Some(route) = Self::of(version).find(|route| route.path == path && !route.path.contains("{slug}")) {
+        if let Some(route) = Self::of(version).find(|route| route.path == path && route.placeholder().is_none()) {
             return Some((route, None));
         }
         Self::of(version).find_map(|route| {
-            let (before, after) = route.path.split_once("{slug}")?;
+            let (before, after) = route.around_placeholder()?;
             let slug = path.strip_prefix(before)?.strip_suffix(after).filter(|slug| !slug.contains('/'))?;
             Some((route, Some(decoded(slug))))
         })
@@ -80,9 +82,9 @@ impl Route {
             let (mut lowest, mut fixed) = (1.0_f64, 0);
             let mut suggestion = Vec::with_capacity(segments.len());
             for (own, segment) in route.path.split('/').zip(&segments) {
-                let is_slug = own == "{slug}" && !segment.is_empty();
-                suggestion.push(if is_slug { *segment } else { own });
-                if own != "{slug}" {
+                let is_placeholder = own.starts_with('{');
+                suggestion.push(if is_placeholder && !segment.is_empty() { *segment } else { own });
+                if !is_placeholder {
                     fixed += 1;
                     lowest = lowest.min(similarity(segment, own).unwrap_or(0.0));
                 }
@@ -96,13 +98,30 @@ impl Route {
         best.map(|(_, path)| path)
     }
 
-    /// The table whose record `{slug}` in its path names.
+    /// The table whose record the placeholder in its path names.
     pub fn subject(&self) -> Table {
-        match self.path.split('/').next() {
-            Some("startups") => Table::Startups,
-            Some("people") => Table::People,
+        match self.content {
+            EndpointKind::Record(table) => table,
             _ => Table::Firms,
         }
+    }
+
+    /// The name of the placeholder in its path.
+    pub fn placeholder(&self) -> Option<&'static str> {
+        self.around_placeholder().map(|_| self.subject().key())
+    }
+
+    /// The path with a slug or id in place of the placeholder.
+    pub fn path_of(&self, key: &str) -> String {
+        match self.around_placeholder() {
+            Some((before, after)) => format!("{before}{key}{after}"),
+            None => self.path.to_owned(),
+        }
+    }
+
+    fn around_placeholder(&self) -> Option<(&'static str, &'static str)> {
+        let (before, rest) = self.path.split_once('{')?;
+        Some((before, rest.split_once('}')?.1))
     }
 
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
@@ -116,14 +135,17 @@ impl Route {
             // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields"]).collect()
+                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT]).collect()
             }
             EndpointKind::Aggregate(resource) => {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(AggregateOptions::NAMES).chain(["fields"]).collect()
+                own.filter(|name| *name != "sort").chain(AggregateOptions::NAMES).chain(["fields", SNAPSHOT]).collect()
             }
-            EndpointKind::Suggestions => vec!["q", "limit", "fields"],
-            _ if version == Version::V3 => vec!["fields"],
+            EndpointKind::Suggestions => vec!["q", "limit", "fields", SNAPSHOT],
+            EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
+                vec!["fields", INCLUDE, SNAPSHOT]
+            }
+            _ if version == Version::V3 => vec!["fields", SNAPSHOT],
             _ => Vec::new(),
         }
     }
@@ -297,6 +319,30 @@ const ALL: &[Route] = &[
     ),
     of(
         Version::V3,
+        "funding-rounds/{id}",
+        EndpointKind::Record(Table::Rounds),
+        "get_funding_round",
+        "Get one funding round",
+        "A funding round with its startup and its investors.",
+    ),
+    of(
+        Version::V3,
+        "reviews/{id}",
+        EndpointKind::Record(Table::Reviews),
+        "get_review",
+        "Get one review",
+        "An approved review of a firm.",
+    ),
+    of(
+        Version::V3,
+        "sectors/{slug}",
+        EndpointKind::Record(Table::Sectors),
+        "get_sector",
+        "Get one sector",
+        "A sector with the number of firms and startups in it, its descendants included.",
+    ),
+    of(
+        Version::V3,
         "people",
         EndpointKind::List(Resource::People, &[]),
         "list_people",
@@ -380,7 +426,8 @@ mod tests {
             (Version::V1, "vcs/acme/coinvestors", None),
             (Version::V3, "vcs/acme/nothing", None),
             (Version::V3, "vcs/people/xyz", None),
-            (Version::V3, "reviews/1", None),
+            (Version::V3, "review/1", Some("reviews/1")),
+            (Version::V1, "review/1", None),
             (Version::V3, "", None),
         ] {
             assert_eq!(Route::suggest(version, path).as_deref(), expected, "{path}");
@@ -392,7 +439,7 @@ mod tests {
         let find = |version, path: &str| Route::find(version, path).map(|(route, slug)| (route.path, slug));
         for version in Version::ALL {
             for route in ALL {
-                let path = route.path.replace("{slug}", "acme");
+                let path = route.path_of("acme");
                 let slug = (path != route.path).then(|| "acme".to_owned());
                 let expected = match route.since <= version {
                     true => Some((route.path, slug)),
@@ -404,7 +451,7 @@ mod tests {
                 };
                 assert_eq!(find(version, &path), expected, "{path}");
             }
-            for path in ["", "vcs/a/b/c", "vcs/a/nothing", "reviews/1", "usage/x", "VCS", "stats/"] {
+            for path in ["", "vcs/a/b/c", "vcs/a/nothing", "leaderboard/1", "usage/x", "VCS", "stats/"] {
                 assert_eq!(find(version, path), None, "{path}");
             }
         }

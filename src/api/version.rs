@@ -3,6 +3,7 @@
 use crate::catalog::{ParseOptions, Resource};
 use crate::data::ReviewStatus;
 
+use crate::api::pin::SNAPSHOT;
 use crate::api::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,9 +69,9 @@ impl Version {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain"],
-            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts"],
-            Self::V3 => &["limit", "cursor", "fields"],
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT],
+            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts", SNAPSHOT],
+            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT],
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The part of a list that a request selects: `limit` with `offset` (v1), `page` (v2) or `cursor` (v3).
 
 use crate::catalog::ParameterError;
+use crate::catalog::param_error::shortened;
 use crate::catalog::params::MAX_EXACT_INT;
 use crate::catalog::parse::scalars::parse_uint;
 
@@ -37,7 +38,7 @@ impl PageWindow {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
             let number = parse_uint(text).map(|number| number.min(MAX_EXACT_INT));
             number.filter(|number| *number >= min).unwrap_or_else(|| {
-                let detail = format!("`{text}` is not an integer of at least {min}");
+                let detail = format!("`{}` is not an integer of at least {min}", shortened(text));
                 errors.push(ParameterError::invalid(name, detail));
                 default
             })

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::catalog::amounts::AmountCounter;
 use crate::catalog::facets::{Rows, common_count};
+use crate::catalog::param_error::shortened;
 use crate::catalog::params::MAX_VALUES;
 use crate::catalog::parse::scalars::parse_uint;
 use crate::catalog::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
@@ -218,6 +219,7 @@ impl AggregateOptions {
             [text] => match parse_uint(text) {
                 Some(limit @ 1..) => limit,
                 _ => {
+                    let text = shortened(text);
                     let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
                     errors.push(ParameterError::invalid("limit", detail));
                     1

@@ -26,6 +26,17 @@ pub struct CoInvestorPage {
 }
 
 impl Catalog {
+    /// The firms that joined a round of a startup, ascending.
+    pub fn investors_of(&self, startup: u32) -> Vec<u32> {
+        let snapshot = self.snapshot();
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter();
+        let mut firms: Vec<u32> =
+            rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)).collect();
+        firms.sort_unstable();
+        firms.dedup();
+        firms
+    }
+
     /// One page of the firms that joined rounds with `firm`.
     ///
     /// The work grows with the firm's own rounds, not with the table.

@@ -23,6 +23,7 @@ pub mod parse;
 pub mod query;
 pub mod relaxation;
 pub mod reviews;
+pub mod roles;
 pub mod row_filter;
 pub mod sector_names;
 pub mod sort;
@@ -45,6 +46,7 @@ pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
 pub use query::{Filter, ListPosition, Order, Page, Property, Query};
 pub use relaxation::Relaxation;
+pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
 pub use stats::Totals;
 

@@ -212,9 +212,9 @@ fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterE
         None => (nearest(name, accepted.iter().copied().filter(|_| suggest)), ""),
     };
     ParameterError {
-        parameter: name.to_owned(),
+        parameter: shortened(name).into_owned(),
         code: "unknown_parameter",
-        detail: format!("unknown parameter `{name}`{hint}"),
+        detail: format!("unknown parameter `{}`{hint}", shortened(name)),
         did_you_mean: suggestion.map(str::to_owned),
         accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
     }
@@ -347,7 +347,7 @@ fn unknown_key(
     }
     let detail = match normal(name) == RELEVANCE && is_searchable {
         true => format!("`{key}`: `{RELEVANCE}` cannot be reversed; use `sort={RELEVANCE}`"),
-        false => format!("`{key}` is not a sort key of this list"),
+        false => format!("`{}` is not a sort key of this list", shortened(key)),
     };
     let suggestion = nearest(name, accepted.iter().copied().filter(|_| suggest));
     let suggestion = suggestion.map(|key| if key == RELEVANCE { key.to_owned() } else { format!("{sign}{key}") });

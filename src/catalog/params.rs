@@ -278,11 +278,12 @@ impl Catalog {
         }
     }
 
-    /// The slug of the table's first row, the most prominent one; a placeholder if the table is empty.
+    /// The slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
-        match self.snapshot().rows(table) {
-            0 => format!("some-{}", table.noun().replace(' ', "-")),
-            _ => self.snapshot().slug(table, 0).to_owned(),
+        let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
+        match first {
+            None => format!("some-{}", table.noun().replace(' ', "-")),
+            Some(row) => self.snapshot().slug(table, row).to_owned(),
         }
     }
 

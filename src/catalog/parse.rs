@@ -11,7 +11,8 @@ mod values;
 use crate::data::vocabulary::{Vocabulary, normal};
 use crate::data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
-use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE};
+use crate::catalog::json::fields::snake_case;
+use crate::catalog::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
 use crate::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter, Unit};
 use crate::catalog::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::catalog::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Resource};
@@ -227,13 +228,14 @@ impl ParamParser<'_> {
             ParamType::Number { min, max, filter } => {
                 let number = parse_amount(text).filter(|number| (min..=max).contains(number));
                 let error = || {
-                    format!("`{text}` is not an integer from {min} to {max}, such as {}", parameter.example_number())
+                    let example = parameter.example_number();
+                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
                 };
                 self.filter(number, filter, |number| number.to_string(), error)
             }
             ParamType::Range { key, bound, unit } => self.range(parameter, key, bound, unit, text),
             ParamType::Bool(filter) => {
-                let error = || format!("`{text}` is neither `true` nor `false`");
+                let error = || format!("`{}` is neither `true` nor `false`", shortened(text));
                 self.filter(parse_bool(text), filter, |value| value.to_string(), error)
             }
             _ => unreachable!("parameters with several values are parsed elsewhere"),
@@ -256,17 +258,18 @@ impl ParamParser<'_> {
         let (value, canonical) = match unit {
             Unit::Number { min, max } => {
                 let number = parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-                    format!("`{text}` is not an integer from {min} to {max}, such as {}", parameter.example_number())
+                    let example = parameter.example_number();
+                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
                 })?;
                 (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
             }
             Unit::Percent => {
                 let tenths = parse_percent(text)
-                    .ok_or_else(|| format!("`{text}` is not a percentage from 0 to 100, such as 12.5"))?;
+                    .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text)))?;
                 (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
             }
             Unit::Date => {
-                let day = parse_date(text, bound).map_err(|detail| format!("`{text}` {detail}"))?;
+                let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
                 let code = match bound {
                     Bound::Min => PartialDate::first_code(day),
                     Bound::Max => PartialDate::last_code(day),
@@ -306,7 +309,10 @@ impl ParamParser<'_> {
                 Some(name) => (Direction::Descending, name),
                 None => (Direction::Ascending, part.strip_prefix('+').unwrap_or(part)),
             };
-            let name = normal(name).replace('-', "_");
+            // Fields may be written in camelCase, and so may the keys of the same names.
+            let camel =
+                Some(snake_case(name)).filter(|key| self.options.strict && table.sort_keys().contains(&key.as_str()));
+            let name = camel.unwrap_or_else(|| normal(name).replace('-', "_"));
             if self.resource.is_searchable() && name == RELEVANCE && direction == Direction::Ascending {
                 relevance = true;
                 continue;

@@ -1,5 +1,7 @@
 //! The published reviews of a firm.
 
+use crate::data::derive::score::{self, RatedReview};
+use crate::data::model::YearScore;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Facet, ReviewStatus, Table};
 
@@ -15,11 +17,28 @@ impl Query {
 }
 
 impl Catalog {
+    /// Whether a record has an address of its own: every record but a review that is not approved.
+    pub fn is_published(&self, table: Table, row: u32) -> bool {
+        let approved = ReviewStatus::Approved.index() as u32;
+        table != Table::Reviews || self.snapshot().facet_rows(table, Facet::Status, approved).contains(row)
+    }
+
     /// The number of approved reviews of a firm that match one more filter.
     pub fn approved_reviews_with(&self, firm: u32, filter: Filter) -> u64 {
         let mut query = Query::approved_reviews(firm);
         query.filters.push(filter);
         self.list(&query, ListPosition::default(), 0).total
+    }
+
+    /// The scores of a firm by year, without gaps from its first approved review to its latest.
+    pub fn score_by_year(&self, firm: u32) -> Vec<YearScore> {
+        let snapshot = self.snapshot();
+        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
+        let reviews = reviews.filter(|row| self.is_published(Table::Reviews, *row)).map(|row| -> RatedReview {
+            let text = [snapshot.record(Table::Reviews, row).whole(), b"}"].concat();
+            serde_json::from_slice(&text).expect("a stored review has ratings and a date")
+        });
+        score::by_year(reviews, snapshot.score_priors())
     }
 
     /// The number of approved reviewers of a firm who say that they were ghosted, and who say that they were not.

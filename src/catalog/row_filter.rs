@@ -24,7 +24,7 @@ pub struct RowFilter<'a> {
 /// A filter with the columns that it reads.
 enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
-    /// The rows of several short lists, ascending.
+    /// Given rows, or those of several short lists, ascending.
     Merged(Vec<u32>),
     /// Rows whose rank is in this range.
     Ranks(&'a [u32], Range<u32>),

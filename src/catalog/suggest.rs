@@ -102,7 +102,7 @@ impl Catalog {
         near.sort_unstable();
         let mut rows: Vec<u32> = Vec::with_capacity(max);
         for row in near.into_iter().map(|(_, row)| row).chain(matches) {
-            if rows.len() < max && !rows.contains(&row) {
+            if rows.len() < max && !rows.contains(&row) && self.is_published(table, row) {
                 rows.push(row);
             }
         }

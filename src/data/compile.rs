@@ -331,6 +331,7 @@ impl Compiled {
     fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         let reviews = &self.dataset.reviews;
         let mut columns = self.begin(writer, Table::Reviews, |row| &reviews[row].id)?;
+        columns.section("priors", &self.derived.priors.to_array())?;
         columns.order("created_on", |row| Some(reviews[row].created_on.code()))?;
         columns.order("rating", |row| Some(reviews[row].rating))?;
         columns.order("responsiveness", |row| reviews[row].responsiveness)?;

@@ -106,6 +106,23 @@ model! {
         pub max_points: u8 [max(30)],
     }
 
+    /// The peer score of a firm in one year: from its approved reviews of that year alone.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct YearScore {
+        /// The calendar year.
+        pub year: u16,
+        /// Number of approved reviews of the year.
+        pub review_count: u32,
+        /// The score, 0–100; `null` below 3 approved reviews.
+        pub health_score: Option<u8> [max(100)],
+        /// Lower end of the 90 % interval.
+        pub low: Option<u8> [max(100)],
+        /// Upper end of the 90 % interval.
+        pub high: Option<u8> [max(100)],
+        /// Percentage of reviewers who never got an answer, one decimal; `null` if fewer than 3 reviews report it.
+        pub ghosting_rate: Option<f64> [range(0, 100)],
+    }
+
     /// A firm that shares rounds with another firm.
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct CoInvestor<S = String> {
@@ -214,6 +231,20 @@ model! {
         pub country: Option<S> [one_of("Country")],
         /// Whether the country is the person's own or that of the organization; `null` if neither is known.
         pub country_source: Option<S> [one_of("CountrySource")],
+    }
+
+    /// Another record with a person's name that has something in common with it: probably the same person.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct RelatedRole<S = String> {
+        /// The other record's id in paths.
+        pub slug: S [slug],
+        /// The job title there.
+        pub title: Option<S>,
+        pub organization: Organization<S>,
+        /// What both records have in common: `organization`, `round` or `place`.
+        pub reason: S,
+        /// The reason in words.
+        pub detail: S,
     }
 
     /// The firm or startup that a person works at.

@@ -50,6 +50,15 @@ impl Table {
         }
     }
 
+    /// The field that identifies a row.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Firms | Self::Startups | Self::People | Self::Sectors => "slug",
+            Self::Rounds | Self::Reviews => "id",
+        }
+    }
+
     #[must_use]
     pub fn model(self) -> &'static Definition {
         match self {

@@ -11,6 +11,7 @@ use crate::data::archive::facet_column::{FacetColumn, RowSet};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
 use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
+use crate::data::derive::score::Priors;
 use crate::data::field::model;
 use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
@@ -36,6 +37,7 @@ pub struct Snapshot {
     sector_parent: Column<u32>,
     /// In the order of [`Facet::LISTED`].
     terms: [TermColumns; 3],
+    score_priors: Priors,
 }
 
 model! {
@@ -83,7 +85,10 @@ impl Snapshot {
         check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
         let [cities, titles, websites] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
         let terms = [cities?, titles?, websites?];
-        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms })
+        let score_priors: Column<f64> = archive.column("reviews/priors", 6)?;
+        let score_priors: [f64; 6] = archive.get(&score_priors).try_into().map_err(|_| damaged("reviews/priors"))?;
+        let score_priors = Priors::from_array(score_priors);
+        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms, score_priors })
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -346,6 +351,11 @@ impl Snapshot {
         let range = bounds(self.archive.get(&self.rounds.investor_starts), row as usize);
         let investors = &self.archive.get(&self.rounds.investors)[range];
         investors.iter().map(|packed| (packed >> 1, packed & 1 == 1))
+    }
+
+    /// The means towards which scores are smoothed.
+    pub fn score_priors(&self) -> &Priors {
+        &self.score_priors
     }
 
     pub fn sector_parent(&self, row: u32) -> Option<u32> {

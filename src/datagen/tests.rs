@@ -470,7 +470,7 @@ fn score_intervals_cover_the_hidden_quality() {
         let (mut scored, mut covered) = (0, 0);
         let (mut lowest, mut highest) = (100, 0);
         for (assessment, (slug, quality)) in
-            crate::data::derive::score::assess(&dataset).iter().zip(hidden_quality(&config))
+            crate::data::derive::score::assess(&dataset).firms.iter().zip(hidden_quality(&config))
         {
             let score = &assessment.score;
             let (Some(low), Some(value), Some(high)) = (score.low, score.value, score.high) else { continue };

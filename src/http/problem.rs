@@ -29,6 +29,7 @@ pub enum Code {
     MethodNotAllowed,
     NotAcceptable,
     CursorExpired,
+    SnapshotNotHeld,
     BodyTooLarge,
     UnsupportedMediaType,
     UrlTooLong,
@@ -42,7 +43,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -63,6 +64,7 @@ impl Code {
         Self::MethodNotAllowed,
         Self::NotAcceptable,
         Self::CursorExpired,
+        Self::SnapshotNotHeld,
         Self::BodyTooLarge,
         Self::UrlTooLong,
         Self::UnsupportedMediaType,
@@ -187,6 +189,13 @@ impl Code {
                 410,
                 "Cursor expired",
                 "The snapshot of the cursor has expired. Restart without `cursor`.",
+            ),
+            Self::SnapshotNotHeld => (
+                "snapshot_not_held",
+                410,
+                "Snapshot not held",
+                "`snapshot` names a release that the service does not hold, or no longer. `accepted` lists those that it \
+                 holds, and so does `/api/v3/snapshots`. Omit `snapshot` for the release that is served.",
             ),
             Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request body exceeds the limit."),
             Self::UrlTooLong => (

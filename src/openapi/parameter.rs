@@ -6,6 +6,8 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
+use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
+use crate::api::pin::SNAPSHOT;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
@@ -13,7 +15,7 @@ use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Catalog, Property, Resource, params};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Metric, Table};
+use crate::data::{self, Metric, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
 use crate::openapi::vocabulary::{GROUP_ORDER, field_name, group_name, sort_name, sort_values, vocabulary_of};
@@ -21,8 +23,8 @@ use crate::openapi::vocabulary::{GROUP_ORDER, field_name, group_name, sort_name,
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
     let mut parameters = Vec::new();
-    if route.path.contains("{slug}") {
-        parameters.push(slug(route, catalog));
+    if let Some(name) = route.placeholder() {
+        parameters.push(path_parameter(route, name, catalog));
     }
     for name in route.parameters(version) {
         parameters.push(match filter_of(route, name) {
@@ -47,14 +49,18 @@ fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-fn slug(route: &Route, catalog: &Catalog) -> Parameter {
+/// The slug or id in the path.
+fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
     let table = route.subject();
-    let schema = any_text().pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"));
+    let schema = match table.key() {
+        "slug" => any_text().pattern(Some("^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$")),
+        _ => any_text(),
+    };
     ParameterBuilder::new()
-        .name("slug")
+        .name(name)
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
-        .description(Some(format!("The slug of the {}, case-insensitive.", table.noun())))
+        .description(Some(format!("The {name} of the {}, case-insensitive.", table.noun())))
         .schema(Some(schema))
         .example(Some(catalog.example_slug(table).into()))
         .build()
@@ -63,7 +69,7 @@ fn slug(route: &Route, catalog: &Catalog) -> Parameter {
 /// The example value of a parameter, as written in a query.
 pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String> {
     match (filter_of(route, name), name) {
-        (_, "slug") if route.path.contains("{slug}") => Some(catalog.example_slug(route.subject())),
+        (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
         (None, "q") => Some(catalog.example_name(Table::Firms)),
         (None, "limit") => Some("5".to_owned()),
@@ -248,6 +254,29 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
              so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields`, `explain` and `amounts` may.",
         )
         .schema(Some(any_text().pattern(Some("^[A-Za-z0-9_-]+$"))))
+        .build(),
+        INCLUDE => {
+            let table = route.subject();
+            let names: Vec<&str> = Include::of(table).iter().map(|include| include.name()).collect();
+            let default = if table == Table::People { " Default: all, unless `fields` is given." } else { "" };
+            let doc = format!(
+                "Related lists to return in `included`, each with its `total` and its first {INCLUDED_ROWS} rows.{}{default}",
+                known(&names)
+            );
+            query(name, &doc)
+                .style(Some(ParameterStyle::Form))
+                .explode(Some(false))
+                .schema(Some(ArrayBuilder::new().items(any_text())))
+                .example(Some(json!(names[..1])))
+                .build()
+        }
+        SNAPSHOT => query(
+            name,
+            "A release that is held (`/snapshots`), so that several requests agree while a new release is published. \
+             Default: the release that is served. A cursor contains its release.",
+        )
+        .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
+        .example(Some(catalog.version().to_string().into()))
         .build(),
         "explain" => query(name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))

@@ -188,7 +188,7 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
     let example = |parameter: &&Parameter| example_of(route, &parameter.name, catalog);
     let slug = parameters.iter().filter(is_path).find_map(example);
     let is_below_record = slug.is_some();
-    let path = slug.map_or_else(|| route.path.to_owned(), |slug| route.path.replace("{slug}", &slug));
+    let path = slug.map_or_else(|| route.path.to_owned(), |slug| route.path_of(&slug));
     let has = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
     // A name together with other filters would find nothing.
     let shown: &[&str] = match has("q") && !has("stage") && !is_below_record {

@@ -51,7 +51,7 @@ const HEADERS: [(&str, &str, HeaderSchema); 16] = [
     ("Vary", "Request headers that the response depends on.", HeaderSchema::Text),
     (
         "Link",
-        "`rel=\"next\"`: the next page of a list (v3). `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
+        "`rel=\"next\"`: the next page of a list (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
         HeaderSchema::Text,
     ),
     ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
@@ -83,9 +83,9 @@ pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 const ERRORS: [(&str, u16, &[&str], &str); 10] = [
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
-    ("NotFound", 404, &[], "No record has this slug; `did_you_mean` has the nearest."),
+    ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
     ("NotAcceptable", 406, &[], "The request does not accept JSON."),
-    ("CursorExpired", 410, &[], "The snapshot of the cursor has expired: restart without `cursor`."),
+    ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
     ("UrlTooLong", 414, &[], "The URL is longer than 24 KB, or its filters are too long for a cursor."),
     ("QuotaExceeded", 429, &["Retry-After"], "The daily quota of the key is exceeded."),
     ("HeadTooLarge", 431, &[], "URL and headers together are longer than 32 KB."),
@@ -130,12 +130,10 @@ fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &
 
 pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &str) -> Responses {
     let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
-    let is_list = matches!(route.content, EndpointKind::List(..));
-    let takes_cursor = is_list && version == Version::V3;
     for (name, status, ..) in ERRORS {
         let applies = match status {
-            404 => route.path.contains("{slug}"),
-            410 => takes_cursor,
+            404 => route.placeholder().is_some(),
+            410 => version == Version::V3,
             // Reading the quota is not counted.
             429 => route.content != EndpointKind::Usage,
             _ => true,
@@ -167,9 +165,9 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
             .operation_id(route.operation)
             .parameter("cursor", cursor)
             .description("The next page, while `has_more` is true.");
-        let next = match route.path.contains("{slug}") {
-            true => next.parameter("slug", Value::from("$request.path.slug")),
-            false => next,
+        let next = match route.placeholder() {
+            Some(name) => next.parameter(name, Value::from(format!("$request.path.{name}"))),
+            None => next,
         };
         response = response.link("next", next.build());
     }

@@ -9,17 +9,20 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use utoipa::openapi::schema::{Array, ObjectBuilder, Type};
+use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::api::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::api::facets::Facets;
+use crate::api::include::Include;
 use crate::api::record::{Release, Suggestion, Usage};
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Model};
+use crate::data::model::{RelatedRole, YearScore};
+use crate::data::vocabulary::Vocabulary;
 use crate::http::problem::{Code, ProblemBody};
 use crate::openapi::definition::{self, Objects};
 use crate::openapi::vocabulary;
@@ -84,11 +87,50 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
     if matches!(content, EndpointKind::List(..)) {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
+    if let (Version::V3, EndpointKind::Record(table)) = (version, content)
+        && !Include::of(table).is_empty()
+    {
+        object = object.property("included", included(table));
+    }
     object = object.property("meta", Ref::from_schema_name("Meta"));
     if version == Version::V3 {
         object = object.required("meta");
     }
     RefOr::T(Schema::Object(object.build()))
+}
+
+/// The lists that a record of a table can include.
+fn included(table: Table) -> Object {
+    let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
+    let lists = Include::of(table).iter().fold(lists, |lists, include| {
+        let total = ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(0))
+            .description(Some("Number of all rows of the list."));
+        let list = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some(format!("The first rows of `{include}`.")))
+            .property("total", total)
+            .required("total")
+            .property("data", Array::new(Ref::from_schema_name(included_item(*include))))
+            .required("data");
+        lists.property(include.name(), list)
+    });
+    lists.build()
+}
+
+fn included_item(include: Include) -> &'static str {
+    match include {
+        Include::Portfolio => Table::Startups.model().name,
+        Include::Rounds => Table::Rounds.model().name,
+        Include::People => Table::People.model().name,
+        Include::Reviews => Table::Reviews.model().name,
+        Include::Investors => Table::Firms.model().name,
+        Include::CoInvestors => CoInvestorFields::DEFINITION.name,
+        Include::ScoreByYear => YearScore::DEFINITION.name,
+        Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
+    }
 }
 
 /// An object in `data`: with all of its properties, or in v3 with at least one.
@@ -119,6 +161,8 @@ fn data(version: Version) -> Objects {
             Release::DEFINITION,
             Suggestion::DEFINITION,
             Usage::DEFINITION,
+            <RelatedRole>::DEFINITION,
+            YearScore::DEFINITION,
         ]);
     }
     types.into_iter().for_each(|definition| definition::add(&mut objects, definition));
@@ -161,7 +205,7 @@ fn envelope(version: Version) -> Objects {
     let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
     describe_values(&mut objects, ProblemBody::DEFINITION, "code", &codes);
     codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == StatusCode::BAD_REQUEST));
-    codes.push(Code::CursorExpired.name());
+    codes.extend([Code::CursorExpired, Code::SnapshotNotHeld].map(Code::name));
     codes.extend(ParameterError::WARNINGS);
     describe_values(&mut objects, ParameterError::DEFINITION, "code", &codes);
     objects

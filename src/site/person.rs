@@ -2,15 +2,35 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Filter, ListPosition, Query};
+use crate::catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
 use crate::data::Table;
-use crate::data::model::Person;
+use crate::data::model::{Organization, Person, RelatedRole};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
 const MAX_COLLEAGUES: usize = 12;
+
+/// Roles under other records of the same name.
+struct RelatedGroup {
+    id: &'static str,
+    heading: &'static str,
+    /// Each with the path of its organization.
+    roles: Vec<(String, RelatedRole)>,
+}
+
+impl RelatedGroup {
+    fn of(id: &'static str, heading: &'static str, roles: Vec<RelatedRole>) -> Self {
+        let roles = roles.into_iter().map(|role| (organization_path(&role.organization), role));
+        Self { id, heading, roles: roles.collect() }
+    }
+}
+
+fn organization_path(organization: &Organization) -> String {
+    let table = if organization.kind == "firm" { Table::Firms } else { Table::Startups };
+    path_of(table, &organization.slug)
+}
 
 #[derive(Template)]
 #[template(path = "person.html")]
@@ -19,6 +39,7 @@ struct PersonPage {
     person: Person,
     organization: String,
     colleagues: Vec<Person>,
+    related: [RelatedGroup; 2],
     api: String,
 }
 
@@ -37,11 +58,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let colleagues = members.iter().filter(|other| **other != row).take(MAX_COLLEAGUES);
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
+    let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
     let page = PersonPage {
         layout: PageLayout::of(snapshot, &person.name, &description, &format!("/people/{}", person.slug))
             .by(&request.state.operator),
-        organization: path_of(table, &person.organization.slug),
+        organization: organization_path(&person.organization),
         colleagues: records(catalog, Table::People, colleagues)?,
+        related: [
+            RelatedGroup::of("roles", "Other roles under this name", other_roles),
+            RelatedGroup::of("same", "Probably the same person", probable_same),
+        ],
         api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
         person,
     };

@@ -1,6 +1,7 @@
 //! Field selection (`fields`): which of a record's fields are returned.
 
 use crate::catalog::ParameterError;
+use crate::catalog::param_error::shortened;
 use crate::data::field::Field;
 use crate::search::nearest;
 
@@ -113,7 +114,7 @@ fn unknown(name: &str, normal: &str, set: FieldSet) -> ParameterError {
     let plain = set.iter().map(|field| field.name);
     let nested = paths.iter().map(String::as_str).filter(|path| path.contains('.'));
     unknown_field(
-        format!("there is no field `{name}` in this record"),
+        format!("there is no field `{}` in this record", shortened(name)),
         nearest(normal, plain.chain(nested)),
         Some(set.iter().map(|field| field.name.to_owned()).collect()),
     )
@@ -122,10 +123,10 @@ fn unknown(name: &str, normal: &str, set: FieldSet) -> ParameterError {
 fn unknown_nested(name: &str, normal: &str, field: &'static Field) -> ParameterError {
     let paths = nested_paths(field);
     if paths.is_empty() {
-        let detail = format!("there is no field `{name}`: `{}` has no nested fields", field.name);
+        let detail = format!("there is no field `{}`: `{}` has no nested fields", shortened(name), field.name);
         return unknown_field(detail, Some(field.name), None);
     }
-    let detail = format!("there is no field `{name}` in this record");
+    let detail = format!("there is no field `{}` in this record", shortened(name));
     let suggestion = nearest(normal, paths.iter().map(String::as_str));
     unknown_field(detail, suggestion, Some(paths.clone()))
 }

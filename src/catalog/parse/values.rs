@@ -278,6 +278,7 @@ impl ParamParser<'_> {
 
     fn report_sign(&mut self, parameter: &'static Parameter, value: &str, text: &str) {
         let (name, included) = (parameter.name, parameter.included());
+        let value = shortened(value);
         let exclusion = format!("not_{included}");
         let correction = match self.resource.parameter(&exclusion) {
             Some(_) => format!("write `{exclusion}={value}` to exclude it, `{included}={value}` to include it"),

@@ -5,7 +5,7 @@ pub mod row_order;
 pub mod score;
 pub mod sort_order;
 
-use crate::data::derive::score::FirmScore;
+use crate::data::derive::score::{Assessment, FirmScore, Priors};
 use crate::data::derive::sort_order::{Permutation, sort_prefix};
 use crate::data::import::Dataset;
 use crate::data::import::rows::{Investor, Person};
@@ -53,6 +53,7 @@ pub(crate) struct SectorStats {
 /// All derived values, in the order of the dataset's rows.
 pub(crate) struct Derived {
     pub assessments: Vec<FirmScore>,
+    pub priors: Priors,
     pub firms: Vec<FirmStats>,
     pub startups: Vec<StartupStats>,
     pub sectors: Vec<SectorStats>,
@@ -62,12 +63,12 @@ pub(crate) struct Derived {
 
 impl Derived {
     pub(crate) fn of(dataset: &Dataset) -> Self {
-        let assessments = score::assess(dataset);
+        let Assessment { firms: assessments, priors } = score::assess(dataset);
         let lineage = lineage(dataset);
         let startups = startups(dataset);
         let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
-        Self { assessments, firms, startups, sectors, lineage }
+        Self { assessments, priors, firms, startups, sectors, lineage }
     }
 }
 

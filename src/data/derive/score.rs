@@ -4,11 +4,15 @@
 //! dimension is smoothed towards the mean of the snapshot with the weight of five reviews, ghosting with that of six.
 //! Sums run in order of review id, so that every compile gives the same last bit.
 
-use crate::data::ReviewStatus;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
 use crate::data::derive::sort_order::sort_prefix;
 use crate::data::import::Dataset;
 use crate::data::import::rows::Review;
-use crate::data::model::{Score, ScoreComponent};
+use crate::data::model::{Score, ScoreComponent, YearScore};
+use crate::data::{Date, ReviewStatus};
 
 /// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
@@ -61,16 +65,16 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, review: &Review, weight: f64) {
+    fn add(&mut self, ratings: [Option<f64>; 4], ghosted: Option<bool>, weight: f64) {
         self.count += 1;
         self.weight += weight;
-        for (dimension, rating) in ratings(review).into_iter().enumerate() {
+        for (dimension, rating) in ratings.into_iter().enumerate() {
             if let Some(rating) = rating {
                 self.dimension_weight[dimension] += weight;
                 self.dimension[dimension] += weight * rating;
             }
         }
-        if let Some(ghosted) = review.ghosted {
+        if let Some(ghosted) = ghosted {
             self.answered += 1;
             self.ghosted += u32::from(ghosted);
         }
@@ -82,14 +86,45 @@ fn ratings(review: &Review) -> [Option<f64>; 4] {
 }
 
 /// Means of the snapshot, towards which firms are smoothed.
-struct Priors {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Priors {
     means: [f64; 4],
     ghosting: f64,
     variance: f64,
 }
 
-/// The scores of all firms, in the order of the dataset's rows.
-pub fn assess(dataset: &Dataset) -> Vec<FirmScore> {
+impl Priors {
+    /// The numbers as they are stored.
+    pub(crate) fn to_array(self) -> [f64; 6] {
+        let [rating, responsiveness, fairness, value_add] = self.means;
+        [rating, responsiveness, fairness, value_add, self.ghosting, self.variance]
+    }
+
+    pub(crate) fn from_array([rating, responsiveness, fairness, value_add, ghosting, variance]: [f64; 6]) -> Self {
+        Self { means: [rating, responsiveness, fairness, value_add], ghosting, variance }
+    }
+}
+
+/// What a stored review contributes to a score.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RatedReview {
+    pub rating: u8,
+    pub responsiveness: Option<u8>,
+    pub fairness: Option<u8>,
+    pub value_add: Option<u8>,
+    pub ghosted: Option<bool>,
+    pub created_on: Date,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Assessment {
+    /// In the order of the dataset's rows.
+    pub firms: Vec<FirmScore>,
+    pub priors: Priors,
+}
+
+/// The scores of all firms.
+pub fn assess(dataset: &Dataset) -> Assessment {
     let approved = dataset.reviews.iter().filter(|review| review.status == ReviewStatus::Approved);
     let mut approved: Vec<_> = approved.map(|review| (sort_prefix(&review.id), review)).collect();
     approved.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
@@ -104,11 +139,36 @@ pub fn assess(dataset: &Dataset) -> Vec<FirmScore> {
     let mut all = Sums::default();
     let mut firms = vec![Sums::default(); dataset.firms.len()];
     for (review, weight) in approved.iter().zip(&weights) {
-        all.add(review, *weight);
-        firms[review.firm as usize].add(review, *weight);
+        all.add(ratings(review), review.ghosted, *weight);
+        firms[review.firm as usize].add(ratings(review), review.ghosted, *weight);
     }
     let priors = priors(&all, &approved, &weights);
-    firms.iter().map(|sums| firm_score(sums, &priors)).collect()
+    Assessment { firms: firms.iter().map(|sums| firm_score(sums, &priors)).collect(), priors }
+}
+
+/// The scores of a firm by year, without gaps from its first review to its latest: each from the approved reviews of that
+/// year alone, all of which weigh the same, smoothed towards the means of the whole snapshot.
+pub fn by_year(reviews: impl Iterator<Item = RatedReview>, priors: &Priors) -> Vec<YearScore> {
+    let mut years: BTreeMap<i32, Sums> = BTreeMap::new();
+    for review in reviews {
+        let ratings = [Some(review.rating), review.responsiveness, review.fairness, review.value_add];
+        let year = years.entry(review.created_on.year()).or_default();
+        year.add(ratings.map(|rating| rating.map(f64::from)), review.ghosted, 1.0);
+    }
+    let Some(((first, _), (last, _))) = years.first_key_value().zip(years.last_key_value()) else { return Vec::new() };
+    let years = (*first..=*last).map(|year| {
+        let FirmScore { score, ghosting_tenths, .. } =
+            firm_score(&years.get(&year).cloned().unwrap_or_default(), priors);
+        YearScore {
+            year: u16::try_from(year).expect("dates have years of four digits"),
+            review_count: score.review_count,
+            health_score: score.value,
+            low: score.low,
+            high: score.high,
+            ghosting_rate: ghosting_tenths.map(|tenths| f64::from(tenths) / 10.0),
+        }
+    });
+    years.collect()
 }
 
 fn priors(all: &Sums, approved: &[&Review], weights: &[f64]) -> Priors {
@@ -257,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_firm_without_reviews_has_no_score() {
-        let assessed = assess(&dataset(&["a"], vec![]));
+        let assessed = assess(&dataset(&["a"], vec![])).firms;
         assert_eq!(assessed[0].score.value, None);
         assert_eq!(assessed[0].score.status, "insufficient_reviews");
         assert_eq!(assessed[0].ghosting_tenths, None);
@@ -276,7 +336,7 @@ mod tests {
             review(4, 0, 3, Some(true), day),
             review(5, 0, 2, None, day),
         ];
-        let assessed = &assess(&dataset(&["a"], reviews))[0];
+        let assessed = &assess(&dataset(&["a"], reviews)).firms[0];
         // The only firm's mean is the snapshot's: 4.0; fairness was not rated: 3; γ = g = 1/4.
         // 30·3/4 + 15·3/4 + 15·2/4 + 15·2/4 + 25·3/4 = 22.5 + 11.25 + 7.5 + 7.5 + 18.75 = 67.5 → 68
         assert_eq!(assessed.score.value, Some(68));
@@ -290,7 +350,7 @@ mod tests {
     #[test]
     fn points_sum_to_the_score() {
         let reviews = (0..60).map(|n| review(n, n % 7, (n % 5 + 1) as u8, Some(n % 3 == 0), "2025-03-01")).collect();
-        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)) {
+        for assessed in assess(&dataset(&["a", "b", "c", "d", "e", "f", "g"], reviews)).firms {
             let total: u32 = assessed.score.components.iter().map(|component| u32::from(component.points)).sum();
             assert_eq!(Some(total), assessed.score.value.map(u32::from));
             assert!(assessed.score.low <= assessed.score.value && assessed.score.value <= assessed.score.high);
@@ -306,7 +366,7 @@ mod tests {
             review(3, 0, 1, None, "2024-11-20"),
         ];
         // 2024-11-20 is 730 days before the release: weights 1, ½, ½ → (5 + ½ + ½) / 2 = 3.0
-        assert_eq!(assess(&dataset(&["a"], reviews))[0].rating_tenths[0], Some(30));
+        assert_eq!(assess(&dataset(&["a"], reviews)).firms[0].rating_tenths[0], Some(30));
     }
 
     #[test]
@@ -315,7 +375,32 @@ mod tests {
         pending.status = ReviewStatus::Pending;
         let mut rejected = review(2, 0, 1, Some(true), "2026-11-20");
         rejected.status = ReviewStatus::Rejected;
-        let assessed = &assess(&dataset(&["a"], vec![pending, rejected]))[0];
+        let assessed = &assess(&dataset(&["a"], vec![pending, rejected])).firms[0];
         assert_eq!(assessed.score.review_count, 0);
+    }
+
+    #[test]
+    fn a_year_counts_its_own_reviews_alike() {
+        let rated = |rating: u8, ghosted: Option<bool>, created_on: &str| RatedReview {
+            rating,
+            responsiveness: None,
+            fairness: None,
+            value_add: None,
+            ghosted,
+            created_on: created_on.parse().unwrap(),
+        };
+        let priors = Priors { means: [3.0; 4], ghosting: 0.25, variance: 0.0 };
+        let reviews = [
+            rated(5, Some(true), "2023-12-31"),
+            rated(5, None, "2023-01-01"),
+            rated(5, None, "2023-06-01"),
+            rated(1, None, "2025-03-01"),
+        ];
+        let years = by_year(reviews.into_iter(), &priors);
+        // 30·(30/8 − 1)/4 + 3·15·(3 − 1)/4 + 25·(1 − 2.5/7) = 20.625 + 22.5 + 16.07 = 59.2
+        let found: Vec<_> = years.iter().map(|year| (year.year, year.review_count, year.health_score)).collect();
+        assert_eq!(found, [(2023, 3, Some(59)), (2024, 0, None), (2025, 1, None)]);
+        assert!(years.iter().all(|year| year.ghosting_rate.is_none()), "one answer is too few");
+        assert_eq!(by_year(std::iter::empty(), &priors), []);
     }
 }

@@ -29,7 +29,7 @@ fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> S
         EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
         _ => more.to_owned(),
     };
-    format!("/api/{}/{}?{query}", version.segment(), endpoint.path.replace("{slug}", &slug))
+    format!("/api/{}/{}?{query}", version.segment(), endpoint.path_of(&slug))
 }
 
 fn names(parameters: &Value) -> Vec<&str> {
@@ -224,10 +224,10 @@ fn check_all(server: &Server, client: &Client) {
     for version in Version::ALL {
         let document = document(server, version);
         let snapshot = server.state.releases.current();
-        let slug = |table| snapshot.snapshot().slug(table, 0).to_owned();
+        let slug = |table| snapshot.example_slug(table);
         for endpoint in Route::of(version) {
             let table = endpoint.subject();
-            let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", &slug(table)));
+            let path = format!("/api/{}/{}", version.segment(), endpoint.path_of(&slug(table)));
             let mut queries = vec![""];
             if matches!(endpoint.content, EndpointKind::List(..)) {
                 queries.extend([
@@ -257,8 +257,8 @@ fn check_all(server: &Server, client: &Client) {
                 };
                 check(&document, endpoint, &client.get(&path), &path);
             }
-            if endpoint.path.contains("{slug}") {
-                let path = format!("/api/{}/{}", version.segment(), endpoint.path.replace("{slug}", "no-such-one"));
+            if endpoint.placeholder().is_some() {
+                let path = format!("/api/{}/{}", version.segment(), endpoint.path_of("no-such-one"));
                 let reply = client.get(&path);
                 assert_eq!(reply.status, 404);
                 check(&document, endpoint, &reply, &path);

@@ -1,0 +1,153 @@
+//! `include` on single records (v3): the first rows of related lists, each with the number of all.
+//!
+//! The rows are those of the first page of the list of the same name: with its default fields, order and limit.
+
+use serde::Serialize;
+
+use crate::catalog::json::fields::{Fields, snake_case};
+use crate::catalog::json::{computed, record};
+use crate::catalog::param_error::shortened;
+use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query};
+use crate::data::vocabulary::{Vocabulary, vocabulary};
+use crate::data::{Facet, Table};
+use crate::search::nearest;
+
+use crate::api::envelope::append;
+use crate::api::window::DEFAULT_LIMIT;
+
+/// The name of the parameter.
+pub(crate) const INCLUDE: &str = "include";
+/// Rows of each included list.
+pub(crate) const INCLUDED_ROWS: usize = DEFAULT_LIMIT as usize;
+
+vocabulary! {
+    /// Something that is included in a single record.
+    Include, "include", {
+        Portfolio = "portfolio",
+        Rounds = "rounds",
+        People = "people",
+        Reviews = "reviews",
+        CoInvestors = "co_investors",
+        ScoreByYear = "score_by_year",
+        Investors = "investors",
+        OtherRoles = "other_roles",
+        ProbableSame = "probable_same",
+    }
+}
+
+impl Include {
+    /// What the records of a table can include.
+    pub(crate) fn of(table: Table) -> &'static [Self] {
+        match table {
+            Table::Firms => {
+                &[Self::Portfolio, Self::Rounds, Self::People, Self::Reviews, Self::CoInvestors, Self::ScoreByYear]
+            }
+            Table::Startups => &[Self::Rounds, Self::People, Self::Investors],
+            Table::People => &[Self::OtherRoles, Self::ProbableSame],
+            Table::Rounds | Table::Reviews | Table::Sectors => &[],
+        }
+    }
+}
+
+/// The lists that a request for a record of a table includes, each once, in the order of [`Include::of`]. A person has all
+/// unless the request selects something, because a role alone may mislead.
+pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Include>, Vec<ParameterError>> {
+    let accepted = Include::of(table);
+    let names = values.iter().filter(|(name, _)| name == INCLUDE).flat_map(|(_, value)| value.split(','));
+    let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() && table == Table::People && !values.iter().any(|(name, _)| name == "fields") {
+        return Ok(accepted.to_vec());
+    }
+    let mut included = Vec::new();
+    let mut errors = Vec::new();
+    for name in names {
+        let normal = snake_case(name);
+        match accepted.iter().find(|include| include.name() == normal) {
+            Some(include) => included.push(*include),
+            // More are not reported.
+            None if errors.len() >= Include::ALL.len() => {}
+            None => errors.push(unknown(name, &normal, table, accepted)),
+        }
+    }
+    included.sort_unstable();
+    included.dedup();
+    if errors.is_empty() { Ok(included) } else { Err(errors) }
+}
+
+fn unknown(name: &str, normal: &str, table: Table, accepted: &[Include]) -> ParameterError {
+    let accepted: Vec<&str> = accepted.iter().map(|include| include.name()).collect();
+    ParameterError {
+        code: "unknown_value",
+        did_you_mean: nearest(normal, accepted.iter().copied()).map(str::to_owned),
+        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
+        ..ParameterError::invalid(INCLUDE, format!("a {} cannot include `{}`", table.noun(), shortened(name)))
+    }
+}
+
+/// Appends `,"included":{…}` to a body; nothing if nothing is included.
+pub(crate) fn append_to(body: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, included: &[Include]) {
+    for (index, include) in included.iter().enumerate() {
+        let opening = if index == 0 { ",\"included\":{" } else { "," };
+        body.extend_from_slice(format!("{opening}\"{include}\":").as_bytes());
+        write(body, catalog, table, row, *include);
+    }
+    if !included.is_empty() {
+        body.push(b'}');
+    }
+}
+
+fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, include: Include) {
+    let facet = if table == Table::Startups { Facet::Startup } else { Facet::Firm };
+    let related =
+        |table: Table, facet: Facet| Query { filters: vec![Filter::AnyOf(facet, vec![row])], ..Query::all(table) };
+    match include {
+        Include::Portfolio => write_list(out, catalog, &related(Table::Startups, Facet::Investor)),
+        Include::Rounds if table == Table::Firms => {
+            write_list(out, catalog, &related(Table::Rounds, Facet::Investor));
+        }
+        Include::Rounds => write_list(out, catalog, &related(Table::Rounds, Facet::Startup)),
+        Include::People => write_list(out, catalog, &related(Table::People, facet)),
+        Include::Reviews => write_list(out, catalog, &Query::approved_reviews(row)),
+        Include::Investors => {
+            let filters = vec![Filter::Rows(catalog.investors_of(row))];
+            write_list(out, catalog, &Query { filters, ..Query::all(Table::Firms) });
+        }
+        Include::CoInvestors => {
+            let page = catalog.co_investors(row, ListPosition::default(), INCLUDED_ROWS);
+            begin(out, page.total);
+            computed::write_co_investors(out, catalog, &page, &Fields::Default);
+            out.extend_from_slice(b"]}");
+        }
+        Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),
+        Include::OtherRoles => write_all(out, &catalog.related_roles(row).other_roles),
+        Include::ProbableSame => write_all(out, &catalog.related_roles(row).probable_same),
+    }
+}
+
+fn begin(out: &mut Vec<u8>, total: u64) {
+    out.extend_from_slice(format!("{{\"total\":{total},\"data\":[").as_bytes());
+}
+
+fn write_list(out: &mut Vec<u8>, catalog: &Catalog, query: &Query) {
+    let page = catalog.list(query, ListPosition::default(), INCLUDED_ROWS);
+    begin(out, page.total);
+    for (index, row) in page.rows.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        record::write(out, catalog, query.table, *row, &Fields::Default, false);
+    }
+    out.extend_from_slice(b"]}");
+}
+
+/// A list that is short enough to be given as a whole.
+fn write_all(out: &mut Vec<u8>, items: &[impl Serialize]) {
+    begin(out, items.len() as u64);
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        append(out, item);
+    }
+    out.extend_from_slice(b"]}");
+}

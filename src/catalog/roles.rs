@@ -1,0 +1,107 @@
+//! Records that are probably of the same person. Each record of the data is one role of a person; whether two records with
+//! one name are one person is not known, so they are related with a reason and never merged.
+
+use crate::data::fold::fold;
+use crate::data::model::{Organization, RelatedRole};
+use crate::data::{Facet, Table};
+
+use crate::catalog::Catalog;
+
+/// Records of one name that are compared; no name of real data has as many.
+const MAX_NAMESAKES: usize = 100;
+
+/// The roles of a person under other records of the same name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RelatedRoles {
+    /// The records share an organization, or their organizations joined one round.
+    pub other_roles: Vec<RelatedRole>,
+    /// The organizations are in one city, which is weaker.
+    pub probable_same: Vec<RelatedRole>,
+}
+
+/// A firm or startup by table and row.
+type OrganizationRow = (Table, u32);
+
+impl Catalog {
+    pub fn related_roles(&self, person: u32) -> RelatedRoles {
+        let snapshot = self.snapshot();
+        let mut related = RelatedRoles::default();
+        let own = self.organization_of(person);
+        let mut others = self.rows_named(Table::People, snapshot.name(Table::People, person));
+        others.retain(|other| *other != person);
+        others.sort_unstable();
+        for other in others.into_iter().take(MAX_NAMESAKES) {
+            let organization = self.organization_of(other);
+            let reason = self.shared_organization(&own, &organization);
+            let reason = reason.or_else(|| self.shared_round(&own, &organization)).map(|reason| (reason, true));
+            let reason = reason.or_else(|| Some((self.shared_place(&own, &organization)?, false)));
+            let Some(((reason, detail), is_strong)) = reason else { continue };
+            let title = self.text_field((Table::People, other), "title");
+            let slug = snapshot.slug(Table::People, other).to_owned();
+            let role = RelatedRole { slug, title, organization: organization.0, reason: reason.to_owned(), detail };
+            if is_strong { related.other_roles.push(role) } else { related.probable_same.push(role) }
+        }
+        related
+    }
+
+    fn organization_of(&self, person: u32) -> (Organization, OrganizationRow) {
+        let field = Table::People.field_index("organization");
+        let value = self.snapshot().record(Table::People, person).value(Table::People, field);
+        let organization: Organization = serde_json::from_slice(value).expect("a person has an organization");
+        let table = if organization.kind == "firm" { Table::Firms } else { Table::Startups };
+        let row = self.snapshot().find(table, &organization.slug).expect("the organization is in the snapshot");
+        (organization, (table, row))
+    }
+
+    fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
+        let value = self.snapshot().record(table, row).value(table, table.field_index(name));
+        serde_json::from_slice(value).expect("the field is text or null")
+    }
+
+    fn shared_organization(
+        &self,
+        (one, own): &(Organization, OrganizationRow),
+        (_, other): &(Organization, OrganizationRow),
+    ) -> Option<(&'static str, String)> {
+        (own == other).then(|| ("organization", format!("both at {}", one.name)))
+    }
+
+    fn shared_round(
+        &self,
+        (one, own): &(Organization, OrganizationRow),
+        (two, other): &(Organization, OrganizationRow),
+    ) -> Option<(&'static str, String)> {
+        let snapshot = self.snapshot();
+        let joined = |firm: u32| snapshot.facet_rows(Table::Rounds, Facet::Investor, firm);
+        let raised = |startup: u32| snapshot.facet_rows(Table::Rounds, Facet::Startup, startup);
+        let detail = match (*own, *other) {
+            ((Table::Firms, firm), (Table::Firms, second)) => {
+                let round = joined(firm).iter().find(|round| joined(second).contains(*round))?;
+                let startup = snapshot.name(Table::Startups, snapshot.round_startup(round));
+                format!("{} and {} joined a round of {startup}", one.name, two.name)
+            }
+            ((Table::Firms, firm), (_, startup)) => {
+                raised(startup).iter().find(|round| joined(firm).contains(*round))?;
+                format!("{} invested in {}", one.name, two.name)
+            }
+            ((_, startup), (Table::Firms, firm)) => {
+                raised(startup).iter().find(|round| joined(firm).contains(*round))?;
+                format!("{} invested in {}", two.name, one.name)
+            }
+            _ => return None,
+        };
+        Some(("round", detail))
+    }
+
+    /// A country alone is too large to mean anything.
+    fn shared_place(
+        &self,
+        (_, own): &(Organization, OrganizationRow),
+        (_, other): &(Organization, OrganizationRow),
+    ) -> Option<(&'static str, String)> {
+        let place = |at: OrganizationRow| Some((self.text_field(at, "city")?, self.text_field(at, "country")?));
+        let ((city, country), (other_city, other_country)) = place(*own).zip(place(*other))?;
+        let is_same = fold(&city) == fold(&other_city) && country == other_country;
+        is_same.then(|| ("place", format!("both in {city}, {country}")))
+    }
+}
