@@ -8,11 +8,12 @@ use serde::Serialize;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, ParameterError, Resource};
+use crate::catalog::{Catalog, ParameterError, RelatedRoles, Resource};
+use crate::data::model::RelatedRole;
 use crate::data::{RecordText, Table};
 use crate::release::ActiveRelease;
 
-use crate::mcp::list_call::{FirmItem, ListCall, ListPage, RecordItem};
+use crate::mcp::list_call::{FirmItem, ListCall, ListPage, PersonItem, RecordItem};
 use crate::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
 /// What a model reads about the server as a whole.
@@ -220,10 +221,21 @@ impl ToolRelease {
                 let fit = page.fit_of(row).map(|fit| MatchFields::of(catalog.snapshot(), fit, page.max_points));
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &FirmItem { url, fit });
             }
+            (Table::People, Some(url)) => {
+                let item = PersonItem { url, other_roles: self.other_roles(row) };
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
+            }
             (_, Some(url)) => computed::write_row(&mut text, catalog, table, row, &list.fields, &RecordItem { url }),
             (_, None) => record::write(&mut text, catalog, table, row, &list.fields, false),
         }
         String::from_utf8(text).expect("records are JSON")
+    }
+
+    /// The records that are probably of the same person, those with the stronger reasons first; `None` if there are none.
+    pub(crate) fn other_roles(&self, person: u32) -> Option<Vec<RelatedRole>> {
+        let RelatedRoles { mut other_roles, probable_same } = self.catalog.related_roles(person);
+        other_roles.extend(probable_same);
+        (!other_roles.is_empty()).then_some(other_roles)
     }
 
     /// The URL of a record's page; `None` if it has none.
@@ -270,7 +282,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("texts, numbers and lists of them serialize")
 }
 
-fn arg_errors(call: &ToolCall, errors: Vec<ParameterError>) -> Vec<ArgError> {
+pub(crate) fn arg_errors(call: &ToolCall, errors: Vec<ParameterError>) -> Vec<ArgError> {
     errors
         .into_iter()
         .map(|error| ArgError {

@@ -8,6 +8,7 @@ use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping};
 use crate::catalog::cursor::WINDOW;
 use crate::catalog::json::computed::MatchFields;
 use crate::catalog::json::{FieldSet, Fields, fields};
+use crate::catalog::param_error::shortened;
 use crate::catalog::parse::scalars::parse_amount;
 use crate::catalog::relaxation::Relaxation;
 use crate::catalog::{
@@ -15,11 +16,12 @@ use crate::catalog::{
     ParseOptions, Query, Request, Resource,
 };
 use crate::data::field::{Field, Model, model};
+use crate::data::model::RelatedRole;
 use crate::data::{ReviewStatus, Table};
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::{Tool, ToolCall};
 
-const OPTIONS: ParseOptions = ParseOptions {
+pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     strict: true,
     review_statuses: &[ReviewStatus::Approved],
     other_names: &["limit", "fields", "cursor", RAISE],
@@ -44,6 +46,15 @@ model! {
         pub url: String [uri],
     }
 
+    /// What a person has in addition to their record.
+    #[derive(Serialize)]
+    pub(crate) struct PersonItem {
+        /// The person's page.
+        pub url: String [uri],
+        /// Records that are probably of the same person, each with its reason.
+        pub other_roles: Option<Vec<RelatedRole>> [optional],
+    }
+
     /// What a firm has in addition to its record.
     #[derive(Serialize)]
     pub(crate) struct FirmItem<'a> {
@@ -58,7 +69,8 @@ model! {
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => FirmItem::DEFINITION.fields,
-        Table::Startups | Table::People => RecordItem::DEFINITION.fields,
+        Table::People => PersonItem::DEFINITION.fields,
+        Table::Startups => RecordItem::DEFINITION.fields,
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };
     FieldSet::with_computed(table, computed)
@@ -244,6 +256,7 @@ impl RowQuery {
             return Ok(Self { query, fit: None, canonical, notes });
         };
         let Some(raise) = parse_amount(amount) else {
+            let amount = shortened(amount);
             let detail = format!("`{amount}` is not an amount in US dollars, such as 500k or 1500000");
             return Err(vec![ParameterError::invalid(RAISE, detail)].into());
         };

@@ -3,12 +3,12 @@
 //! A firm is never guessed: a name that matches several firms, or a slug and a name of different firms, return candidates.
 
 use crate::catalog::Filter::{AnyOf, MemberOf};
-use crate::catalog::{ListPosition, Query};
+use crate::catalog::{ListPosition, Query, Request, Resource};
 use crate::data::fold::fold;
 use crate::data::{Facet, Table};
 
-use crate::mcp::backend::{ToolRelease, fields, json, text_of, with_notes};
-use crate::mcp::{ArgError, ToolCall, ToolResult, third_party};
+use crate::mcp::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
+use crate::mcp::{ArgError, ToolCall, ToolResult, list_call, third_party};
 
 /// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;
@@ -26,7 +26,8 @@ const JOINED_FIELDS: [&str; 3] = ["stage", "amount_usd", "announced_on"];
 const PERSON_FIELDS: [&str; 3] = ["slug", "name", "title"];
 
 const SCORE_MEANING: &str = "0-100, from approved founder reviews only, recent ones weigh more; low and high are a 90 % \
-                             interval; null means fewer than 3 reviews: unknown, not bad";
+                             interval; null means fewer than 3 reviews: unknown, not bad; by_year is from the \
+                             reviews of each year alone";
 const COMPONENT_MEANINGS: [(&str, &str); 5] = [
     ("rating", "overall rating 1-5, pulled towards the average of all firms if reviews are few"),
     ("responsiveness", "how fast and clearly the firm answers, 1-5, likewise"),
@@ -59,8 +60,9 @@ impl ToolRelease {
             },
             (Some(slug), name) => self.by_slug(slug, name),
         };
+        let reviews = self.sorted_reviews(call)?;
         Ok(match selected {
-            ProfileMatch::Firm(row, note) => self.profile_of(row, call, note),
+            ProfileMatch::Firm(row, note) => self.profile_of(row, call, reviews, note),
             ProfileMatch::Candidates(rows, note) => self.candidates(&rows, call, note),
         })
     }
@@ -139,7 +141,17 @@ impl ToolRelease {
         self.with_snapshot(result).text()
     }
 
-    fn profile_of(&self, firm: u32, call: &ToolCall, note: Option<String>) -> String {
+    /// The approved reviews of all firms, in the order of `reviews_sort`.
+    fn sorted_reviews(&self, call: &ToolCall) -> Result<Query, Vec<ArgError>> {
+        let sort = call.pairs.iter().filter(|(name, _)| *name == "sort");
+        let sort: Vec<_> = sort.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let parsed = self.catalog.parse(Resource::Reviews, &sort, list_call::OPTIONS);
+        let parsed = parsed.map_err(|issues| arg_errors(call, issues.report(&self.catalog)))?;
+        let Request::List(reviews) = parsed.request else { unreachable!("reviews are a list") };
+        Ok(reviews)
+    }
+
+    fn profile_of(&self, firm: u32, call: &ToolCall, reviews: Query, note: Option<String>) -> String {
         let record = self.catalog.snapshot().record(Table::Firms, firm);
         let all = Table::Firms.fields();
         let names: Vec<&str> = all.iter().map(|field| field.name).filter(|name| *name != "score").collect();
@@ -149,7 +161,10 @@ impl ToolRelease {
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
-        let reviews = self.reviews_of(firm, call.count("reviews_limit"));
+        let reviews = self.reviews_of(firm, reviews, call.count("reviews_limit"));
+        let mut score = with_meanings(&value("score"));
+        score.pop();
+        score.push_str(&format!(",\"by_year\":{}}}", json(&self.catalog.score_by_year(firm))));
         let mut paths: Vec<&str> = Vec::new();
         if value("description") != "null" {
             paths.push("profile.description");
@@ -163,7 +178,7 @@ impl ToolRelease {
         }
         let result = result
             .field("profile", profile)
-            .field("score", with_meanings(&value("score")))
+            .field("score", score)
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
         let result = with_notes(result, &notes)
             .field("reviews_by_rating", self.ratings_of(firm))
@@ -188,9 +203,10 @@ impl ToolRelease {
         format!("{{{}}}", counts.join(","))
     }
 
-    /// The approved reviews of a firm, newest first.
-    fn reviews_of(&self, firm: u32, max: usize) -> Vec<String> {
-        let page = self.catalog.list(&Query::approved_reviews(firm), ListPosition::default(), max);
+    /// The first of `reviews` that are of a firm.
+    fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {
+        reviews.filters.push(AnyOf(Facet::Firm, vec![firm]));
+        let page = self.catalog.list(&reviews, ListPosition::default(), max);
         let record = |row: &u32| self.catalog.snapshot().record(Table::Reviews, *row);
         page.rows.iter().map(|row| fields(record(row), Table::Reviews, &REVIEW_FIELDS)).collect()
     }
@@ -227,8 +243,16 @@ impl ToolRelease {
         let filters = vec![MemberOf { firms: vec![firm], startups: Vec::new() }];
         let query = Query { filters, ..Query::all(Table::People) };
         let page = self.catalog.list(&query, ListPosition::default(), PEOPLE);
-        let record = |row: &u32| self.catalog.snapshot().record(Table::People, *row);
-        page.rows.iter().map(|row| fields(record(row), Table::People, &PERSON_FIELDS)).collect()
+        let person = |row: &u32| {
+            let record = self.catalog.snapshot().record(Table::People, *row);
+            let mut person = fields(record, Table::People, &PERSON_FIELDS);
+            if let Some(roles) = self.other_roles(*row) {
+                person.pop();
+                person.push_str(&format!(",\"other_roles\":{}}}", json(&roles)));
+            }
+            person
+        };
+        page.rows.iter().map(person).collect()
     }
 }
 

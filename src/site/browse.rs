@@ -103,7 +103,7 @@ impl Pager {
 }
 
 /// The parameters of a query, and its page.
-pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
+fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
     let params: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let page = params.iter().find(|(name, _)| name == "page").and_then(|(_, page)| page.trim().parse().ok());
     (params, page.unwrap_or(1).max(1))

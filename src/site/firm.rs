@@ -2,22 +2,21 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Filter, History, ListPosition, Query};
-use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup};
+use crate::catalog::{Catalog, Filter, History, ListPosition, Query, Request, Resource};
+use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{NONE_U64, Table};
-use crate::site::browse::{PER_PAGE, Pager, position_of, read_page};
+use crate::site::browse::{PER_PAGE, Pager, Warning, parse, position_of, warnings};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
-use crate::site::link::Link;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
 const MAX_PORTFOLIO: usize = 15;
 const MAX_CO_INVESTORS: usize = 10;
 const MAX_PEOPLE: usize = 12;
-const MAX_REVIEWS: u64 = 5;
+const MAX_REVIEWS: usize = 5;
 const MAX_SECTORS: usize = 10;
 /// The width of a point in the score bar; its view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;
@@ -30,6 +29,7 @@ struct FirmPage {
     firm: Firm,
     /// `None` if no score is published.
     score: Option<ScoreBar>,
+    score_years: Vec<YearScore>,
     responses: ResponseCounts,
     /// The label and mean of each dimension that is rated.
     ratings: Vec<(&'static str, f64)>,
@@ -54,6 +54,9 @@ struct ReviewsPage {
     layout: PageLayout,
     slug: String,
     name: String,
+    warnings: Vec<Warning>,
+    /// The label and path of each order, and whether it is the current one.
+    orders: [(&'static str, String, bool); 3],
     reviews: Vec<Review>,
     review_count: u64,
     pager: Pager,
@@ -140,11 +143,6 @@ fn named(component: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn reviews_of(catalog: &Catalog, firm: u32, start: ListPosition, max: u64) -> Result<(Vec<Review>, u64), PageError> {
-    let page = catalog.list(&Query::approved_reviews(firm), start, max as usize);
-    Ok((records(catalog, Table::Reviews, &page.rows)?, page.total))
-}
-
 /// `/vcs/{slug}`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
@@ -162,11 +160,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         ListPosition::default(),
         MAX_PEOPLE,
     );
-    let (reviews, review_count) = reviews_of(catalog, row, ListPosition::default(), MAX_REVIEWS)?;
+    let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &format!("/vcs/{}", firm.slug))
         .by(&request.state.operator);
     let page = FirmPage {
         score: ScoreBar::new(&firm.score),
+        score_years: catalog.score_by_year(row),
         responses: ResponseCounts { missing, received },
         ratings: ratings(&firm),
         sectors: firm.sectors.iter().filter_map(sector).collect(),
@@ -206,8 +205,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         co_investor_count: shared.total,
         people: records(catalog, Table::People, &members.rows)?,
         people_count: members.total,
-        reviews,
-        review_count,
+        reviews: records(catalog, Table::Reviews, &latest.rows)?,
+        review_count: latest.total,
         api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
         layout,
         firm,
@@ -273,24 +272,33 @@ fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Resu
     })
 }
 
-/// `/vcs/{slug}/reviews`.
+/// The orders of the reviews, with the value of `sort`.
+const REVIEW_ORDERS: [(&str, &str); 3] =
+    [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
+
+/// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
 pub(crate) fn reviews(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
-    let (_, page) = read_page(request.query);
-    let (reviews, review_count) = reviews_of(catalog, row, position_of(page), PER_PAGE)?;
     let path = format!("/vcs/{slug}/reviews");
-    let description =
-        format!("What founders say about {name}: {}.", format::counted(review_count, "review", "reviews"));
+    let (parsed, link, page) = parse(catalog, Resource::Reviews, &path, request.query)?;
+    let Request::List(mut query) = parsed.request else { unreachable!("reviews are a list") };
+    query.filters.extend(Query::approved_reviews(row).filters);
+    let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
+    let description = format!("What founders say about {name}: {}.", format::counted(found.total, "review", "reviews"));
+    let order =
+        |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
     let page = ReviewsPage {
         layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path)
             .by(&request.state.operator),
         slug: slug.to_owned(),
         name: name.to_owned(),
-        reviews,
-        review_count,
-        pager: Pager::new(&Link::new(&path, Vec::new()), page, review_count),
-        api: format!("{}/api/v3/vcs/{slug}/reviews", request.state.public_url),
+        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
+        orders: REVIEW_ORDERS.map(order),
+        reviews: records(catalog, Table::Reviews, &found.rows)?,
+        review_count: found.total,
+        pager: Pager::new(&link, page, found.total),
+        api: link.at(&format!("{}/api/v3/vcs/{slug}/reviews", request.state.public_url)).href(),
     };
     Ok(page.render()?)
 }

@@ -363,3 +363,34 @@ fn the_api_url_of_a_page_works() {
     let catalog = server.state.releases.current();
     assert!(catalog.list(&Query::all(Table::Firms), ListPosition::default(), 1).total > 0);
 }
+
+#[test]
+fn the_reviews_of_a_firm_have_the_orders_and_filters_of_the_api() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for query in ["", "sort=rating", "sort=-rating", "ghosted=true&sort=rating", "sort=rating&page=2"] {
+        let page = server.anonymous().get(&format!("/vcs/lunpentanza-ventures/reviews?{query}"));
+        assert_eq!(page.status, 200);
+        let api = format!("/api/v3/vcs/lunpentanza-ventures/reviews?limit=100&{}", query.replace("&page=2", ""));
+        let reviews = client.get(&api).json();
+        let skipped = if query.contains("page=2") { 25 } else { 0 };
+        let expected = reviews["data"].as_array().unwrap().iter().skip(skipped).take(25);
+        let mut rest = page.text.as_str();
+        for day in expected.map(|review| review["created_on"].as_str().unwrap()) {
+            let place = rest.find(&format!("datetime=\"{day}\"")).unwrap_or_else(|| panic!("{query}: no {day}"));
+            rest = &rest[place + 1..];
+        }
+        let total = format!("{} approved reviews", reviews["pagination"]["total"]);
+        assert!(page.text.contains(&total), "{query}: {total}");
+    }
+    let mistyped = server.anonymous().get("/vcs/lunpentanza-ventures/reviews?sort=ratng").text;
+    assert!(mistyped.contains("ignored") && mistyped.contains("did you mean"), "{mistyped}");
+    let pending = server.anonymous().get("/vcs/lunpentanza-ventures/reviews?status=pending").text;
+    assert!(pending.contains(">0 approved reviews<"), "only approved reviews are shown");
+    let profile = server.anonymous().get("/vcs/lunpentanza-ventures").text;
+    let years = client.get("/api/v3/vcs/lunpentanza-ventures?include=score_by_year").json();
+    for year in years["included"]["score_by_year"]["data"].as_array().unwrap() {
+        let row = format!("<th scope=\"row\">{}</th><td class=\"right\">{}</td>", year["year"], year["review_count"]);
+        assert!(profile.contains(&row), "{row}");
+    }
+}

@@ -9,6 +9,7 @@ use venturedex::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use venturedex::release::ActiveRelease;
 
 use crate::harness::{catalog_of, real_data};
+use crate::records::with_namesakes;
 use crate::schema::{misfit, misfit_exactly};
 
 /// The tools on a release.
@@ -98,6 +99,7 @@ fn invented(tool: Tool, catalog: &Catalog, random: &mut Random) -> Map<String, V
             "sort" if tool == Tool::SearchVcs => {
                 json!(random.pick(&["-health_score,name", "ghosting_rate", "name", "-responsiveness"]))
             }
+            "reviews_sort" => json!(random.pick(&["rating", "-rating,created_on", "-created_on"])),
             "check_usd" => json!(500_000),
             "raise_usd" => json!(2_000_000),
             "fields" => json!(random.pick(&["*", "slug", "slug,url,country", "sectors"])),
@@ -363,4 +365,66 @@ fn matches_are_counted_by_group_without_items() {
     }
     let wrong = tools.call(Tool::SearchVcs, &json!({ "count_by": "contry" })).unwrap_err();
     assert_eq!((wrong[0].argument.as_str(), &wrong[0].did_you_mean[..]), ("count_by", &["country".to_owned()][..]));
+}
+
+#[test]
+fn the_reviews_of_a_profile_are_sorted_as_asked() {
+    let tools = TestTools::bundled();
+    let profile = |sort: Value| {
+        let arguments = json!({ "slug": "alder-capital", "reviews_limit": 50, "reviews_sort": sort });
+        tools.call(Tool::GetVcProfile, &arguments).unwrap()
+    };
+    let column = |profile: &Value, name: &str| -> Vec<String> {
+        profile["reviews"].as_array().unwrap().iter().map(|review| review[name].to_string()).collect()
+    };
+    let (newest, lowest, highest) = (profile(Value::Null), profile(json!("rating")), profile(json!(["-rating"])));
+    assert!(
+        column(&newest, "created_on").is_sorted_by(|one, two| one >= two) && !column(&newest, "rating").is_sorted()
+    );
+    assert!(column(&lowest, "rating").is_sorted());
+    assert!(column(&highest, "rating").is_sorted_by(|one, two| one >= two));
+    let sorted = |profile: &Value| {
+        let mut bodies = column(profile, "body");
+        bodies.sort_unstable();
+        bodies
+    };
+    assert!(sorted(&newest).len() > 20 && sorted(&newest) == sorted(&lowest) && sorted(&lowest) == sorted(&highest));
+    let reviews: u64 =
+        newest["score"]["by_year"].as_array().unwrap().iter().map(|year| year["review_count"].as_u64().unwrap()).sum();
+    assert_eq!(json!(reviews), newest["profile"]["review_count"]);
+
+    let wrong = json!({ "slug": "alder-capital", "reviews_sort": "-ratng" });
+    let errors = tools.call(Tool::GetVcProfile, &wrong).unwrap_err();
+    assert_eq!(
+        (errors[0].argument.as_str(), &errors[0].did_you_mean[..]),
+        ("reviews_sort", &["-rating".to_owned()][..])
+    );
+    assert!(errors[0].accepted.contains(&"created_on".to_owned()), "{errors:?}");
+}
+
+#[test]
+fn people_have_their_other_roles() {
+    let folder = with_namesakes();
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let found = tools.call(Tool::SearchPeople, &json!({ "query": "Zoe Ortiz", "limit": 50 })).unwrap();
+    let items = found["items"].as_array().unwrap();
+    let item = |slug: &str| items.iter().find(|item| item["slug"] == slug).unwrap();
+    let slugs = |roles: &Value| -> Vec<String> {
+        let roles = roles.as_array().into_iter().flatten();
+        let mut slugs: Vec<String> = roles.map(|role| role["slug"].as_str().unwrap().to_owned()).collect();
+        slugs.sort_unstable();
+        slugs
+    };
+    assert_eq!(slugs(&item("zoe-one")["other_roles"]), ["zoe-four", "zoe-six", "zoe-three", "zoe-two"]);
+    assert_eq!(item("zoe-one")["other_roles"][3]["reason"], "place", "the weaker reason is the last");
+    let alone = tools.call(Tool::SearchPeople, &json!({ "slug": "zoe-other" })).unwrap();
+    assert_eq!((&alone["total"], alone["items"][0].get("other_roles")), (&json!(1), None));
+    // A profile has the same.
+    let profile = tools.call(Tool::GetVcProfile, &json!({ "slug": "zoe-angels" })).unwrap();
+    let person = profile["people"].as_array().unwrap().iter().find(|person| person["slug"] == "zoe-four").unwrap();
+    assert_eq!(person["other_roles"], item("zoe-four")["other_roles"]);
+    assert_eq!(slugs(&person["other_roles"]), ["zoe-five", "zoe-one", "zoe-two"]);
+    let selected =
+        tools.call(Tool::SearchPeople, &json!({ "slug": "zoe-one", "fields": "other_roles.reason" })).unwrap();
+    assert_eq!(selected["items"][0]["other_roles"].as_array().unwrap().len(), 4);
 }
