@@ -35,10 +35,11 @@ use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
 use crate::catalog::json::{FieldSet, Fields};
+use crate::catalog::param_error::shortened;
 use crate::data::{Date, SnapshotVersion, rfc3339};
 use crate::quota::{Overloaded, Quota};
 
-use crate::http::headers::{self, Caching, CommonHeaders, READS, preflight, set};
+use crate::http::headers::{self, Caching, CommonHeaders, READS, fails_if_match, preflight, set};
 use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
 use crate::http::problem::{Code, Problem, UsedUp};
 use crate::http::response_cache::{CacheKey, CachedResponse};
@@ -217,7 +218,8 @@ impl<'a> Pipeline<'a> {
             Some(self.parse(version, route, slug.as_deref(), &values))
         });
 
-        if request.is_read() && request.headers.contains_key(IF_NONE_MATCH) {
+        let fails_if_match = request.is_read() && fails_if_match(request.headers);
+        if request.is_read() && request.headers.contains_key(IF_NONE_MATCH) && !fails_if_match {
             let etag = match &self.cached {
                 Some(cached) => cached.etag().cloned().map(ETag::of_cached),
                 None => parsed.as_ref().and_then(|parsed| parsed.etag.clone()),
@@ -240,9 +242,10 @@ impl<'a> Pipeline<'a> {
             })?,
         };
         if let Some(cached) = &self.cached {
-            return match accepts_json(request.headers) {
-                true => Ok(Outcome::Found(Arc::clone(cached))),
-                false => Err(not_acceptable()),
+            return match (accepts_json(request.headers), fails_if_match) {
+                (true, false) => Ok(Outcome::Found(Arc::clone(cached))),
+                (true, true) => Err(precondition_failed()),
+                (false, _) => Err(not_acceptable()),
             };
         }
         let response = catch_panic(request.id, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
@@ -252,7 +255,8 @@ impl<'a> Pipeline<'a> {
         {
             *quota = self.state.auth.give_back(&caller, quota.day);
         }
-        Ok(Outcome::Found(response?))
+        let response = response?;
+        if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
     }
 
     /// Parses the parameters of a route; `slug` is the one in the path.
@@ -285,14 +289,15 @@ impl<'a> Pipeline<'a> {
     ) -> Result<Arc<CachedResponse>, Problem> {
         let (request, path) = (self.request, self.path);
         let Some(version) = self.version else {
-            let detail = format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", request.path);
+            let detail =
+                format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", shortened(request.path));
             return Err(Problem::new(Code::UnknownRoute, detail));
         };
         let catalog = Arc::clone(self.catalog);
         let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota };
         let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
         if !request.is_read() {
-            let detail = format!("`/{path}` is read-only: use GET or HEAD, not {}", request.method);
+            let detail = format!("`/{}` is read-only: use GET or HEAD, not {}", shortened(path), request.method);
             return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
         }
         if !accepts_json(request.headers) {
@@ -434,6 +439,12 @@ impl ApiRequest<'_> {
 fn not_acceptable() -> Problem {
     let detail = "responses are `application/json`; omit `Accept` or accept that type or `*/*`";
     Problem::new(Code::NotAcceptable, detail)
+}
+
+fn precondition_failed() -> Problem {
+    let detail = "`If-Match` is met only by `*`, because the `ETag` of a response is weak; use `If-None-Match` to fetch what \
+                  has changed";
+    Problem::new(Code::PreconditionFailed, detail)
 }
 
 fn unauthorized(error: AuthError) -> Problem {

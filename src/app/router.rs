@@ -14,6 +14,7 @@ use warp::{Filter, Reply};
 use crate::api;
 use crate::api::Version;
 use crate::auth::audit;
+use crate::catalog::param_error::shortened;
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, set};
 use crate::http::negotiation::has_content_type;
@@ -46,6 +47,8 @@ enum Route<'a> {
     },
     Account(AccountRoute),
     Page(Page<'a>),
+    /// `*`, the service as a whole, which only responds to OPTIONS.
+    Service,
     Unknown,
 }
 
@@ -66,6 +69,7 @@ impl<'a> Route<'a> {
             return Self::Api;
         }
         match trimmed(path) {
+            "*" => Self::Service,
             "/healthz" => Self::Health,
             "/readyz" => Self::Readiness,
             "/.well-known/security.txt" => Self::SecurityTxt,
@@ -86,6 +90,7 @@ impl<'a> Route<'a> {
     fn methods(&self) -> Option<&'static str> {
         match self {
             Self::Account(route) => Some(route.methods()),
+            Self::Service => Some("OPTIONS"),
             Self::Unknown => None,
             _ => Some(READS),
         }
@@ -259,13 +264,14 @@ impl FrontEnds {
                 Ok(response.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))))
             }
             _ => Ok(match route.methods() {
+                Some(methods) if *request.method == Method::OPTIONS => allowed(methods),
                 Some(methods) => error(state, request, &method_not_allowed(page.path, methods)),
                 None if is_read && prefers_html(request.headers) => site::unknown(page).map(Bytes::from),
                 None => {
                     let detail = format!(
                         "there is nothing at `{}`; the API is below /api/v3, the MCP endpoint is /api/mcp, and /docs \
                          explains them",
-                        page.path
+                        shortened(page.path)
                     );
                     error(state, request, &Problem::new(Code::UnknownRoute, detail))
                 }
@@ -372,8 +378,16 @@ fn readiness(state: &State) -> Response<Bytes> {
     response
 }
 
+/// What a path that scripts of other origins may not read responds to OPTIONS.
+fn allowed(methods: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    set(response.headers_mut(), "allow", methods);
+    response
+}
+
 fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
-    let detail = format!("`{path}` accepts only {methods}");
+    let detail = format!("`{}` accepts only {methods}", shortened(path));
     Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) }
 }
 

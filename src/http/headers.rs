@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::header::IntoHeaderName;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, IF_MATCH,
     IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
@@ -17,8 +17,8 @@ use crate::quota::Quota;
 const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
                        X-Request-Id, X-Snapshot, X-API-Version, Retry-After, ETag, Link";
 /// Headers that a preflight permits.
-const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, MCP-Protocol-Version, Mcp-Method, \
-                       Mcp-Name, Last-Event-ID";
+const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, X-Request-Id, MCP-Protocol-Version, \
+                       Mcp-Method, Mcp-Name, Last-Event-ID";
 
 /// The methods of every path that can be read.
 pub const READS: &str = "GET, HEAD, OPTIONS";
@@ -181,6 +181,12 @@ pub(crate) fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         let tag = tag.trim();
         tag.strip_prefix("W/").filter(|opaque| opaque.starts_with('"')).unwrap_or(tag)
     })
+}
+
+/// Whether `If-Match` fails: it compares strongly (RFC 9110, 13.1.1), which a weak validator never passes, so only `*` and no
+/// such header at all are met.
+pub(crate) fn fails_if_match(headers: &HeaderMap) -> bool {
+    headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub enum Code {
     NotAcceptable,
     CursorExpired,
     SnapshotNotHeld,
+    PreconditionFailed,
     BodyTooLarge,
     UnsupportedMediaType,
     UrlTooLong,
@@ -43,7 +44,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -65,6 +66,7 @@ impl Code {
         Self::NotAcceptable,
         Self::CursorExpired,
         Self::SnapshotNotHeld,
+        Self::PreconditionFailed,
         Self::BodyTooLarge,
         Self::UrlTooLong,
         Self::UnsupportedMediaType,
@@ -196,6 +198,13 @@ impl Code {
                 "Snapshot not held",
                 "`snapshot` names a release that the service does not hold, or no longer. `accepted` lists those that it \
                  holds, and so does `/api/v3/snapshots`. Omit `snapshot` for the release that is served.",
+            ),
+            Self::PreconditionFailed => (
+                "precondition_failed",
+                412,
+                "Precondition failed",
+                "`If-Match` compares strongly, and every `ETag` of the API is weak, so only `If-Match: *` is met. To fetch a \
+                 response only if it has changed, send its `ETag` as `If-None-Match`.",
             ),
             Self::BodyTooLarge => ("body_too_large", 413, "Body too large", "The request body exceeds the limit."),
             Self::UrlTooLong => (

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::{HeaderMap, HeaderValue, Method};
 
+use crate::auth::KEY_PREFIX;
+use crate::http::headers::REQUEST_ID;
+
 /// The head of a request.
 #[derive(Clone, Copy)]
 pub struct RequestParts<'a> {
@@ -31,27 +34,58 @@ impl RequestParts<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
 
-/// The id of one request, 16 hexadecimal digits; sent as `X-Request-Id` and in every error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RequestId(u64);
+/// The id of one request, sent as `X-Request-Id` and in every error: the caller's own `X-Request-Id`, so that both sides log
+/// the same, or else 16 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RequestId {
+    /// ASCII, followed by zeros.
+    text: [u8; MAX_ID],
+    length: u8,
+}
+
+/// Longest id of a caller; an UUID has 36 characters.
+const MAX_ID: usize = 64;
 
 impl RequestId {
+    /// The id in the headers of a request: one `X-Request-Id` of at most [`MAX_ID`] letters, digits and `-_.:`, which is safe
+    /// in logs. An API key is not an id.
+    fn of_caller(headers: &HeaderMap) -> Option<Self> {
+        let mut values = headers.get_all(REQUEST_ID).iter();
+        let value = values.next().filter(|_| values.next().is_none())?.as_bytes();
+        let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+        let is_valid = !value.is_empty() && value.iter().all(is_safe) && !value.starts_with(KEY_PREFIX.as_bytes());
+        if is_valid { Self::new(value) } else { None }
+    }
+
+    /// `None` if the text is too long.
+    fn new(text: &[u8]) -> Option<Self> {
+        let mut id = Self { text: [0; MAX_ID], length: u8::try_from(text.len()).ok()? };
+        id.text.get_mut(..text.len())?.copy_from_slice(text);
+        Some(id)
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.text[..usize::from(self.length)]
+    }
+
     pub(crate) fn header_value(self) -> HeaderValue {
-        let mut digits = [0; 16];
-        for (position, digit) in digits.iter_mut().enumerate() {
-            *digit = HEXADECIMAL[(self.0 >> (60 - 4 * position)) as usize & 15];
-        }
-        HeaderValue::from_bytes(&digits).expect("digits are visible ASCII")
+        HeaderValue::from_bytes(self.as_bytes()).expect("an id is visible ASCII")
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(std::str::from_utf8(self.as_bytes()).expect("an id is ASCII"))
+    }
+}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RequestId({self})")
     }
 }
 
 const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
 
 /// Generates request ids. They are a keyed hash of a count, so that nobody can tell from two ids how many requests came
 /// between them.
@@ -62,8 +96,15 @@ pub struct RequestIds {
 }
 
 impl RequestIds {
+    /// The caller's id of a request, or else a new one.
+    pub fn of(&self, headers: &HeaderMap) -> RequestId {
+        RequestId::of_caller(headers).unwrap_or_else(|| self.next())
+    }
+
     pub fn next(&self) -> RequestId {
-        RequestId(self.key.hash_one(self.count.fetch_add(1, Ordering::Relaxed)))
+        let number = self.key.hash_one(self.count.fetch_add(1, Ordering::Relaxed));
+        let digits: [u8; 16] = std::array::from_fn(|at| HEXADECIMAL[(number >> (60 - 4 * at)) as usize & 15]);
+        RequestId::new(&digits).expect("16 digits are short enough")
     }
 }
 
@@ -79,5 +120,29 @@ mod tests {
         let seen: HashSet<_> = (0..10_000).flat_map(|_| [ids.next(), others.next()]).collect();
         assert_eq!(seen.len(), 20_000);
         assert!(seen.iter().all(|id| id.to_string().len() == 16));
+    }
+
+    #[test]
+    fn an_id_of_the_caller_is_kept_if_it_is_safe() {
+        let ids = RequestIds::default();
+        let of = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(REQUEST_ID, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+            }
+            ids.of(&headers)
+        };
+        let longest = "a".repeat(MAX_ID);
+        for id in ["7", "0193a8c4-5d6e-7f80-9a1b-2c3d4e5f6071", "Root:1-67_a.B", &longest] {
+            assert_eq!((of(&[id]).to_string().as_str(), of(&[id]).header_value()), (id, id.parse().unwrap()));
+        }
+        let too_long = "a".repeat(MAX_ID + 1);
+        let longer = "a".repeat(300);
+        let rejected: [&[&str]; 9] =
+            [&[], &[""], &["a b"], &["a\"b"], &["a/b"], &["ü"], &["1", "2"], &[&too_long], &[&longer]];
+        for values in rejected {
+            assert_eq!(of(values).to_string().len(), 16, "{values:?}");
+        }
+        assert_eq!(of(&["vdx_0123456789"]).to_string().len(), 16);
     }
 }

@@ -37,7 +37,11 @@ const HEADERS: [(&str, &str, HeaderSchema); 16] = [
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
     ("RateLimit-Policy", "The quota (IETF draft), if there is one.", HeaderSchema::Text),
     ("RateLimit", "The remaining quota (IETF draft), if there is one.", HeaderSchema::Text),
-    ("X-Request-Id", "The request's id; quote it in support requests.", HeaderSchema::Text),
+    (
+        "X-Request-Id",
+        "The request's own `X-Request-Id`, or else an id of ours; quote it in support requests.",
+        HeaderSchema::Text,
+    ),
     ("X-Snapshot", "The snapshot of the data.", HeaderSchema::Text),
     ("X-API-Version", "The version of the API.", HeaderSchema::Text),
     (
@@ -80,12 +84,13 @@ pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 }
 
 /// Shared error responses: name, status, additional headers, description.
-const ERRORS: [(&str, u16, &[&str], &str); 10] = [
+const ERRORS: [(&str, u16, &[&str], &str); 11] = [
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
     ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
     ("NotAcceptable", 406, &[], "The request does not accept JSON."),
     ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
+    ("PreconditionFailed", 412, &[], "The request has an `If-Match` other than `*`."),
     ("UrlTooLong", 414, &[], "The URL is longer than 24 KB, or its filters are too long for a cursor."),
     ("QuotaExceeded", 429, &["Retry-After"], "The daily quota of the key is exceeded."),
     ("HeadTooLarge", 431, &[], "URL and headers together are longer than 32 KB."),

@@ -218,7 +218,7 @@ fn sessions_are_listed_and_can_be_ended_by_their_owner_only() {
     assert_eq!(here.post(&path, &[]).status, 303);
     assert_eq!((here.get("/account").status, there.get("/account").status), (200, 303));
     assert!(!here.get("/account").text.contains(&path));
-    assert_eq!(here.send("GET", &path, &[], &[]).header("allow"), "POST");
+    assert_eq!(here.send("GET", &path, &[], &[]).header("allow"), "OPTIONS, POST");
     assert_eq!(here.post("/account/sessions/01/end", &[]).status, 404);
 }
 
@@ -436,8 +436,8 @@ fn invalid_forms_are_rejected() {
     assert_eq!(registered.status, 422);
     assert!(registered.text.contains("sign in, otherwise use another"), "{}", registered.text);
     let reply = browser.send("PUT", "/account", &[], &[]);
-    assert_eq!((reply.status, reply.header("allow")), (405, "GET, HEAD"));
-    assert_eq!(browser.send("GET", "/signout", &[], &[]).header("allow"), "POST");
+    assert_eq!((reply.status, reply.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    assert_eq!(browser.send("GET", "/signout", &[], &[]).header("allow"), "OPTIONS, POST");
 }
 
 #[test]

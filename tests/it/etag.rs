@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
 
 /// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
@@ -265,4 +265,38 @@ fn a_star_matches_any_existing_response() {
         assert_eq!(status("/api/v3/vcs", known), 304, "{known}");
     }
     assert_eq!(status("/api/v3/vcs", "\"x\""), 200);
+}
+
+#[test]
+fn a_response_that_if_match_does_not_name_is_not_sent() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for path in
+        ["/api/v1/vcs", "/api/v2/reviews?limit=3", "/api/v3/vcs?limit=1", "/api/v3/vcs?q=alder", "/api/v3/usage"]
+    {
+        // Computed, cached, and from the cache.
+        for _ in 0..3 {
+            let reply = client.get(path);
+            assert_eq!(reply.status, 200);
+            let etag = reply.header("etag");
+            // The comparison is strong, which a weak validator does not pass.
+            for value in ["\"no\"", "\"no\", \"other\"", etag].into_iter().filter(|value| !value.is_empty()) {
+                let failed = client.send("GET", path, &[("if-match", value)]);
+                assert_eq!(code(&failed), (412, "precondition_failed".to_owned()), "{path} {value}");
+                assert_eq!(failed.header("cache-control"), "no-store");
+                let both = client.send("GET", path, &[("if-match", value), ("if-none-match", etag)]);
+                assert_eq!(both.status, 412, "{path}: `If-Match` comes first");
+            }
+            let met = client.send("GET", path, &[("if-match", "*")]);
+            assert_eq!(met.status, 200);
+            assert!(path.ends_with("usage") || met.text == reply.text, "{path}");
+            if !etag.is_empty() {
+                assert_eq!(client.send("GET", path, &[("if-match", "*"), ("if-none-match", etag)]).status, 304);
+            }
+        }
+    }
+    // Another error than the precondition is reported as such.
+    for (path, status) in [("/api/v3/vcs?x=1", 400), ("/api/v3/vcs/nowhere", 404), ("/api/v3/nowhere", 404)] {
+        assert_eq!(client.send("GET", path, &[("if-match", "\"no\"")]).status, status, "{path}");
+    }
 }

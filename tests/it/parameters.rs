@@ -42,7 +42,7 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
         (ParamType::Text, _) => numbers(&["capital", &"\u{fc}".repeat(200)], &[]),
         (ParamType::Terms(terms, _), _) => match terms.noun {
             "stage" => words(&["Series A", "series_a", "a", "seed,growth", "D+"], "sede", "seed"),
-            "role" => words(&["founder", "Co-founder", "VP,partner"], "foundr", "founder"),
+            "role" => words(&["founder", "Founders", "VP,partner"], "foundr", "founder"),
             "kind" => words(&["vc", "Family Office,bank"], "acelerator", "accelerator"),
             "organization_kind" => words(&["firm", "Startup"], "frim", "firm"),
             _ if (terms.names)().contains(&"acquired") => words(&["operating", "Acquired"], "operatign", "operating"),

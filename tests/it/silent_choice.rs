@@ -164,6 +164,15 @@ fn nothing_dissimilar_is_suggested() {
         let problem = client.get(&format!("/api/v3/{path}")).json();
         assert!(problem.get("did_you_mean").is_none_or(|slugs| slugs == &json!([])), "{problem}");
     }
+    for text in ["zzzzqqqq", "nosuch", "gsfuarn", "ausfix"] {
+        let found = client.get(&format!("/api/v3/vcs?q={text}")).json();
+        assert_eq!((&found["data"], found["meta"].get("did_you_mean")), (&json!([]), None), "{text}");
+        let warning = client.get(&format!("/api/v1/vcs?q={text}")).json()["meta"]["warnings"][0].clone();
+        assert_eq!((&warning["code"], warning.get("did_you_mean")), (&json!("no_match"), None), "{text}");
+    }
+    // Below a close match, but similar.
+    let found = client.get("/api/v3/vcs?q=Alder+Kapitol+Partners+Group").json();
+    assert_eq!(found["meta"]["did_you_mean"][0]["slug"], "alder-capital-partners", "{found}");
     for (parameter, value) in
         [("country", "Berlin"), ("sector", "generalist"), ("sector", "proptech"), ("sector", "web3")]
     {

@@ -160,3 +160,52 @@ fn every_error_is_a_problem_with_all_headers() {
         }
     }
 }
+
+#[test]
+fn options_is_answered_for_the_service_and_all_that_it_has() {
+    let server = Server::bundled();
+    for (path, methods) in [
+        ("*", "OPTIONS"),
+        ("/", "GET, HEAD, OPTIONS"),
+        ("/vcs", "GET, HEAD, OPTIONS"),
+        ("/vcs/alder-capital", "GET, HEAD, OPTIONS"),
+        ("/healthz", "GET, HEAD, OPTIONS"),
+        ("/docs", "GET, HEAD, OPTIONS"),
+        ("/signin", "GET, HEAD, OPTIONS, POST"),
+        ("/signout", "OPTIONS, POST"),
+    ] {
+        let response = send(&server, &request("OPTIONS", path, "Origin: https://example.com\r\n"));
+        assert_eq!((response.status, response.headers["allow"].as_str()), (204, methods), "{path}");
+        assert!(response.body.is_empty() && response.headers.contains_key("x-request-id"), "{path}");
+        // No other origin may send a form or read a page.
+        let is_open = response.headers.contains_key("access-control-allow-origin");
+        assert_eq!(is_open, path == "/docs", "{path}: {:?}", response.headers);
+    }
+    assert_eq!(send(&server, &request("OPTIONS", "/nowhere", "")).status, 404);
+    let read = send(&server, &request("GET", "*", ""));
+    assert!((400..500).contains(&read.status), "{}", read.status);
+}
+
+#[test]
+fn a_request_id_of_the_caller_is_that_of_the_response() {
+    let server = Server::bundled();
+    let key = server.client(Tier::Enterprise).key.unwrap();
+    for path in
+        ["/api/v3/vcs?limit=1", "/api/v3/vcs?x=1", "/api/v3/vcs/nowhere", "/vcs", "/healthz", "/docs", "/nowhere"]
+    {
+        // Computed, and from the cache.
+        for id in ["0193a8c4-5d6e-7f80-9a1b-2c3d4e5f6071", "b"] {
+            let headers = format!("Authorization: Bearer {key}\r\nX-Request-Id: {id}\r\n");
+            let response = send(&server, &request("GET", path, &headers));
+            assert_eq!(response.headers["x-request-id"], id, "{path}");
+            if response.headers["content-type"] == "application/problem+json" {
+                assert!(response.body.contains(&format!("\"request_id\":\"{id}\"")), "{}", response.body);
+            }
+        }
+        for ids in ["X-Request-Id: a b\r\n", "X-Request-Id: 1\r\nX-Request-Id: 2\r\n", "X-Request-Id: <b>\r\n"] {
+            let response = send(&server, &request("GET", path, ids));
+            let id = &response.headers["x-request-id"];
+            assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{path}: {id}");
+        }
+    }
+}

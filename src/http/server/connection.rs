@@ -55,7 +55,7 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let id = self.ids.next();
+        let id = self.ids.of(request.headers());
         let pending = match self.respond(&request, id) {
             Ok(mut response) => {
                 self.phase.idle();

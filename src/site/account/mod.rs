@@ -119,9 +119,9 @@ impl AccountRoute {
     /// The value of `Allow`.
     pub(crate) fn methods(self) -> &'static str {
         match (self.is_read(), self.takes_forms()) {
-            (true, true) => "GET, HEAD, POST",
-            (true, false) => "GET, HEAD",
-            _ => "POST",
+            (true, true) => "GET, HEAD, OPTIONS, POST",
+            (true, false) => "GET, HEAD, OPTIONS",
+            _ => "OPTIONS, POST",
         }
     }
 }

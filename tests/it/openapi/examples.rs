@@ -56,6 +56,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
     problem(401, &server.anonymous().get("/api/v3/vcs").text);
     problem(406, &client.send("GET", "/api/v3/vcs", &[("accept", "text/html")]).text);
+    problem(412, &client.send("GET", "/api/v3/vcs", &[("if-match", "\"x\"")]).text);
     let (long, longer) = ("a".repeat(14_000), "a".repeat(28_000));
     problem(414, &client.get(&format!("/api/v3/vcs?q={longer}")).text);
     problem(431, &client.send("GET", &format!("/api/v3/vcs?q={long}"), &[("x-long", &longer)]).text);
