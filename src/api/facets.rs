@@ -90,10 +90,10 @@ pub(crate) fn aggregate(
     let (data, capped) = &*found;
     let clamped = options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
     let capped = capped.then(|| ParameterError::total_capped(data.total));
-    let uncovered = request.catalog.uncovered_groups(query.table, data);
-    let uncovered = uncovered.map(|detail| ParameterError::low_coverage("group_by", detail));
+    let years = request.catalog.notes_on_years(query.table, data).into_iter();
+    let years = years.map(|detail| ParameterError::low_coverage("group_by", detail));
     let warnings: Vec<ParameterError> =
-        clamped.into_iter().chain(notes.iter().cloned()).chain(capped).chain(uncovered).collect();
+        clamped.into_iter().chain(notes.iter().cloned()).chain(capped).chain(years).collect();
     json_response::<Aggregate>(request, data, &warnings)
 }
 

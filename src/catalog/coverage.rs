@@ -3,19 +3,15 @@
 //! Counts of known values are made when a snapshot is compiled. A filter on a field that is unknown for most records says
 //! so, because few matches then mean little.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use serde::Serialize;
 
-use crate::catalog::aggregate::Grouping;
-use crate::catalog::{Aggregate, Catalog, Filter, RowFilter};
+use crate::catalog::{Catalog, Filter, RowFilter};
 use crate::data::field::{JsonType, model};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
-
-/// A year is covered if it has at least this part of the rounds of the year with most.
-const MIN_SHARE_OF_PEAK: u32 = 20;
+use crate::data::{Direction, Facet, NONE_U32, Snapshot, Table};
 
 /// An exclusion says that it leaves out records of unknown value if they are at least this part of all.
 const MIN_SHARE_LEFT_OUT: u32 = 20;
@@ -116,84 +112,6 @@ impl Catalog {
             true => known_for(name, 0, snapshot.rows(table), table),
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
-    }
-
-    /// Whether the data has enough rounds of a year to compare it with others: at least 5 % of the year with most.
-    pub fn covers(&self, year: i32) -> bool {
-        self.round_years().covered.contains(&year)
-    }
-
-    /// What the data does not cover, as a sentence, if it covers none of the years from `min` to `max`.
-    pub(crate) fn uncovered_period(&self, min: Option<i32>, max: Option<i32>) -> Option<String> {
-        let (first, last) = (min.unwrap_or(i32::MIN), max.unwrap_or(i32::MAX));
-        let RoundYears { rounds: years, covered } = self.round_years();
-        let (from, to) = (covered.first()?, covered.last()?);
-        if last < first || covered.range(first..=last).next().is_some() {
-            return None;
-        }
-        let is = match (min, max) {
-            (Some(min), Some(max)) if min == max => format!("{min} is"),
-            (Some(min), Some(max)) => format!("{min} to {max} are"),
-            (Some(min), None) => format!("years from {min} are"),
-            (None, Some(max)) => format!("years up to {max} are"),
-            (None, None) => return None,
-        };
-        let rounds: u32 = years.range(first..=last).map(|(_, rounds)| rounds).sum();
-        Some(format!(
-            "{is} not covered: {} of {} dated funding rounds are of then; the data covers {from} to {to}",
-            grouped(rounds),
-            grouped(years.values().sum::<u32>()),
-        ))
-    }
-
-    /// The years among groups of rounds that the data does not cover, as a sentence.
-    pub fn uncovered_groups(&self, table: Table, aggregate: &Aggregate) -> Option<String> {
-        let is_by_date = |grouping: &&Grouping| table == Table::Rounds && matches!(grouping.by, "year" | "quarter");
-        let groups = aggregate.groups.iter().filter(is_by_date).flat_map(|grouping| &grouping.values);
-        let years = groups.filter_map(|group| group.value.get(..4)?.parse::<i32>().ok());
-        let years: BTreeSet<i32> = years.filter(|year| !self.covers(*year)).collect();
-        let mut periods: Vec<(i32, i32)> = Vec::new();
-        for year in years.iter().copied() {
-            match periods.last_mut() {
-                Some((_, last)) if !(*last..year).any(|between| self.covers(between)) => *last = year,
-                _ => periods.push((year, year)),
-            }
-        }
-        let name = |(first, last): &(i32, i32)| match first == last {
-            true => first.to_string(),
-            false => format!("{first} to {last}"),
-        };
-        let names: Vec<String> = periods.iter().map(name).collect();
-        let is = if years.len() == 1 { "is" } else { "are" };
-        let detail = "the data has few funding rounds of then, so that counts say little";
-        (!names.is_empty()).then(|| format!("{} {is} not covered: {detail}", names.join(", ")))
-    }
-
-    fn round_years(&self) -> &RoundYears {
-        self.round_years.get_or_init(|| RoundYears::of(self.snapshot()))
-    }
-}
-
-/// The years of the dated rounds.
-pub(crate) struct RoundYears {
-    rounds: BTreeMap<i32, u32>,
-    /// Those with at least 5 % of the rounds of the year with most.
-    covered: BTreeSet<i32>,
-}
-
-impl RoundYears {
-    fn of(snapshot: &Snapshot) -> Self {
-        let key = Table::Rounds.sort_key("announced_on");
-        let mut rounds: BTreeMap<i32, u32> = BTreeMap::new();
-        for (rank, code) in (0..).zip(snapshot.values(Table::Rounds, key)) {
-            let year = PartialDate::from_code(*code as i32).year();
-            let of_date = snapshot.rows_of_ranks(Table::Rounds, key, rank..rank + 1);
-            *rounds.entry(year).or_default() += of_date.len() as u32;
-        }
-        let peak = rounds.values().copied().max().unwrap_or(0);
-        let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;
-        let covered = rounds.iter().filter(|(_, rounds)| is_covered(**rounds)).map(|(year, _)| *year).collect();
-        Self { rounds, covered }
     }
 }
 

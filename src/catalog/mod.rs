@@ -24,6 +24,7 @@ pub mod query;
 pub mod relaxation;
 pub mod reviews;
 pub mod roles;
+mod round_years;
 pub mod row_filter;
 pub mod sector_names;
 pub mod sort;
@@ -56,7 +57,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
-use crate::catalog::coverage::RoundYears;
+use crate::catalog::round_years::RoundYears;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};

@@ -180,9 +180,10 @@ impl ParamParser<'_> {
         });
         let Some((name, key)) = date else { return };
         let (min, max) = self.bounds_of(key);
-        let year = |code: i64| i32::try_from(code).ok().map(|code| PartialDate::from_code(code).year());
-        let detail = self.catalog.uncovered_period(year(min), year(max));
-        self.notes.extend(detail.map(|detail| ParameterError::low_coverage(name, detail)));
+        let day = |code: i64| i32::try_from(code).ok().map(PartialDate::day_of_code);
+        let (min, max) = (day(min), day(max));
+        let details = [self.catalog.uncovered_period(min, max), self.catalog.too_short_period(min, max)];
+        self.notes.extend(details.into_iter().flatten().map(|detail| ParameterError::low_coverage(name, detail)));
     }
 
     fn read(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {

@@ -1,6 +1,9 @@
 //! Which condition to drop if nothing matches all of them.
 
-use crate::catalog::{Catalog, ListPosition, ParseOptions, Request, Resource};
+use crate::catalog::params::{ParamType, Unit};
+use crate::catalog::parse::scalars::Bound;
+use crate::catalog::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
+use crate::data::{Direction, PartialDate};
 
 /// Maximum number of conditions that are dropped in turn: each takes a count.
 const MAX_CONDITIONS: usize = 12;
@@ -13,6 +16,8 @@ pub struct Relaxation {
     pub parameter: &'static str,
     /// The number of records that match the other conditions, at least 1.
     pub total: u64,
+    /// If it bounds a date, the date of these records that is nearest to it.
+    pub nearest: Option<(Bound, PartialDate)>,
 }
 
 impl Relaxation {
@@ -20,7 +25,11 @@ impl Relaxation {
     pub fn detail(&self, parameter: &str) -> String {
         let matches =
             if self.total == 1 { "1 record matches".to_owned() } else { format!("{} records match", self.total) };
-        format!("nothing matches all conditions; without `{parameter}` {matches}")
+        let nearest = self.nearest.map_or_else(String::new, |(bound, date)| {
+            let which = if bound == Bound::Min { "newest" } else { "oldest" };
+            format!(", the {which} of {date}")
+        });
+        format!("nothing matches all conditions; without `{parameter}` {matches}{nearest}")
     }
 }
 
@@ -47,9 +56,25 @@ impl Catalog {
                 others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
             let Request::List(query) = self.parse(resource, &others, options).ok()?.request else { return None };
             let total = self.list(&query, ListPosition::default(), 0).total;
-            (total > 0).then_some(Relaxation { parameter, total })
+            (total > 0).then_some((Relaxation { parameter, total, nearest: None }, query))
         });
         // Of equal numbers the first: `max_by_key` takes the last.
-        relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|relaxation| relaxation.total)
+        let best = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(relaxation, _)| relaxation.total);
+        let (relaxation, query) = best?;
+        Some(Relaxation { nearest: self.nearest_date(resource, relaxation.parameter, query), ..relaxation })
+    }
+
+    /// Of the records of a query the newest date that a lower bound would find, or the oldest that an upper bound would.
+    fn nearest_date(&self, resource: Resource, parameter: &str, query: Query) -> Option<(Bound, PartialDate)> {
+        let ParamType::Range { key, bound, unit: Unit::Date } = resource.parameter(parameter)?.kind else {
+            return None;
+        };
+        let key = query.table.sort_key(key);
+        let direction = if bound == Bound::Min { Direction::Descending } else { Direction::Ascending };
+        let query = Query { order: Order::Keys(vec![(key, direction)]), ..query };
+        let row = *self.list(&query, ListPosition::default(), 1).rows.first()?;
+        let rank = self.snapshot().ranks(query.table, key)[row as usize];
+        let code = *self.snapshot().values(query.table, key).get(rank as usize)?;
+        Some((bound, PartialDate::from_code(i32::try_from(code).ok()?)))
     }
 }

@@ -125,6 +125,11 @@ impl PartialDate {
         Self::at(Date::from_days(code.div_euclid(4)), precision)
     }
 
+    /// The day of [`PartialDate::first_code`] or [`PartialDate::last_code`].
+    pub fn day_of_code(code: i32) -> Date {
+        Date::from_days(code.div_euclid(4))
+    }
+
     /// The least code of the dates that begin on or after a day.
     pub fn first_code(day: Date) -> i32 {
         day.0 * 4

@@ -346,7 +346,7 @@ mod tests {
             [
                 ("stge", "is not an argument of search_vcs"),
                 ("query", "must be text, but is true"),
-                ("limit", "must be an integer from 0 to 50 (larger ones are clamped), but is -1"),
+                ("limit", "must be an integer from 0 to 50, such as 10 (larger ones are clamped), but is -1"),
             ]
         );
         assert_eq!(errors[0].did_you_mean, ["stage"]);
@@ -356,13 +356,13 @@ mod tests {
             (json!({ "min_health_score": [1, 2] }), "must be a number, such as 500000, but is [1,2]"),
             (
                 json!({ "country": { "code": "DE" } }),
-                "must be text; several values are separated by commas, but is {\"code\":\"DE\"}",
+                "must be text, such as `DE,GB`; several values are separated by commas, but is {\"code\":\"DE\"}",
             ),
         ] {
             assert_eq!(parse(Tool::SearchVcs, arguments).unwrap_err()[0].detail, detail);
         }
         let since = parse(Tool::GetFundingRounds, json!({ "since": true })).unwrap_err();
-        assert_eq!(since[0].detail, "must be text, but is true");
+        assert_eq!(since[0].detail, "must be text, such as `2025-01-01`, but is true");
         let pairs = parse(Tool::SearchVcs, json!({ "check_usd": "$1.5m" })).unwrap();
         assert_eq!(pairs[0], ("check_usd", "$1.5m".to_owned()));
     }

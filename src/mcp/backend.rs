@@ -123,7 +123,7 @@ impl ToolRelease {
         }
         if !list.group_by.group_by.is_empty() {
             let found = self.catalog.aggregate(query, &list.group_by);
-            notes.extend(self.catalog.uncovered_groups(table, &found.0));
+            notes.extend(self.catalog.notes_on_years(table, &found.0));
             notes.extend(found.0.groups.iter().filter_map(|groups| list.cut_groups(groups)));
             result = result.field("groups", json(&found.0.groups));
         }

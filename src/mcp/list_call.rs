@@ -255,7 +255,7 @@ impl RowQuery {
         let Some((_, amount)) = values.iter().find(|(name, _)| name == RAISE) else {
             return Ok(Self { query, fit: None, canonical, notes });
         };
-        let Some(raise) = parse_amount(amount) else {
+        let Some(raise) = parse_amount(amount).filter(|raise| *raise > 0) else {
             let amount = shortened(amount);
             let detail = format!("`{amount}` is not an amount in US dollars, such as 500k or 1500000");
             return Err(vec![ParameterError::invalid(RAISE, detail)].into());

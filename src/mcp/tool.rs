@@ -49,7 +49,7 @@ const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, de
 const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "query", "Name or alias; tolerates typos."),
     (Tool::SearchVcs, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),
-    (Tool::SearchVcs, "sector", "Slug or name, e.g. fintech."),
+    (Tool::SearchVcs, "sector", "E.g. fintech; of a firm its main 8."),
     (Tool::SearchVcs, "country", "E.g. DE,France,nordics."),
     (Tool::SearchVcs, "kind", "E.g. vc,angel,accelerator."),
     (Tool::SearchVcs, "check_usd", "Amount sought, e.g. 500000."),

@@ -25,6 +25,7 @@ mod lists;
 mod mail;
 mod mcp;
 mod names;
+mod notes;
 mod openapi;
 mod oracle;
 mod pages;

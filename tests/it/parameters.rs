@@ -82,7 +82,7 @@ fn cases(server: &Server, parameter: &Parameter) -> Cases {
         (ParamType::Range { unit: Unit::Number { max, .. }, .. }, _) => match max {
             100 => numbers(&["0", "100"], &["101", "-1", "high", "1e2", "99999999999999999999999"]),
             5 => numbers(&["1", "5"], &["0", "6", "good"]),
-            9_999 => numbers(&["1", "2015"], &["0", "10000", "last"]),
+            9_999 => numbers(&["1000", "2015"], &["0", "10", "10000", "last"]),
             4_294_967_295 => numbers(&["0", "3", "4294967295"], &["4294967296", "-3", "many", "+3"]),
             _ => numbers(&["0", "500k", "5,000,000"], usd),
         },

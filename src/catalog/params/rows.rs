@@ -33,7 +33,7 @@ const fn bound(
 const SCORE: Unit = Unit::Number { min: 0, max: 100 };
 const COUNT: Unit = Unit::Number { min: 0, max: u32::MAX as u64 };
 const USD: Unit = Unit::Number { min: 0, max: MAX_EXACT_INT };
-const YEAR: Unit = Unit::Number { min: 1_000, max: 2_999 };
+const YEAR: Unit = Unit::Number { min: 1_000, max: 9_999 };
 const RATING: Unit = Unit::Number { min: 1, max: 5 };
 const DATE: Unit = Unit::Date;
 

@@ -12,7 +12,7 @@ use crate::data::derive::sort_order::sort_prefix;
 use crate::data::import::Dataset;
 use crate::data::import::rows::Review;
 use crate::data::model::{Score, ScoreComponent, YearScore};
-use crate::data::{Date, ReviewStatus};
+use crate::data::{PartialDate, ReviewStatus};
 
 /// The value of `score.method`.
 pub const METHOD: &str = "peer-score/1";
@@ -113,7 +113,7 @@ pub struct RatedReview {
     pub fairness: Option<u8>,
     pub value_add: Option<u8>,
     pub ghosted: Option<bool>,
-    pub created_on: Date,
+    pub created_on: PartialDate,
 }
 
 #[derive(Clone, Debug, Default)]

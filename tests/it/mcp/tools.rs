@@ -162,10 +162,8 @@ fn every_result_from_real_data_matches_its_schema() {
 
     let crowd = tools.call(Tool::SearchStartups, &json!({ "query": "a" })).unwrap();
     assert_eq!(crowd["total"], 1_000);
-    assert!(
-        crowd["notes"][0].as_str().unwrap().starts_with("more names match; `total` counts the best 1000"),
-        "{crowd}"
-    );
+    let mut notes = crowd["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap());
+    assert!(notes.any(|note| note.starts_with("more names match; `total` counts the best 1000")), "{crowd}");
 }
 
 #[test]
