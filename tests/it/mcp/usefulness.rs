@@ -48,7 +48,7 @@ fn fact(results: &Value, pointer: &str) -> Value {
 
 #[test]
 fn questions_of_founders_take_at_most_three_calls() {
-    let pointer = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/usefulness/questions.json");
+    let pointer = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/usefulness/bundled.json");
     let questions: Value = serde_json::from_str(&std::fs::read_to_string(pointer).unwrap()).unwrap();
     let questions = questions.as_array().unwrap();
     assert!(questions.len() >= 20);
