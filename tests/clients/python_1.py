@@ -1,30 +1,43 @@
-"""Lists and calls all six tools with the Python client `mcp` 1.x: python python_1.py URL"""
+"""Lists and calls all six tools with the Python client `mcp` 1.x: python python_1.py URL SPENT_URL
+
+This client ends the whole session on HTTP 429 and drops the body, so its model reads our sentence only in the notes of
+the last calls before.
+"""
 
 import asyncio
-import json
-import pathlib
-import sys
 
 from mcp import ClientSession
 from mcp.client.streamable_http import streamablehttp_client
 
-CALLS = json.loads((pathlib.Path(__file__).parent / "calls.json").read_text())
+from expected import CALLS, SPENT_URL, URL, WRONG_ARGUMENTS, WRONG_SAYS, WRONG_TOOL, messages
 
 
-async def main(url: str) -> None:
-    async with streamablehttp_client(url) as (read, write, _), ClientSession(read, write) as session:
+async def main() -> None:
+    async with streamablehttp_client(URL) as (read, write, _), ClientSession(read, write) as session:
         server = await session.initialize()
-        print("server", server.serverInfo.name, server.serverInfo.version, "protocol", server.protocolVersion)
         tools = {tool.name for tool in (await session.list_tools()).tools}
         assert tools == set(CALLS), tools
         for name, arguments in CALLS.items():
+            # The session validates the result against the output schema.
             result = await session.call_tool(name, arguments)
             assert not result.isError, (name, result.content)
             assert result.structuredContent, name
-            print(name, "returns", sorted(result.structuredContent))
-        wrong = await session.call_tool("search_vcs", {"sector": "fintec"})
-        assert wrong.isError and "fintech" in wrong.content[0].text, wrong
-        print("an invalid argument is explained:", wrong.content[0].text.splitlines()[-1])
+        wrong = await session.call_tool(WRONG_TOOL, WRONG_ARGUMENTS)
+        assert wrong.isError and WRONG_SAYS in wrong.content[0].text, wrong
+    print("mcp 1: protocol", server.protocolVersion, "calls", len(CALLS), "tools")
+
+    try:
+        async with streamablehttp_client(SPENT_URL) as (read, write, _), ClientSession(read, write) as session:
+            await session.initialize()
+            await session.call_tool("get_platform_stats", {})
+    except BaseException as error:
+        assert "429" in messages(error), messages(error)
+    else:
+        raise AssertionError("the quota was not used up")
+    async with streamablehttp_client(SPENT_URL) as (read, write, _), ClientSession(read, write) as session:
+        await session.initialize()
+        assert len((await session.list_tools()).tools) == len(CALLS)
+    print("mcp 1: a used quota ends the session with HTTP 429; a new session connects and lists")
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main())

@@ -1,26 +1,32 @@
-// Lists and calls all six tools with `@modelcontextprotocol/client`, in each way it connects. Run it where that package
-// is installed: node typescript.mjs URL
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+// Lists and calls all six tools with `@modelcontextprotocol/client`, in each way it connects. Run it in a folder in which
+// that package is installed: node typescript.mjs URL SPENT_URL
 import assert from 'node:assert/strict';
+import { assertTools, calls, load, quotaSays, said, spentUrl, url, wrong } from './expected.mjs';
 
-const installed = createRequire(`${process.cwd()}/`).resolve('@modelcontextprotocol/client');
-const { Client, StreamableHTTPClientTransport } = await import(pathToFileURL(installed));
-const calls = JSON.parse(readFileSync(new URL('calls.json', import.meta.url)));
+const { Client, StreamableHTTPClientTransport } = await load('@modelcontextprotocol/client');
+
+async function connect(address, versionNegotiation) {
+  const client = new Client({ name: 'test', version: '1' }, versionNegotiation && { versionNegotiation });
+  await client.connect(new StreamableHTTPClientTransport(new URL(address)));
+  return client;
+}
 
 const modes = { default: undefined, auto: { mode: 'auto' }, pinned: { mode: { pin: '2026-07-28' } } };
 for (const [mode, versionNegotiation] of Object.entries(modes)) {
-  const client = new Client({ name: 'test', version: '1' }, versionNegotiation && { versionNegotiation });
-  await client.connect(new StreamableHTTPClientTransport(new URL(process.argv[2])));
-  const { tools } = await client.listTools();
-  assert.deepEqual(tools.map(tool => tool.name).sort(), Object.keys(calls).sort());
+  const client = await connect(url, versionNegotiation);
+  assertTools((await client.listTools()).tools.map(tool => tool.name));
   for (const [name, args] of Object.entries(calls)) {
+    // The client validates the result against the output schema that it has listed.
     const result = await client.callTool({ name, arguments: args });
     assert.ok(!result.isError && result.structuredContent, name);
   }
-  const wrong = await client.callTool({ name: 'search_vcs', arguments: { sector: 'fintec' } });
-  assert.ok(wrong.isError && wrong.content[0].text.includes('fintech'));
-  console.log('mode', mode, 'protocol', client.getNegotiatedProtocolVersion?.(), 'calls', Object.keys(calls).length, 'tools');
+  const answer = await client.callTool({ name: wrong.name, arguments: wrong.arguments });
+  assert.ok(answer.isError && answer.content[0].text.includes(wrong.says));
+  console.log('client 2: mode', mode, 'protocol', client.getNegotiatedProtocolVersion?.(), 'calls', Object.keys(calls).length, 'tools');
   await client.close();
+
+  const spent = await connect(spentUrl, versionNegotiation);
+  const text = await said(() => spent.callTool({ name: 'get_platform_stats', arguments: {} }));
+  assert.ok(text.includes(quotaSays), text);
+  await spent.close();
 }
