@@ -20,6 +20,8 @@ use crate::catalog::{Catalog, Filter};
 
 /// Maximum number of values of one parameter: each may cost a look-up by name.
 pub const MAX_VALUES: usize = 100;
+/// The same of `title`.
+const MAX_TITLES: usize = 10;
 /// Maximum number of parameters of one request, repeated ones counted each time.
 pub const MAX_PARAMETERS: usize = 200;
 /// The largest integer that JSON readers represent exactly.
@@ -66,6 +68,11 @@ pub struct Parameter {
 impl Parameter {
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
+    }
+
+    /// Maximum number of values. The words of a title are looked for in all titles.
+    pub(crate) fn max_values(&self) -> usize {
+        if self.facet() == Some(Facet::Title) { MAX_TITLES } else { MAX_VALUES }
     }
 
     /// An example that is valid with any data; empty if there is none.

@@ -3,6 +3,7 @@
 //! A firm is never guessed: a name that matches several firms, or a slug and a name of different firms, return candidates.
 
 use crate::catalog::Filter::{AnyOf, MemberOf};
+use crate::catalog::param_error::shortened;
 use crate::catalog::{ListPosition, Query, Request, Resource};
 use crate::data::fold::fold;
 use crate::data::{Facet, Table};
@@ -55,8 +56,8 @@ impl ToolRelease {
                 }]);
             }
             (None, Some(name)) => match self.named_firm(name) {
-                Ok(row) => ProfileMatch::Firm(row, None),
-                Err(rows) => ProfileMatch::Candidates(rows, None),
+                Ok(row) => ProfileMatch::Firm(row, self.misnamed(name)),
+                Err(rows) => ProfileMatch::Candidates(rows, self.misnamed(name)),
             },
             (Some(slug), name) => self.by_slug(slug, name),
         };
@@ -77,10 +78,9 @@ impl ToolRelease {
                 Some(Err(rows)) => ProfileMatch::Candidates(rows, Some("no firm has this slug".to_owned())),
                 None => {
                     let rows = self.named_firm(slug).map_or_else(|rows| rows, |row| vec![row]);
-                    ProfileMatch::Candidates(
-                        rows,
-                        Some("no firm has this slug; the candidates are the closest matches".to_owned()),
-                    )
+                    let closest = || "no firm has this slug; the candidates are the closest matches".to_owned();
+                    let note = self.misnamed(slug).filter(|_| rows.is_empty()).unwrap_or_else(closest);
+                    ProfileMatch::Candidates(rows, Some(note))
                 }
             };
         };
@@ -112,6 +112,20 @@ impl ToolRelease {
             _ if rows.is_empty() => Err(found.did_you_mean),
             _ => Err(rows),
         }
+    }
+
+    /// That no firm has a name, which a model would take for that of the firm returned.
+    fn misnamed(&self, name: &str) -> Option<String> {
+        let catalog = &self.catalog;
+        if !catalog.rows_named(Table::Firms, name).is_empty() {
+            return None;
+        }
+        let startup = catalog.rows_named(Table::Startups, name).into_iter().min();
+        let hint = startup.map_or_else(String::new, |row| {
+            let slug = catalog.snapshot().slug(Table::Startups, row);
+            format!("; a startup is: call search_startups with `slug={slug}`")
+        });
+        Some(format!("no firm is named exactly `{}`{hint}", shortened(name)))
     }
 
     /// The firm, or the candidates if a larger firm's name begins with the same words.

@@ -148,7 +148,7 @@ impl Tool {
         match self {
             Self::SearchVcs => {
                 "Find venture capital firms, best first. health_score (0-100, founders' peer score) and ghosting_rate (% of \
-                 reviewers who got no answer) are null below 3 reviews. Then call get_vc_profile. In all searches, \
+                 reviewers who got no answer) are null below 3 reviews. In all searches, \
                  comma-separated values mean any of them; x_all requires all, not_x excludes; count_by counts all matches \
                  (limit 0: no items). \
                  Example: {\"stage\":\"seed\",\"sector\":\"fintech\",\"country\":\"DE\",\"sort\":\"ghosting_rate\"}"
@@ -196,7 +196,11 @@ impl Tool {
         let listed = self.arguments().iter().filter(|argument| argument.is_listed);
         let properties: Map<String, Value> =
             listed.map(|argument| (argument.name.to_owned(), argument.schema())).collect();
-        json!({ "type": "object", "properties": properties })
+        match properties.is_empty() {
+            // Without it, some hosts take the arguments for free text.
+            true => json!({ "type": "object", "properties": properties, "additionalProperties": false }),
+            false => json!({ "type": "object", "properties": properties }),
+        }
     }
 
     pub fn output_schema(self) -> Value {

@@ -11,7 +11,7 @@ use crate::api::pin::SNAPSHOT;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
-use crate::catalog::params::{MAX_TEXT_CHARS, MAX_VALUES, ParamType, Unit};
+use crate::catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Catalog, Property, Resource, params};
 use crate::data::vocabulary::Vocabulary;
@@ -113,7 +113,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Default: {}.", default.join(" and ")));
             }
-            (listed(builder), many(word(version, &(terms.names)())), values(&example))
+            (listed(builder), many(word(version, &(terms.names)()), parameter.max_values()), values(&example))
         }
         ParamType::Metric => {
             // Not the schema's `default`: clients that send defaults would send it with a cursor of another metric.
@@ -125,10 +125,10 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 true => Ref::from_schema_name("Country").into(),
                 false => any_text().into(),
             };
-            (listed(builder), many(codes), values(&example))
+            (listed(builder), many(codes, parameter.max_values()), values(&example))
         }
         ParamType::Listed(..) | ParamType::Records(..) | ParamType::Organizations | ParamType::Rows(_) => {
-            (listed(builder), many(any_text().into()), values(&example))
+            (listed(builder), many(any_text().into(), parameter.max_values()), values(&example))
         }
         ParamType::Number { min, max, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
@@ -154,7 +154,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
         }
         ParamType::Known(table, _) => {
             doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
-            (listed(builder), many(any_text().into()), values(&example))
+            (listed(builder), many(any_text().into(), parameter.max_values()), values(&example))
         }
         ParamType::Bool(_) => {
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
@@ -350,6 +350,6 @@ fn known(words: &[impl std::fmt::Display]) -> String {
 }
 
 /// Several values separated by commas.
-fn many(item: RefOr<Schema>) -> RefOr<Schema> {
-    ArrayBuilder::new().items(item).max_items(Some(MAX_VALUES)).into()
+fn many(item: RefOr<Schema>, max: usize) -> RefOr<Schema> {
+    ArrayBuilder::new().items(item).max_items(Some(max)).into()
 }

@@ -123,7 +123,7 @@ fn tools_say_when_no_name_is_the_one_searched_for() {
 fn groups_follow_the_order_and_the_limit_of_a_call() {
     let rounds: String = (0..30)
         .map(|index| format!("r-{index},s-0-{index},seed,{},2020-01-{:02},,\n", 1_000 * (index + 1), index + 1))
-        .chain([format!("r-x,s-0-0,seed,1000,2020-02-01,,\n")])
+        .chain(["r-x,s-0-0,seed,1000,2020-02-01,,\n".to_owned()])
         .collect();
     let folder = dataset_with("", &startups(&[("Berlin", "DE", 30)]), &rounds, "");
     let tools = TestTools::of(catalog_of(folder.path()));

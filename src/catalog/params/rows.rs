@@ -245,7 +245,7 @@ pub(super) const PEOPLE: &[Parameter] = &[
         "title",
         ParamType::Listed(Table::People, Facet::Title),
         "",
-        "Filter by job title: all words of one of these, in any order.",
+        "Filter by job title: all words of one of these, at most 10, in any order.",
     ),
     param(
         "country",

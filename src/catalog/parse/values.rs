@@ -6,7 +6,7 @@ use crate::data::vocabulary::normal;
 use crate::data::{Country, Facet, Snapshot, Table};
 
 use crate::catalog::param_error::{Issue, ParameterError, shortened};
-use crate::catalog::params::{MAX_VALUES, Mode, ParamType, Parameter, Terms};
+use crate::catalog::params::{Mode, ParamType, Parameter, Terms};
 use crate::catalog::parse::{NamedValues, ParamParser};
 use crate::catalog::{Catalog, Filter, Named, Property};
 
@@ -222,8 +222,9 @@ impl ParamParser<'_> {
         mut read: impl FnMut(&str) -> Vec<(String, T)>,
     ) -> Option<Vec<(String, T)>> {
         let count = values.iter().map(|(_, text)| text.split(',').count()).sum::<usize>();
-        if count > MAX_VALUES {
-            let detail = format!("`{}` takes at most {MAX_VALUES} values, {count} are given", parameter.name);
+        let max = parameter.max_values();
+        if count > max {
+            let detail = format!("`{}` takes at most {max} values, {count} are given", parameter.name);
             self.invalid(parameter.name, detail);
             return None;
         }

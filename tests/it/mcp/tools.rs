@@ -217,7 +217,11 @@ fn a_firm_that_is_not_clear_is_not_guessed() {
     assert!(candidates.iter().any(|candidate| candidate["slug"] == *slug), "{candidates:?}");
     let none = tools.call(Tool::GetVcProfile, &json!({ "name": "qqqq zzzz xxxx" })).unwrap();
     assert_eq!(none["profile"], Value::Null);
-    assert!(none["notes"][0].as_str().unwrap().contains("search_vcs"), "{none}");
+    assert_eq!(none["notes"][0], "no firm is named exactly `qqqq zzzz xxxx`");
+    assert!(none["notes"][1].as_str().unwrap().contains("search_vcs"), "{none}");
+    let startup = catalog.snapshot().name(Table::Startups, 0).to_owned();
+    let other = tools.call(Tool::GetVcProfile, &json!({ "name": startup })).unwrap();
+    assert!(other["notes"][0].as_str().unwrap().contains("call search_startups with `slug="), "{other}");
     let missing = tools.call(Tool::GetVcProfile, &json!({})).unwrap_err();
     assert!(missing[0].detail.contains("`slug` or `name`"), "{missing:?}");
 }
