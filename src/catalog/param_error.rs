@@ -9,7 +9,7 @@ use crate::data::{Country, Metric, Table};
 use crate::search::nearest;
 
 use crate::catalog::params::{ParamType, Parameter};
-use crate::catalog::{Catalog, Named, Property, Relaxation, Resource};
+use crate::catalog::{Catalog, Filter, Named, Property, Relaxation, Resource};
 
 /// The key that sorts by how well a name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
@@ -322,7 +322,14 @@ fn unknown_value(
         Some(_) => String::new(),
         None => format!("; use one such as `{}`", catalog.example_value(parameter)),
     };
-    let detail = format!("`{}` is not {} of this snapshot{example}", shortened(value), with_article(noun));
+    let coverage = match parameter.kind {
+        ParamType::Listed(table, facet) => {
+            catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, Vec::new()))
+        }
+        _ => None,
+    };
+    let coverage = coverage.map_or_else(String::new, |detail| format!("; {detail}"));
+    let detail = format!("`{}` is not {} of this snapshot{example}{coverage}", shortened(value), with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 

@@ -180,7 +180,7 @@ impl Argument {
             ArgType::Number => "a number, such as 500000".to_owned(),
             ArgType::Bool => "true or false".to_owned(),
             ArgType::Count { default, max } => {
-                format!("an integer from 0 to {max}, such as {default} (larger ones are clamped)")
+                format!("an integer from 0 to {max} (larger ones are clamped), such as `{default}`")
             }
         }
     }
@@ -346,7 +346,7 @@ mod tests {
             [
                 ("stge", "is not an argument of search_vcs"),
                 ("query", "must be text, but is true"),
-                ("limit", "must be an integer from 0 to 50, such as 10 (larger ones are clamped), but is -1"),
+                ("limit", "must be an integer from 0 to 50 (larger ones are clamped), such as `10`, but is -1"),
             ]
         );
         assert_eq!(errors[0].did_you_mean, ["stage"]);

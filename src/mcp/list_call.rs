@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping};
+use crate::catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
 use crate::catalog::cursor::WINDOW;
 use crate::catalog::json::computed::MatchFields;
 use crate::catalog::json::{FieldSet, Fields, fields};
@@ -19,7 +19,7 @@ use crate::data::field::{Field, Model, model};
 use crate::data::model::RelatedRole;
 use crate::data::{ReviewStatus, Table};
 use crate::mcp::backend::ToolRelease;
-use crate::mcp::{Tool, ToolCall};
+use crate::mcp::{Tool, ToolCall, tool::MAX_ITEMS};
 
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     strict: true,
@@ -169,7 +169,11 @@ impl ListCall {
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
         if is_grouped {
-            let groups = call.count("limit").max(DEFAULT_GROUPS);
+            // The highest limit of items gives all groups that there are at most.
+            let groups = match call.count("limit") {
+                limit if limit >= MAX_ITEMS => MAX_GROUPS,
+                limit => limit.max(DEFAULT_GROUPS),
+            };
             grouping.push(("limit".to_owned(), groups.to_string()));
             // The order of rows by amount is that of groups by sum.
             if pairs.iter().any(|(name, value)| name == "sort" && BY_AMOUNT.contains(&value.trim())) {
@@ -215,9 +219,10 @@ impl ListCall {
         (groups.other_values > 0).then(|| {
             let all = listed as u64 + groups.other_values;
             let by = groups.by;
+            let more = if listed < MAX_GROUPS { " a larger `limit` gives more," } else { "" };
             format!(
-                "`groups` has {listed} of {all} values of `{by}`; a larger `limit` gives more, `sort` \
-                 orders them: -count, -sum_usd, -median_usd, -value"
+                "`groups` has {listed} of {all} values of `{by}`;{more} `sort` orders them: -count, -sum_usd, -median_usd, \
+                 -value"
             )
         })
     }

@@ -21,8 +21,11 @@ pub enum Tool {
     SearchPeople,
 }
 
+/// Maximum number of items in a result.
+pub(crate) const MAX_ITEMS: usize = 50;
+
 /// The number of items in a result.
-const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, max: 50 }, "");
+const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, "");
 
 /// Which fields the items of a result have.
 const FIELDS: Argument = argument("fields", "fields", ArgType::Texts, "");
