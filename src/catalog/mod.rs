@@ -119,6 +119,8 @@ pub struct Catalog {
     /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
     /// with.
     terms: [[OnceCell<Terms>; Facet::LISTED.len()]; Table::ALL.len()],
+    /// The most frequent of them, as an example.
+    example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
 }
 
 impl Catalog {
@@ -134,6 +136,7 @@ impl Catalog {
             sectors: OnceCell::new(),
             sector_names: OnceCell::new(),
             terms: Default::default(),
+            example_terms: Default::default(),
         }
     }
 

@@ -69,11 +69,17 @@ impl Catalog {
 
     /// A value of a facet of [`Facet::LISTED`] for examples: that of most rows of the table.
     pub(crate) fn example_term(&self, table: Table, facet: Facet) -> String {
-        let rows = |value: u32| self.snapshot().facet_count(table, facet, value);
-        let values = (0..self.snapshot().facet_values(table, facet)).filter(|value| rows(*value) > 0);
-        let value = values.max_by_key(|value| (rows(*value), Reverse(*value)));
-        let fallback = || if facet == Facet::City { "London" } else { "example.com" }.to_owned();
-        value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(fallback)
+        let example = || {
+            let rows = |value: u32| self.snapshot().facet_count(table, facet, value);
+            let values = (0..self.snapshot().facet_values(table, facet)).filter(|value| rows(*value) > 0);
+            let value = values.max_by_key(|value| (rows(*value), Reverse(*value)));
+            let fallback = || if facet == Facet::City { "London" } else { "example.com" }.to_owned();
+            value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(fallback)
+        };
+        match Facet::LISTED.iter().position(|known| *known == facet) {
+            Some(index) => self.example_terms[table as usize][index].get_or_init(example).clone(),
+            None => example(),
+        }
     }
 
     /// The slugs nearest to a mistyped slug or name, without duplicates: those a few edits away, nearest first, then

@@ -141,7 +141,9 @@ impl ParamParser<'_> {
                     found
                 }
                 _ => one_of(catalog, strict, table, text).inspect(|row| {
-                    notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                    if notes.len() < MAX_NOTES {
+                        notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                    }
                 }),
             };
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
@@ -161,7 +163,9 @@ impl ParamParser<'_> {
         let read = |text: &str| -> Vec<(String, Organization)> {
             let [firm, startup] = [Table::Firms, Table::Startups].map(|table| {
                 one_of(catalog, strict, table, text).inspect(|row| {
-                    notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                    if notes.len() < MAX_NOTES {
+                        notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
+                    }
                 })
             });
             let slug = match (firm, startup) {
@@ -290,6 +294,9 @@ impl ParamParser<'_> {
         self.unknown(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
 }
+
+/// Maximum number of values of a parameter that are noted to have namesakes: each takes a look at names.
+const MAX_NOTES: usize = 5;
 
 /// Signs and operators of other query languages.
 const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
