@@ -158,7 +158,7 @@ impl Operation {
         }
     }
 
-    /// Whether the response takes a search of names, for its records or for suggestions in its warnings.
+    /// Whether the response takes a search of names, for its records or for suggestions in its warnings, or reads many rounds.
     pub(crate) fn searches(&self) -> bool {
         match self {
             Self::List(list) => {
@@ -167,7 +167,11 @@ impl Operation {
                     Request::Match(_) => true,
                     Request::Leaderboard(_) | Request::CoInvestors(_) => false,
                 };
-                searches || !list.parsed.warnings.is_empty()
+                let reads_many_rounds = match &list.parsed.request {
+                    Request::List(query) => list.amounts || query.reads_rounds(),
+                    _ => false,
+                };
+                searches || reads_many_rounds || !list.parsed.warnings.is_empty()
             }
             Self::Facets { query, .. } => query.text.is_some(),
             Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,

@@ -195,9 +195,7 @@ impl AggregateOptions {
         let order = match orders.as_slice() {
             [] => None,
             [text] => {
-                let found = GroupOrder::ALL
-                    .into_iter()
-                    .find(|(name, _)| name.trim_start_matches('-') == text.trim_start_matches('-'));
+                let found = GroupOrder::ALL.into_iter().find(|(name, _)| name == text);
                 if found.is_none() {
                     let names = GroupOrder::ALL.map(|(name, _)| name).to_vec();
                     errors.push(ParameterError::unknown_term("sort", text, "order of groups", names));

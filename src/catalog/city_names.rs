@@ -1,7 +1,7 @@
 //! Cities under several names: `New York City` is also `New York`, and what is written as a city may be a country. Each
 //! spelling stays a value of its own; whoever names one learns of the others.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use once_cell::sync::Lazy;
 
@@ -32,11 +32,19 @@ pub(crate) struct NamedCity {
 
 impl Catalog {
     /// The city of this name. `strict`: also by another name of it, and with its country.
-    pub(crate) fn city(&self, table: Table, parameter: &str, text: &str, strict: bool) -> Option<NamedCity> {
+    /// `given` are the folded texts that are requested together.
+    pub(crate) fn city(
+        &self,
+        table: Table,
+        parameter: &str,
+        text: &str,
+        strict: bool,
+        given: &BTreeSet<String>,
+    ) -> Option<NamedCity> {
         let find = |folded: &str| self.snapshot().find_term(Facet::City, folded);
         let folded = fold(text);
         if let Some(value) = find(&folded) {
-            let note = self.city_note(table, parameter, &folded, value);
+            let note = self.city_note(table, parameter, &folded, value, given);
             return Some(NamedCity { folded, value, note });
         }
         if !strict {
@@ -59,11 +67,20 @@ impl Catalog {
     }
 
     /// A note that a city has records under other names, or that its name is that of a country with far more.
-    fn city_note(&self, table: Table, parameter: &str, folded: &str, city: u32) -> Option<String> {
+    fn city_note(
+        &self,
+        table: Table,
+        parameter: &str,
+        folded: &str,
+        city: u32,
+        given: &BTreeSet<String>,
+    ) -> Option<String> {
         let name = |city: u32| self.snapshot().city_name(city).unwrap_or_default();
         let own = self.snapshot().facet_count(table, Facet::City, city);
         let counted = |(records, city): &(u32, u32)| format!("`{}` ({})", name(*city), grouped(*records));
-        let others: Vec<String> = self.other_cities(table, folded).iter().map(counted).collect();
+        let others = self.other_cities(table, folded);
+        let others = others.iter().filter(|(_, city)| !given.contains(&fold(&name(*city))));
+        let others: Vec<String> = others.map(counted).collect();
         if !others.is_empty() {
             let own = counted(&(own, city));
             return Some(format!("{own} is also written {}; name all, separated by commas", others.join(", ")));

@@ -61,7 +61,7 @@ use crate::catalog::round_years::RoundYears;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
-use crate::search::{Candidates, SearchError, SearchResults, TextIndex};
+use crate::search::{Candidates, SearchError, SearchResults, TextIndex, texts};
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
@@ -153,14 +153,6 @@ impl Catalog {
         self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &slug.to_ascii_lowercase()))
     }
 
-    /// The row with this name, ignoring letter case, diacritics and punctuation; `None` if several have it.
-    pub fn find_by_name(&self, table: Table, name: &str) -> Option<u32> {
-        match self.rows_named(table, name).as_slice() {
-            [row] => Some(*row),
-            _ => None,
-        }
-    }
-
     /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is
     /// compared as it is. Binary search in the order by name.
     pub(crate) fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
@@ -171,6 +163,12 @@ impl Catalog {
         let start = order.partition_point(|row| fold(name_of(*row)) < folded);
         let rows = order[start..].iter().copied().take_while(|row| fold(name_of(*row)) == folded);
         rows.filter(|row| !folded.is_empty() || name_of(*row) == name).collect()
+    }
+
+    /// Whether a row has this name or alias, compared as [`Catalog::rows_named`] does.
+    pub(crate) fn is_named(&self, table: Table, row: u32, name: &str) -> bool {
+        let folded = fold(name);
+        texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
     /// All rows whose names match `text` and that `passes`, best first.

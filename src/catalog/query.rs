@@ -91,6 +91,11 @@ impl Query {
     pub fn all(table: Table) -> Self {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
+
+    /// Whether a filter reads the rounds of a period.
+    pub fn reads_rounds(&self) -> bool {
+        self.filters.iter().any(|filter| matches!(filter, Filter::JoinedRound { .. }))
+    }
 }
 
 /// Where a page of a list begins.

@@ -44,7 +44,8 @@ impl Catalog {
         may_drop: impl Fn(&str) -> bool,
     ) -> Option<Relaxation> {
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
-        if conditions.len() < 2 {
+        // Nothing matches a condition of which no value is known, whatever else is dropped.
+        if conditions.len() < 2 || conditions.iter().any(|(_, value)| value.is_empty()) {
             return None;
         }
         let is_search = conditions.iter().any(|(name, _)| *name == "q");

@@ -130,7 +130,7 @@ impl Catalog {
 }
 
 fn by_year_note(years: &BTreeSet<i32>) -> String {
-    format!("rounds of {} are dated by year only, as 1 January: quarters and days within it say nothing", spans(years))
+    format!("most rounds of {} are dated by year only: quarters and days within it say nothing", spans(years))
 }
 
 /// Years as a text: `2004 to 2015 and 2021`.

@@ -1,7 +1,7 @@
 //! Names of sectors that are spelled alike: `fin tech` is `fintech`, `cybersecurity` is also `cyber-security`, and next to
 //! `health` and `ai` there are the far larger `health-care` and `artificial-intelligence`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::catalog::Catalog;
 use crate::catalog::coverage::grouped;
@@ -71,9 +71,14 @@ impl Catalog {
     }
 
     /// A note that a larger sector is spelled like the chosen one.
-    pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32) -> Option<String> {
+    /// `given` are the texts that are requested together.
+    pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
         let other = self.sector_names().larger[row as usize]?;
         let snapshot = self.snapshot();
+        let names = [snapshot.slug(Table::Sectors, other), snapshot.name(Table::Sectors, other)];
+        if names.into_iter().any(|name| given.contains(&fold(name))) {
+            return None;
+        }
         let counted = |row: u32| {
             let startups = snapshot.facet_count(Table::Startups, Facet::Sector, row);
             format!("{} ({} startups)", snapshot.slug(Table::Sectors, row), grouped(startups))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::catalog::aggregate::MAX_GROUPS;
 use crate::catalog::json::computed::{self, MatchFields};
 use crate::catalog::json::record;
 use crate::catalog::param_error::shortened;
@@ -13,7 +14,8 @@ use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
 
-use crate::mcp::list_call::{FirmItem, ListCall, ListPage, PersonItem, RecordItem};
+use crate::mcp::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem};
+use crate::mcp::tool_result::MAX_VALUE_BYTES;
 use crate::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
 /// What a model reads about the server as a whole.
@@ -106,7 +108,7 @@ impl ToolRelease {
         loop {
             let (result, items) = release.page(call, &list, limit);
             match result.kept("items") {
-                kept if kept == 0 || kept == items => return Ok(result.text()),
+                kept if kept == items => return Ok(result.text()),
                 kept => limit = kept,
             }
         }
@@ -126,10 +128,20 @@ impl ToolRelease {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));
         }
         if !list.group_by.group_by.is_empty() {
-            let found = self.catalog.aggregate(query, &list.group_by);
+            let mut options = list.group_by.clone();
+            // What does not fit is left out here, and counted among the other groups.
+            let (found, groups) = loop {
+                let found = self.catalog.aggregate(query, &options);
+                let groups = json(&found.0.groups);
+                if groups.len() <= MAX_VALUE_BYTES || options.limit <= 1 {
+                    break (found, groups);
+                }
+                options.limit = options.limit * 2 / 3;
+            };
             notes.extend(self.catalog.notes_on_years(table, &found.0));
-            notes.extend(found.0.groups.iter().filter_map(|groups| list.cut_groups(groups)));
-            result = result.field("groups", json(&found.0.groups));
+            let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
+            notes.extend(found.0.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
+            result = result.field("groups", groups);
         }
         if !page.did_you_mean.is_empty() {
             result = result.field("did_you_mean", json(&self.named(table, &page.did_you_mean)));
@@ -182,7 +194,9 @@ impl ToolRelease {
     /// That the names found are not the one searched for: a model takes them for it otherwise.
     fn name_note(&self, list: &ListCall, text: &str, page: &ListPage) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
-        if !catalog.rows_named(table, text).is_empty() {
+        if !catalog.rows_named(table, text).is_empty()
+            || page.rows.iter().any(|row| catalog.is_named(table, *row, text))
+        {
             return None;
         }
         let (text, noun) = (shortened(text), table.noun());

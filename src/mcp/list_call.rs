@@ -1,6 +1,6 @@
 //! A search: its filters and order, the fields of its items, and where its page begins.
 //!
-//! A cursor carries all of it. What is given with a cursor must agree with it, except for `limit` and `fields`.
+//! A cursor carries all of it but `count_by`: groups are those of all matches, on the first page. What is given with a cursor must agree with it, except for `limit` and `fields`.
 
 use serde::Serialize;
 
@@ -19,7 +19,9 @@ use crate::data::field::{Field, Model, model};
 use crate::data::model::RelatedRole;
 use crate::data::{ReviewStatus, Table};
 use crate::mcp::backend::ToolRelease;
-use crate::mcp::{Tool, ToolCall, tool::MAX_ITEMS};
+use crate::mcp::tool::MAX_ITEMS;
+use crate::mcp::tool_result::MAX_VALUE_BYTES;
+use crate::mcp::{Tool, ToolCall};
 
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     strict: true,
@@ -32,7 +34,19 @@ const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
 /// Whether a value of `sort` orders groups, not rows.
 fn orders_groups(value: &str) -> bool {
-    GroupOrder::ALL.iter().any(|(name, _)| name.trim_start_matches('-') == value.trim().trim_start_matches('-'))
+    GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim())
+}
+
+/// That groups are left out, and how to get them.
+pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
+    let (listed, by) = (groups.values.len(), groups.by);
+    let all = listed as u64 + groups.other_values;
+    let more = if may_grow { " a larger `limit` gives more," } else { "" };
+    (groups.other_values > 0).then(|| {
+        format!(
+            "`groups` has {listed} of {all} values of `{by}`;{more} `sort` orders them: -count, -sum_usd, -median_usd, -value"
+        )
+    })
 }
 
 /// The amount that a startup raises: firms are then listed by how well they fit.
@@ -150,7 +164,7 @@ impl ToolRelease {
             query: query.map(|(name, value)| (name.to_owned(), value)).collect(),
             position,
         };
-        cursor.seal(&self.cursor_secret)
+        cursor.seal(&self.cursor_secret).filter(|cursor| cursor.len() <= MAX_VALUE_BYTES / 2)
     }
 }
 
@@ -211,20 +225,6 @@ impl ListCall {
             }
             _ => Err(errors),
         }
-    }
-
-    /// That groups are left out, and how to get them.
-    pub(crate) fn cut_groups(&self, groups: &Grouping) -> Option<String> {
-        let listed = groups.values.len();
-        (groups.other_values > 0).then(|| {
-            let all = listed as u64 + groups.other_values;
-            let by = groups.by;
-            let more = if listed < MAX_GROUPS { " a larger `limit` gives more," } else { "" };
-            format!(
-                "`groups` has {listed} of {all} values of `{by}`;{more} `sort` orders them: -count, -sum_usd, -median_usd, \
-                 -value"
-            )
-        })
     }
 
     /// The condition of a search without a match to drop.

@@ -56,8 +56,11 @@ impl ToolRelease {
                 }]);
             }
             (None, Some(name)) => match self.named_firm(name) {
-                Ok(row) => ProfileMatch::Firm(row, self.misnamed(name)),
-                Err(rows) => ProfileMatch::Candidates(rows, self.misnamed(name)),
+                Ok(row) => ProfileMatch::Firm(row, self.misnamed(name, &[row])),
+                Err(rows) => {
+                    let note = self.misnamed(name, &rows);
+                    ProfileMatch::Candidates(rows, note)
+                }
             },
             (Some(slug), name) => self.by_slug(slug, name),
         };
@@ -79,7 +82,7 @@ impl ToolRelease {
                 None => {
                     let rows = self.named_firm(slug).map_or_else(|rows| rows, |row| vec![row]);
                     let closest = || "no firm has this slug; the candidates are the closest matches".to_owned();
-                    let note = self.misnamed(slug).filter(|_| rows.is_empty()).unwrap_or_else(closest);
+                    let note = self.misnamed(slug, &rows).filter(|_| rows.is_empty()).unwrap_or_else(closest);
                     ProfileMatch::Candidates(rows, Some(note))
                 }
             };
@@ -114,10 +117,10 @@ impl ToolRelease {
         }
     }
 
-    /// That no firm has a name, which a model would take for that of the firm returned.
-    fn misnamed(&self, name: &str) -> Option<String> {
+    /// That no firm has a name, which a model would take for that of the firms returned.
+    fn misnamed(&self, name: &str, firms: &[u32]) -> Option<String> {
         let catalog = &self.catalog;
-        if !catalog.rows_named(Table::Firms, name).is_empty() {
+        if firms.iter().any(|row| catalog.is_named(Table::Firms, *row, name)) {
             return None;
         }
         let startup = catalog.rows_named(Table::Startups, name).into_iter().min();

@@ -8,7 +8,7 @@ use crate::mcp::third_party::without_links;
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;
 
 /// Maximum bytes of one value: a single huge record must not displace all others.
-const MAX_VALUE_BYTES: usize = 12 * 1024;
+pub(crate) const MAX_VALUE_BYTES: usize = 12 * 1024;
 
 const TRUNCATED: &str = r#","truncated":true"#;
 

@@ -21,6 +21,7 @@ mod tests;
 
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
+pub(crate) use index::texts;
 pub use index::{Hit, SearchResults, TextIndex};
 pub use rank::{Explanation, ScorePart};
 

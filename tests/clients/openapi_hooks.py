@@ -49,14 +49,14 @@ def before_load_schema(context, schema):
     strict = "/api/v3" in schema["servers"][0]["url"]
     for path, item in schema["paths"].items():
         for parameter in item["get"]["parameters"]:
-            if parameter["name"] == "slug":
+            if parameter["name"] == "slug" and parameter["in"] == "path":
                 parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
             elif not strict and parameter["schema"]["type"] == "array":
                 # v1 and v2 accept any text for a list with a warning: no mutation is rejected.
                 parameter["schema"] = {"anyOf": [parameter["schema"], {"type": "string"}]}
             elif strict and parameter["name"] in VALUES:
                 parameter["schema"]["items"]["enum"] = VALUES[parameter["name"]]
-            elif strict and parameter["name"] == "sort":
+            elif strict and parameter["name"] == "sort" and "items" in parameter["schema"]:
                 # It cannot be combined with others.
                 name = parameter["schema"]["items"]["$ref"].rsplit("/", 1)[1]
                 keys = schema["components"]["schemas"][name]["enum"]

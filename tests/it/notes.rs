@@ -41,6 +41,7 @@ fn the_other_spellings_of_a_city_are_named() {
         ["`New York City` (1) is also written `New York` (3); name all, separated by commas"]
     );
     assert_eq!(of("New York"), ["`New York` (3) is also written `New York City` (1); name all, separated by commas"]);
+    assert_eq!(of("New York City,New York"), [""; 0]);
     assert_eq!(of("Bombay"), ["`Bombay` was read as Mumbai"]);
     assert_eq!(of("Mumbai"), [""; 0]);
     assert_eq!(of("Germany"), ["`Germany` (1) was read as a city; the country is `country=DE` (12)"]);
@@ -76,6 +77,7 @@ fn larger_sectors_of_the_same_letters_or_initials_are_named() {
     assert_eq!(of("AI"), also("ai", 1, "artificial-intelligence", 12));
     assert_eq!(of("cybersecurity"), also("cybersecurity", 3, "cyber-security", 8));
     assert_eq!(of("cyber security"), [""; 0]);
+    assert_eq!(of("ai,artificial-intelligence"), [""; 0]);
     let unknown = client.list("/api/v3/startups", &[("sector", "ML")]).json();
     assert_eq!(unknown["errors"][0]["did_you_mean"], "machine-learning", "{unknown}");
 }
@@ -112,6 +114,12 @@ fn tools_say_when_no_name_is_the_one_searched_for() {
     let tools = TestTools::of(catalog_of(folder.path()));
     let notes = |query: &str| tools.call(Tool::SearchStartups, &json!({ "query": query })).unwrap()["notes"].clone();
     assert_eq!(notes("tidewick"), json!(null));
+    // An alias is a name.
+    let bundled = TestTools::bundled();
+    for (tool, argument) in [(Tool::SearchVcs, "query"), (Tool::GetVcProfile, "name")] {
+        let found = bundled.call(tool, &json!({ argument: "ACAP" })).unwrap();
+        assert!(!found.to_string().contains("named exactly"), "{found}");
+    }
     assert_eq!(notes("tidewicks"), json!(["no startup is named exactly `tidewicks`; the items have similar names"]));
     assert_eq!(
         notes("fintech"),
@@ -150,8 +158,8 @@ fn years_whose_rounds_are_all_of_the_first_of_january_have_no_quarters() {
     let rounds = of_year(2019, "-05-06") + &of_year(2020, "-01-01") + &of_year(2021, "");
     let folder = dataset_with("", "", &rounds, "");
     let (_server, client) = serve(folder.path());
-    let detail = "are dated by year only, as 1 January: quarters and days within it say nothing";
-    let expected = format!("rounds of 2020 to 2021 {detail}");
+    let detail = "are dated by year only: quarters and days within it say nothing";
+    let expected = format!("most rounds of 2020 to 2021 {detail}");
     let of = |name: &str, value: &str| notes(&client, "funding-rounds", name, value);
     assert_eq!(of("since", "2020-04-01"), [expected.as_str()]);
     assert_eq!(of("until", "2021-06"), [expected.as_str()]);
@@ -160,7 +168,7 @@ fn years_whose_rounds_are_all_of_the_first_of_january_have_no_quarters() {
     }
     // Rounds of 2021 have no quarter at all.
     let groups = notes(&client, "funding-rounds/aggregate", "group_by", "quarter");
-    assert_eq!(groups, [format!("rounds of 2020 {detail}")]);
+    assert_eq!(groups, [format!("most rounds of 2020 {detail}")]);
     assert_eq!(notes(&client, "funding-rounds/aggregate", "group_by", "year"), [""; 0]);
 }
 
@@ -181,4 +189,32 @@ fn a_date_that_leaves_nothing_is_named_with_the_nearest_that_would() {
     assert_eq!(of("country=GB&since=2020"), detail("since", "2 records match, the newest of 2019-03"));
     assert_eq!(of("country=GB&until=2017"), detail("until", "2 records match, the oldest of 2018-05-06"));
     assert_eq!(of("startup=lomar&stage=debt").1.matches(", the").count(), 0);
+}
+
+#[test]
+fn groups_that_do_not_fit_are_counted_among_the_others() {
+    let tools = TestTools::bundled();
+    let arguments = json!({ "count_by": "investor,startup,sector,city", "limit": 50 });
+    let result = tools.call(Tool::GetFundingRounds, &arguments).unwrap();
+    assert_eq!(result.get("truncated"), None);
+    let groups = result["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 4);
+    for grouping in groups {
+        let listed = grouping["values"].as_array().unwrap().len();
+        assert!(listed > 4, "{grouping}");
+        let note = format!(
+            "`groups` has {listed} of {} values of",
+            listed as u64 + grouping["other_values"].as_u64().unwrap()
+        );
+        let notes = result["notes"].as_array().unwrap();
+        assert!(notes.iter().any(|text| text.as_str().unwrap().starts_with(&note)), "{note}: {notes:?}");
+    }
+}
+
+#[test]
+fn an_unknown_value_is_not_said_to_be_one_of_several_conditions() {
+    let folder = dataset_with("", "", "", "");
+    let (_server, client) = serve(folder.path());
+    let page = client.get("/vcs?country=Atlantis&stage=seed").text;
+    assert!(!page.contains("nothing matches all conditions"), "{page}");
 }

@@ -1,5 +1,7 @@
 //! Parameters that take several values: terms, countries, cities and other texts, records by slug or name, properties.
 
+use std::collections::BTreeSet;
+
 use crate::data::fold::fold;
 use crate::data::import::website;
 use crate::data::vocabulary::normal;
@@ -83,8 +85,9 @@ impl ParamParser<'_> {
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let mut notes: Vec<String> = Vec::new();
+        let given = folded_texts(values);
         let read = |text: &str| -> Vec<(String, u32)> {
-            let found = catalog.city(table, parameter.name, text, strict);
+            let found = catalog.city(table, parameter.name, text, strict, &given);
             found
                 .map(|city| {
                     notes.extend(city.note);
@@ -131,13 +134,14 @@ impl ParamParser<'_> {
     ) {
         let (catalog, strict) = (self.catalog, self.options.strict);
         let mut notes: Vec<String> = Vec::new();
+        let given = folded_texts(values);
         self.any_of(parameter, facet, values, |text| {
             let row = match table {
                 Table::Sectors => {
                     let found = catalog.find(table, &normal(text));
                     let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
                     let found = found.or_else(|| catalog.sector_joined(text));
-                    notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row)));
+                    notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row, &given)));
                     found
                 }
                 _ => one_of(catalog, strict, table, text).inspect(|row| {
@@ -295,6 +299,8 @@ impl ParamParser<'_> {
     }
 }
 
+/// Maximum number of different words of a job title.
+const MAX_TITLE_WORDS: usize = 20;
 /// Maximum number of values of a parameter that are noted to have namesakes: each takes a look at names.
 const MAX_NOTES: usize = 5;
 
@@ -307,6 +313,11 @@ const NOT: &str = "not ";
 /// A note that a value was read as one that does not mean the same.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
+}
+
+/// The texts of a parameter: what is given needs no note.
+fn folded_texts(values: &NamedValues<'_>) -> BTreeSet<String> {
+    values.iter().flat_map(|(_, text)| text.split(',')).map(fold).collect()
 }
 
 fn distinct(mut values: Vec<u32>) -> Vec<u32> {
@@ -326,9 +337,11 @@ fn one_of(catalog: &Catalog, strict: bool, table: Table, text: &str) -> Option<u
 
 /// The values of [`Facet::Title`] that have all words of a folded text.
 fn titles_with(snapshot: &Snapshot, folded: &str) -> Vec<u32> {
-    if folded.is_empty() {
+    let words: BTreeSet<&str> = folded.split(' ').filter(|word| !word.is_empty()).collect();
+    // No title has more words.
+    if words.is_empty() || words.len() > MAX_TITLE_WORDS {
         return Vec::new();
     }
-    let has_all = |title: &str| folded.split(' ').all(|word| title.split(' ').any(|known| known == word));
+    let has_all = |title: &str| words.iter().all(|word| title.split(' ').any(|known| known == *word));
     (0..).zip(snapshot.terms(Facet::Title)).filter(|(_, title)| has_all(title)).map(|(value, _)| value).collect()
 }

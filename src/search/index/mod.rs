@@ -8,7 +8,7 @@ mod tables;
 mod term_index;
 mod weights;
 
-pub(crate) use build::raw_term;
+pub(crate) use build::{raw_term, texts};
 pub(crate) use dictionary::MAX_WORD_BYTES;
 pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
@@ -23,7 +23,7 @@ use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy, TantivyErro
 
 use crate::data::Names;
 use crate::data::fold::fold;
-use crate::search::index::build::{split, texts};
+use crate::search::index::build::split;
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
