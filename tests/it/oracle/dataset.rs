@@ -47,7 +47,9 @@ pub fn days_of(date: i64) -> (i64, i64) {
 
 fn host(url: &str) -> Option<String> {
     let rest = url.split_once("://")?.1.to_lowercase();
-    let host = rest.split(['/', '?', '#', ':']).next()?.trim_end_matches('.').to_owned();
+    let authority = rest.split(['/', '?', '#']).next()?;
+    // A website with a user name is left out with a warning.
+    let host = authority.split(':').next().filter(|_| !authority.contains('@'))?.trim_end_matches('.').to_owned();
     let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
     (!host.is_empty()).then_some(host)
 }
