@@ -41,7 +41,13 @@ VALUES = {
     "organization": FIRMS,
     "startup": column("startups", "slug"),
 }
-SLUGS = {"vcs": FIRMS, "startups": VALUES["startup"], "people": column("people", "slug")}
+SLUGS = {
+    "vcs": FIRMS,
+    "startups": VALUES["startup"],
+    "people": column("people", "slug"),
+    "sectors": column("sectors", "slug"),
+}
+IDS = {"funding-rounds": column("funding-rounds", "id"), "reviews": column("reviews", "id")}
 
 
 @schemathesis.hook
@@ -51,6 +57,8 @@ def before_load_schema(context, schema):
         for parameter in item["get"]["parameters"]:
             if parameter["name"] == "slug" and parameter["in"] == "path":
                 parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
+            elif parameter["name"] == "id" and parameter["in"] == "path":
+                parameter["schema"]["enum"] = IDS[path.split("/")[1]]
             elif not strict and parameter["schema"]["type"] == "array":
                 # v1 and v2 accept any text for a list with a warning: no mutation is rejected.
                 parameter["schema"] = {"anyOf": [parameter["schema"], {"type": "string"}]}
