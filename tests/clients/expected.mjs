@@ -19,6 +19,18 @@ export function assertTools(names) {
   assert.deepEqual([...names].sort(), Object.keys(calls).sort());
 }
 
+// Lists the tools and calls each, then one with a wrong argument, with the client of an SDK.
+export async function assertServes(client) {
+  assertTools((await client.listTools()).tools.map(tool => tool.name));
+  for (const [name, args] of Object.entries(calls)) {
+    // The client validates the result against the output schema that it has listed.
+    const result = await client.callTool({ name, arguments: args });
+    assert.ok(!result.isError && result.structuredContent, name);
+  }
+  const answer = await client.callTool({ name: wrong.name, arguments: wrong.arguments });
+  assert.ok(answer.isError && answer.content[0].text.includes(wrong.says));
+}
+
 // What the model reads: the text of a result or of an error, whichever the client gives.
 export async function said(call) {
   try {

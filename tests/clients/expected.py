@@ -15,3 +15,11 @@ def messages(error):
     """The text of an exception, of all that an `ExceptionGroup` holds, and of what caused them."""
     inner = [*getattr(error, "exceptions", []), *filter(None, [error.__cause__])]
     return " / ".join([f"{type(error).__name__}: {error}", *map(messages, inner)])
+
+
+async def said(call):
+    """What the model reads: the text of a result or of an error, whichever the client gives."""
+    try:
+        return str(await call)
+    except BaseException as error:
+        return messages(error)

@@ -5,7 +5,7 @@ from unittest.mock import MagicMock
 
 from google.adk.tools.mcp_tool import McpToolset, StreamableHTTPConnectionParams
 
-from expected import CALLS, QUOTA_SAYS, SPENT_URL, URL, WRONG_ARGUMENTS, WRONG_SAYS, WRONG_TOOL, messages
+from expected import CALLS, QUOTA_SAYS, SPENT_URL, URL, WRONG_ARGUMENTS, WRONG_SAYS, WRONG_TOOL, said
 
 
 async def tools_of(url: str):
@@ -27,11 +27,8 @@ async def main() -> None:
     await toolset.close()
 
     toolset, tools = await tools_of(SPENT_URL)
-    try:
-        said = str(await tools["get_platform_stats"].run_async(args={}, tool_context=context))
-    except BaseException as error:
-        said = messages(error)
-    assert QUOTA_SAYS in said, said
+    text = await said(tools["get_platform_stats"].run_async(args={}, tool_context=context))
+    assert QUOTA_SAYS in text, text
     await toolset.close()
     print("google-adk: calls", len(CALLS), "tools")
 

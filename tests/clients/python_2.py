@@ -4,7 +4,7 @@ import asyncio
 
 from mcp import Client
 
-from expected import CALLS, QUOTA_SAYS, SPENT_URL, URL, WRONG_ARGUMENTS, WRONG_SAYS, WRONG_TOOL, messages
+from expected import CALLS, QUOTA_SAYS, SPENT_URL, URL, WRONG_ARGUMENTS, WRONG_SAYS, WRONG_TOOL, said
 
 MODES = {"auto": "2026-07-28", "legacy": "2025-11-25", "2026-07-28": "2026-07-28"}
 
@@ -23,11 +23,8 @@ async def main() -> None:
             wrong = await client.call_tool(WRONG_TOOL, WRONG_ARGUMENTS)
             assert wrong.is_error and WRONG_SAYS in wrong.content[0].text, wrong
         async with Client(SPENT_URL, mode=mode) as client:
-            try:
-                said = str(await client.call_tool("get_platform_stats", {}))
-            except Exception as error:
-                said = messages(error)
-            assert QUOTA_SAYS in said, (mode, said)
+            text = await said(client.call_tool("get_platform_stats", {}))
+            assert QUOTA_SAYS in text, (mode, text)
         print("mcp 2: mode", mode, "protocol", version, "calls", len(CALLS), "tools")
 
 

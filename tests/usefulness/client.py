@@ -1,5 +1,6 @@
 """Calls to an MCP endpoint: JSON-RPC over POST, with nothing but the standard library."""
 
+import argparse
 import json
 import urllib.error
 import urllib.request
@@ -33,3 +34,13 @@ class Mcp:
         if result.get("isError"):
             raise Refused("\n".join(part.get("text", "") for part in result["content"]))
         return result["structuredContent"]
+
+
+def options_of(description, only, verbose):
+    """The options of a script that asks a server about the data that it serves; `only` and `verbose` say what those do."""
+    options = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--mcp", required=True, help="address of the MCP endpoint")
+    options.add_argument("--data", required=True, help="folder of the CSV files that it serves")
+    options.add_argument("--only", help=only)
+    options.add_argument("--verbose", action="store_true", help=verbose)
+    return options.parse_args()

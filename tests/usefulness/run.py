@@ -20,7 +20,6 @@ A question has
   refused `true` if the question needs an answer first, such as which of several: a refusal may match `says` instead
 """
 
-import argparse
 import collections
 import json
 import pathlib
@@ -28,7 +27,7 @@ import re
 import statistics
 import sys
 
-from client import Mcp, Refused
+from client import Mcp, Refused, options_of
 from truth import Truth
 
 QUESTIONS = pathlib.Path(__file__).parent / "questions.json"
@@ -182,12 +181,7 @@ def asked(mcp, truth, question):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--mcp", required=True, help="address of the MCP endpoint")
-    options.add_argument("--data", required=True, help="folder of the CSV files that it serves")
-    options.add_argument("--only", help="ask only the questions that contain this text")
-    options.add_argument("--verbose", action="store_true", help="give the reason of what is not answered, too")
-    options = options.parse_args()
+    options = options_of(__doc__, "ask only the questions that contain this text", "give the reason of what is not answered, too")
     mcp, truth = Mcp(options.mcp), Truth(options.data)
     data = "invented" if truth.invented else "real"
     questions = [question for question in json.loads(QUESTIONS.read_text()) if question.get("data", "real") == data]

@@ -21,14 +21,13 @@ A class of cases has
   names     `true`: the value is an object whose argument does not exist, so the message must name one that does
 """
 
-import argparse
 import collections
 import json
 import pathlib
 import re
 import sys
 
-from client import Mcp, Refused
+from client import Mcp, Refused, options_of
 from run import Missing, pointed
 from truth import Truth
 
@@ -126,12 +125,7 @@ def cases(kind):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--mcp", required=True, help="address of the MCP endpoint")
-    options.add_argument("--data", required=True, help="folder of the CSV files that it serves")
-    options.add_argument("--only", help="only the classes whose name contains this text")
-    options.add_argument("--verbose", action="store_true", help="print every case")
-    options = options.parse_args()
+    options = options_of(__doc__, "only the classes whose name contains this text", "print every case")
     mcp, truth = Mcp(options.mcp), Truth(options.data)
     schemas = {tool["name"]: tool["inputSchema"].get("properties", {}) for tool in mcp.request("tools/list")["tools"]}
     counts, total = {}, collections.Counter()
