@@ -2,12 +2,14 @@
 //!
 //! The rows are those of the first page of the list of the same name: with its default fields, order and limit.
 
+use std::cell::OnceCell;
+
 use serde::Serialize;
 
 use crate::catalog::json::fields::{Fields, snake_case};
 use crate::catalog::json::{computed, record};
 use crate::catalog::param_error::shortened;
-use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query};
+use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles};
 use crate::data::vocabulary::{Vocabulary, vocabulary};
 use crate::data::{Facet, Table};
 use crate::search::nearest;
@@ -86,17 +88,27 @@ fn unknown(name: &str, normal: &str, table: Table, accepted: &[Include]) -> Para
 
 /// Appends `,"included":{…}` to a body; nothing if nothing is included.
 pub(crate) fn append_to(body: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, included: &[Include]) {
+    let related = OnceCell::new();
     for (index, include) in included.iter().enumerate() {
         let opening = if index == 0 { ",\"included\":{" } else { "," };
         body.extend_from_slice(format!("{opening}\"{include}\":").as_bytes());
-        write(body, catalog, table, row, *include);
+        write(body, catalog, table, row, *include, &related);
     }
     if !included.is_empty() {
         body.push(b'}');
     }
 }
 
-fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, include: Include) {
+/// `related` are the roles of a person, which two of the lists are parts of.
+fn write(
+    out: &mut Vec<u8>,
+    catalog: &Catalog,
+    table: Table,
+    row: u32,
+    include: Include,
+    related: &OnceCell<RelatedRoles>,
+) {
+    let related_roles = || related.get_or_init(|| catalog.related_roles(row));
     let facet = if table == Table::Startups { Facet::Startup } else { Facet::Firm };
     let related =
         |table: Table, facet: Facet| Query { filters: vec![Filter::AnyOf(facet, vec![row])], ..Query::all(table) };
@@ -119,8 +131,8 @@ fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, include: 
             out.extend_from_slice(b"]}");
         }
         Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),
-        Include::OtherRoles => write_all(out, &catalog.related_roles(row).other_roles),
-        Include::ProbableSame => write_all(out, &catalog.related_roles(row).probable_same),
+        Include::OtherRoles => write_all(out, &related_roles().other_roles),
+        Include::ProbableSame => write_all(out, &related_roles().probable_same),
     }
 }
 

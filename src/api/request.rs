@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::catalog::params::MAX_PARAMETERS;
-use crate::catalog::parse::is_ignored;
+use crate::catalog::parse::{is_empty_list, is_ignored};
 use crate::catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
 };
@@ -258,9 +258,8 @@ fn check_values(url: &RequestUrl<'_>) -> Result<(), RequestError> {
 /// Known parameters without a value: errors in v3, else warnings. A client whose variable is empty would take all records
 /// for those that its filter finds. Only an empty search text is a usual state of an input field.
 fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
-    let is_empty = |value: &str| value.split(',').all(|part| part.trim().is_empty());
     let is_known = |name: &str| route.parameters(url.version).contains(&name);
-    let empty = url.values.iter().filter(|(name, value)| is_empty(value) && name != "q" && is_known(name));
+    let empty = url.values.iter().filter(|(name, value)| is_empty_list(value) && name != "q" && is_known(name));
     let strict = url.version.is_strict();
     empty.map(|(name, _)| Issue::Invalid(ParameterError::empty_value(name, strict))).collect()
 }

@@ -14,7 +14,7 @@ use crate::catalog::param_error::shortened;
 use crate::catalog::params::MAX_VALUES;
 use crate::catalog::parse::scalars::parse_uint;
 use crate::catalog::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
-use crate::data::archive::facet_column::{Bits, RowSet};
+use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal};
 use crate::data::{
@@ -281,7 +281,7 @@ impl Catalog {
         let all = 0..self.snapshot().rows(table);
         let amounts = counter.as_mut().map(|counter| match &rows {
             Rows::All => counter.of(all, total),
-            Rows::Some(bits) => counter.of(each(bits), total),
+            Rows::Some(bits) => counter.of(RowSet::Dense(bits).iter(), total),
         });
         let group_by = options.group_by.iter();
         let groups = group_by.map(|(name, by)| self.grouping(table, name, *by, options, &rows, &mut counter)).collect();
@@ -301,7 +301,7 @@ impl Catalog {
         for group in self.value_rows(table, by) {
             let count = match (rows, by) {
                 (Rows::All, GroupBy::Facet(facet)) => u64::from(self.snapshot().facet_count(table, facet, group.value)),
-                (Rows::All, _) => group.rows.iter().count() as u64,
+                (Rows::All, _) => group.rows.count(),
                 (Rows::Some(bits), _) => common_count(group.rows, bits),
             };
             if count > 0 {
@@ -313,7 +313,9 @@ impl Catalog {
             Some(match (group.rows, rows) {
                 (set, Rows::All) => counter.of(set.iter(), count),
                 (RowSet::Dense(words), Rows::Some(bits)) => counter.of(each_common(words, bits), count),
-                (set, Rows::Some(bits)) => counter.of(set.iter().filter(|row| has(bits, *row)), count),
+                (set, Rows::Some(bits)) => {
+                    counter.of(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), count)
+                }
             })
         };
         let by_value = matches!(by, GroupBy::Year(_) | GroupBy::Quarter(_) | GroupBy::Number(_));
@@ -349,8 +351,9 @@ impl Catalog {
             false => groups.iter().for_each(|(group, ..)| remove(&mut other, group.rows)),
         }
         let mut rest = |bits: &[u64]| {
-            let count = ones(bits);
-            Rest { count, amounts: counter.as_mut().map(|counter| counter.of(each(bits), count)) }
+            let rows = RowSet::Dense(bits);
+            let count = rows.count();
+            Rest { count, amounts: counter.as_mut().map(|counter| counter.of(rows.iter(), count)) }
         };
         let (other, unknown) = (rest(&other), rest(&unknown));
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
@@ -392,7 +395,7 @@ impl Catalog {
             GroupBy::Facet(facet) => {
                 return match self.snapshot().known_rows(table, facet) {
                     RowSet::Dense(words) => words.to_vec(),
-                    RowSet::Sparse(_) => vec![0; words_of(self.snapshot().rows(table))],
+                    RowSet::Sparse(_) => vec![0; bit_words(self.snapshot().rows(table))],
                 };
             }
             GroupBy::Year(key) | GroupBy::Quarter(key) | GroupBy::Number(key) => key,
@@ -418,7 +421,7 @@ impl Catalog {
             Rows::Some(bits) => bits.clone(),
             Rows::All => {
                 let rows = self.snapshot().rows(table);
-                let mut bits = vec![u64::MAX; words_of(rows)];
+                let mut bits = vec![u64::MAX; bit_words(rows)];
                 if let Some(last) = bits.last_mut().filter(|_| !rows.is_multiple_of(64)) {
                     *last = (1 << (rows % 64)) - 1;
                 }
@@ -475,22 +478,7 @@ fn quarter(code: i64) -> Option<u32> {
     Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
 }
 
-fn words_of(rows: u32) -> usize {
-    (rows as usize).div_ceil(64)
-}
-
-fn has(bits: &[u64], row: u32) -> bool {
-    bits[row as usize / 64] >> (row % 64) & 1 == 1
-}
-
-fn ones(bits: &[u64]) -> u64 {
-    bits.iter().map(|word| u64::from(word.count_ones())).sum()
-}
-
-fn each(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    bits.iter().enumerate().flat_map(|(index, word)| Bits(*word).map(move |bit| index as u32 * 64 + bit))
-}
-
+/// The rows that two bitsets have in common.
 fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
     let words = words.iter().zip(bits).enumerate();
     words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))

@@ -1,6 +1,6 @@
 //! Counts of the rows that match a query, by facet.
 
-use crate::data::archive::facet_column::RowSet;
+use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::{Facet, Table};
 
 use crate::catalog::{Catalog, Query, RowFilter};
@@ -58,7 +58,7 @@ impl Catalog {
         match &query.text {
             Some(text) => {
                 let found = self.search(query.table, text, &|row| filter.contains(row));
-                let mut bits = vec![0; (self.snapshot().rows(query.table) as usize).div_ceil(64)];
+                let mut bits = vec![0; bit_words(self.snapshot().rows(query.table))];
                 found.hits.iter().for_each(|hit| bits[hit.row as usize / 64] |= 1 << (hit.row % 64));
                 (Rows::Some(bits), found.capped)
             }
@@ -70,7 +70,7 @@ impl Catalog {
     pub(crate) fn count_rows(&self, table: Table, rows: &Rows) -> u64 {
         match rows {
             Rows::All => u64::from(self.snapshot().rows(table)),
-            Rows::Some(bits) => bits.iter().map(|word| u64::from(word.count_ones())).sum(),
+            Rows::Some(bits) => RowSet::Dense(bits).count(),
         }
     }
 
@@ -102,9 +102,6 @@ pub(crate) enum Rows {
 pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
-        RowSet::Sparse(rows) => {
-            let has = |row: u32| bits[row as usize / 64] >> (row % 64) & 1 == 1;
-            rows.iter().filter(|row| has(**row)).count() as u64
-        }
+        RowSet::Sparse(rows) => rows.iter().filter(|row| RowSet::Dense(bits).contains(**row)).count() as u64,
     }
 }

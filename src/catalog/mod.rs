@@ -69,7 +69,7 @@ const MAX_CACHED: usize = 4_096;
 const MAX_AGGREGATES: usize = 128;
 
 /// Values of a facet of [`Facet::LISTED`] and their texts.
-type Terms = (Vec<u32>, Candidates);
+type FrequentTerms = (Vec<u32>, Candidates);
 
 /// The text indexes of the tables that have names.
 pub struct Texts {
@@ -118,7 +118,7 @@ pub struct Catalog {
     sector_names: OnceCell<SectorNames>,
     /// For each table the values of the facets of [`Facet::LISTED`], most frequent first: what a mistyped one is compared
     /// with.
-    terms: [[OnceCell<Terms>; Facet::LISTED.len()]; Table::ALL.len()],
+    terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
     /// The most frequent of them, as an example.
     example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
 }

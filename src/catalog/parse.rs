@@ -120,10 +120,9 @@ impl Catalog {
         given.sort_unstable();
         given.dedup();
         for parameter in given.iter().map(|index| &resource.parameters()[*index]) {
-            // A list of nothing but commas is as empty as an empty text.
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text => value.is_empty(),
-                _ => value.split(',').all(|part| part.trim().is_empty()),
+                _ => is_empty_list(value),
             };
             let values: Vec<(&str, &str)> = values
                 .iter()
@@ -139,6 +138,11 @@ impl Catalog {
         }
         parser.finish()
     }
+}
+
+/// Whether a value is no list of values: nothing but commas is as empty as an empty text.
+pub(crate) fn is_empty_list(value: &str) -> bool {
+    value.split(',').all(|part| part.trim().is_empty())
 }
 
 /// Whether a parameter is ignored in every request: cache busters and campaign tags.

@@ -4,7 +4,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::data::archive::facet_column::{Bits, RowSet};
+use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
 use crate::data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::catalog::{Filter, Property};
@@ -186,7 +186,7 @@ impl<'a> RowFilter<'a> {
 
     /// A bit for each row of the table.
     pub(crate) fn bits(&self) -> Vec<u64> {
-        let mut bits = vec![0; (self.rows as usize).div_ceil(64)];
+        let mut bits = vec![0; bit_words(self.rows)];
         match self.driver() {
             Some(_) => self.rows_from(0).for_each(|row| bits[row as usize / 64] |= 1 << (row % 64)),
             None => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
@@ -320,7 +320,7 @@ impl<'a> Predicate<'a> {
 /// The firms that joined a round whose date is within these bounds, ascending.
 fn investors_within(snapshot: &Snapshot, min: i64, max: i64) -> Vec<u32> {
     let in_window = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
-    let mut firms = vec![0_u64; (snapshot.rows(Table::Firms) as usize).div_ceil(64)];
+    let mut firms = vec![0_u64; bit_words(snapshot.rows(Table::Firms))];
     RowFilter::of(snapshot, Table::Rounds, &[in_window]).each(|round| {
         snapshot.round_investors(round).for_each(|(firm, _)| firms[firm as usize / 64] |= 1 << (firm % 64));
     });
@@ -383,7 +383,7 @@ impl<'s, 'a> BitWords<'s, 'a> {
         let bounds = &filter.bounds;
         let first = first.max(bounds.start as usize / 64);
         let cursors = filter.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64)).collect();
-        Self { filter, cursors, next: first, end: (bounds.end as usize).div_ceil(64) }
+        Self { filter, cursors, next: first, end: bit_words(bounds.end) }
     }
 }
 

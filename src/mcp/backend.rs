@@ -14,7 +14,7 @@ use crate::data::model::RelatedRole;
 use crate::data::{Facet, RecordText, Table};
 use crate::release::ActiveRelease;
 
-use crate::mcp::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem};
+use crate::mcp::list_call::{self, FirmItem, ListCall, ListPage, PersonItem, RecordItem, item_fields};
 use crate::mcp::tool_result::MAX_VALUE_BYTES;
 use crate::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
@@ -244,7 +244,9 @@ impl ToolRelease {
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &FirmItem { url, fit });
             }
             (Table::People, Some(url)) => {
-                let item = PersonItem { url, other_roles: self.other_roles(row) };
+                let is_selected = list.fields.selects(item_fields(table), "other_roles");
+                let other_roles = is_selected.then(|| self.other_roles(row)).flatten();
+                let item = PersonItem { url, other_roles };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (_, Some(url)) => computed::write_row(&mut text, catalog, table, row, &list.fields, &RecordItem { url }),

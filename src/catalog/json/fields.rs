@@ -66,6 +66,14 @@ impl Fields {
         })
     }
 
+    /// Whether a field of `set` is returned, at least in part.
+    pub(crate) fn selects(&self, set: FieldSet, name: &str) -> bool {
+        let Self::Some(parts) = self else { return true };
+        set.iter()
+            .position(|field| field.name == name)
+            .is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
+    }
+
     /// The mask of an object with the fields of `set`; `None` if everything is selected.
     pub fn mask(&self, set: FieldSet) -> Option<FieldMask> {
         let Self::Some(parts) = self else { return None };

@@ -47,19 +47,13 @@ impl ParamParser<'_> {
                 }
                 return vec![(country.alpha2().to_owned(), country.index() as u32)];
             }
-            let countries = Country::of_region(text).unwrap_or_default();
+            let Some(countries) = Country::of_region(text) else { return Vec::new() };
+            let codes: Vec<&str> = countries.iter().map(|country| country.alpha2()).collect();
+            notes.push(format!("`{}` was read as {} countries: {}", shortened(text), codes.len(), codes.join(", ")));
             countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
         self.any_of(parameter, Facet::Country, values, read);
         self.note_interpretations(parameter, notes);
-        for text in values.iter().flat_map(|(_, text)| text.split(',')).map(str::trim) {
-            let is_country = Country::read(text).is_some();
-            let Some(countries) = (!is_country).then(|| Country::of_region(text)).flatten() else { continue };
-            let codes: Vec<&str> = countries.iter().map(|country| country.alpha2()).collect();
-            let count = codes.len();
-            let detail = format!("`{}` was read as {count} countries: {}", shortened(text), codes.join(", "));
-            self.notes.push(ParameterError::value_interpreted(parameter.name, detail));
-        }
     }
 
     /// Cities are read by name, websites by host, and job titles by their words: one text may name several titles.

@@ -13,7 +13,12 @@ fn is_dense(count: u32, rows: u32) -> bool {
 }
 
 fn words(count: u32, rows: u32) -> usize {
-    if is_dense(count, rows) { (rows as usize).div_ceil(64) } else { (count as usize).div_ceil(2) }
+    if is_dense(count, rows) { bit_words(rows) } else { (count as usize).div_ceil(2) }
+}
+
+/// The number of words with a bit for each row.
+pub(crate) fn bit_words(rows: u32) -> usize {
+    (rows as usize).div_ceil(64)
 }
 
 /// Writes a facet: `each` calls back with every (value, row), in ascending order of rows, without duplicates.
@@ -36,7 +41,7 @@ pub(crate) fn write(
     starts.push(start);
     let mut sets = vec![0_u64; start as usize];
     let mut filled = vec![0_u32; values];
-    let mut known = vec![0_u64; (rows as usize).div_ceil(64)];
+    let mut known = vec![0_u64; bit_words(rows)];
     each(&mut |value, row| {
         known[row as usize / 64] |= 1 << (row % 64);
         let value = value as usize;
@@ -87,6 +92,14 @@ impl<'a> RowSet<'a> {
         }
     }
 
+    /// The number of rows.
+    pub fn count(self) -> u64 {
+        match self {
+            Self::Dense(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
+            Self::Sparse(rows) => rows.len() as u64,
+        }
+    }
+
     pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
         let (words, rows): (&[u64], &[u32]) = match self {
             Self::Dense(words) => (words, &[]),
@@ -120,8 +133,8 @@ impl FacetColumn {
         let counts = archive.column(&format!("{name}.counts"), values)?;
         let starts = archive.column(&format!("{name}.starts"), values + 1)?;
         let sets = archive.open_column(&format!("{name}.sets"))?;
-        let known: Column<u64> = archive.column(&format!("{name}.known"), (rows as usize).div_ceil(64))?;
-        let known_count = archive.get(&known).iter().map(|word| word.count_ones()).sum();
+        let known: Column<u64> = archive.column(&format!("{name}.known"), bit_words(rows))?;
+        let known_count = RowSet::Dense(archive.get(&known)).count() as u32;
         let column = Self { counts, starts, sets, known, known_count, values };
         let mut expected = 0_u64;
         let (all_counts, all_starts) = (archive.get(&column.counts), archive.get(&column.starts));
