@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::archive::facet_column::{FacetColumn, RowSet};
+use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
 use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
@@ -225,6 +225,11 @@ impl Snapshot {
 
     pub fn facet_rows(&self, table: Table, facet: Facet, value: u32) -> RowSet<'_> {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| column.rows(&self.archive, value, self.rows(table)))
+    }
+
+    /// The values of a facet of each row; none if the table does not have the facet.
+    pub fn row_values(&self, table: Table, facet: Facet) -> RowValues<'_> {
+        self.facet(table, facet).map_or(RowValues::EMPTY, |column| column.row_values(&self.archive))
     }
 
     /// Number of rows that have any value of a facet.

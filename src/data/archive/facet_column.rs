@@ -1,11 +1,17 @@
-//! Facets: for each value of a property the rows that have it.
+//! Facets: for each value of a property the rows that have it, and for each row its values.
 //!
-//! A value that at least one row in 32 has is stored as a bitset, any other as a sorted list: whichever is smaller.
+//! A value that at least one row in 32 has is stored as a bitset, any other as a sorted list: whichever is smaller. A column
+//! has the value of each row, or the place of the list of its values.
 
 use std::io;
+use std::slice;
 
-use crate::data::ArchiveError;
+use crate::data::archive::table_columns::check;
 use crate::data::archive::{Archive, Column, Writer, bounds};
+use crate::data::{ArchiveError, NONE_U32};
+
+/// In the column of values: the rest of the number is where the list of the row's values begins with their number.
+const LISTED: u32 = 1 << 31;
 
 /// True if `count` of `rows` rows are stored as a bitset.
 fn is_dense(count: u32, rows: u32) -> bool {
@@ -22,6 +28,9 @@ pub(crate) fn bit_words(rows: u32) -> usize {
 }
 
 /// Writes a facet: `each` calls back with every (value, row), in ascending order of rows, without duplicates.
+///
+/// # Errors
+/// If the rows have too many values for their places, some two billion, or those of `writer`.
 pub(crate) fn write(
     writer: &mut Writer<'_>,
     name: &str,
@@ -42,8 +51,22 @@ pub(crate) fn write(
     let mut sets = vec![0_u64; start as usize];
     let mut filled = vec![0_u32; values];
     let mut known = vec![0_u64; bit_words(rows)];
+    let mut of_rows = vec![NONE_U32; rows as usize];
+    let mut lists: Vec<u32> = Vec::new();
     each(&mut |value, row| {
         known[row as usize / 64] |= 1 << (row % 64);
+        match &mut of_rows[row as usize] {
+            none if *none == NONE_U32 => *none = value,
+            first if *first & LISTED == 0 => {
+                let list = LISTED | lists.len() as u32;
+                lists.extend([2, *first, value]);
+                *first = list;
+            }
+            list => {
+                lists[(*list & !LISTED) as usize] += 1;
+                lists.push(value);
+            }
+        }
         let value = value as usize;
         let set = &mut sets[starts[value] as usize..starts[value + 1] as usize];
         if is_dense(counts[value], rows) {
@@ -54,6 +77,11 @@ pub(crate) fn write(
             filled[value] += 1;
         }
     });
+    if values.max(lists.len()) >= LISTED as usize {
+        return Err(io::Error::other(format!("too many values of {name}")));
+    }
+    writer.section(&format!("{name}.values"), &of_rows)?;
+    writer.section(&format!("{name}.lists"), &lists)?;
     writer.section(&format!("{name}.counts"), &counts)?;
     writer.section(&format!("{name}.starts"), &starts)?;
     writer.section(&format!("{name}.known"), &known)?;
@@ -66,9 +94,46 @@ pub(crate) struct FacetColumn {
     starts: Column<u64>,
     sets: Column<u64>,
     known: Column<u64>,
+    of_rows: Column<u32>,
+    lists: Column<u32>,
     /// Number of rows that have a value.
     known_count: u32,
     values: usize,
+}
+
+/// The values of each row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowValues<'a> {
+    of_rows: &'a [u32],
+    lists: &'a [u32],
+}
+
+impl<'a> RowValues<'a> {
+    pub const EMPTY: Self = Self { of_rows: &[], lists: &[] };
+
+    /// The values of a row, in any order.
+    pub fn of(self, row: u32) -> &'a [u32] {
+        match self.of_rows.get(row as usize) {
+            None | Some(&NONE_U32) => &[],
+            Some(value) if value & LISTED == 0 => slice::from_ref(value),
+            Some(list) => self.list(*list).expect("checked at open"),
+        }
+    }
+
+    fn list(self, list: u32) -> Option<&'a [u32]> {
+        let (count, values) = self.lists.get((list & !LISTED) as usize..)?.split_first()?;
+        values.get(..*count as usize)
+    }
+
+    /// Whether every value is below `values`.
+    fn is_valid(self, values: usize) -> bool {
+        let is_value = |value: &u32| (*value as usize) < values;
+        self.of_rows.iter().all(|value| {
+            is_value(value)
+                || *value == NONE_U32
+                || (value & LISTED != 0 && self.list(*value).is_some_and(|list| list.iter().all(is_value)))
+        })
+    }
 }
 
 /// The rows that have one value.
@@ -135,7 +200,10 @@ impl FacetColumn {
         let sets = archive.open_column(&format!("{name}.sets"))?;
         let known: Column<u64> = archive.column(&format!("{name}.known"), bit_words(rows))?;
         let known_count = RowSet::Dense(archive.get(&known)).count() as u32;
-        let column = Self { counts, starts, sets, known, known_count, values };
+        let of_rows = archive.column(&format!("{name}.values"), rows as usize)?;
+        let lists = archive.open_column(&format!("{name}.lists"))?;
+        let column = Self { counts, starts, sets, known, of_rows, lists, known_count, values };
+        check(values < LISTED as usize && column.row_values(archive).is_valid(values), &format!("{name}.values"))?;
         let mut expected = 0_u64;
         let (all_counts, all_starts) = (archive.get(&column.counts), archive.get(&column.starts));
         for (count, start) in all_counts.iter().zip(all_starts) {
@@ -150,6 +218,11 @@ impl FacetColumn {
         Ok(column)
     }
 
+    pub(crate) fn row_values<'a>(&self, archive: &'a Archive) -> RowValues<'a> {
+        RowValues { of_rows: archive.get(&self.of_rows), lists: archive.get(&self.lists) }
+    }
+
+    /// The number of distinct values.
     pub(crate) fn values(&self) -> usize {
         self.values
     }
@@ -180,6 +253,75 @@ impl FacetColumn {
         } else {
             let list: &[u32] = bytemuck::cast_slice(set);
             RowSet::Sparse(&list[..count as usize])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::Checksums;
+    use crate::data::archive::AlignedBytes;
+
+    fn open(values: &[u32], lists: &[u32]) -> Result<FacetColumn, ArchiveError> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes).unwrap();
+        writer.section("f.values", values).unwrap();
+        writer.section("f.lists", lists).unwrap();
+        writer.section("f.counts", &[0_u32; 2]).unwrap();
+        writer.section("f.starts", &[0_u64; 3]).unwrap();
+        writer.section("f.known", &[0_u64]).unwrap();
+        writer.section::<u64>("f.sets", &[]).unwrap();
+        writer.finish().unwrap();
+        let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
+        FacetColumn::open(&archive, "f", 2, values.len() as u32)
+    }
+
+    #[test]
+    fn values_of_rows_that_do_not_exist_are_rejected_at_open() {
+        assert!(open(&[0, NONE_U32, LISTED, 1], &[2, 0, 1]).is_ok());
+        for (values, lists) in [
+            (&[2][..], &[][..]),
+            (&[LISTED], &[]),
+            (&[LISTED | 3], &[2, 0, 1]),
+            (&[LISTED], &[3, 0, 1]),
+            (&[LISTED], &[2, 0, 2]),
+            (&[LISTED | 1], &[1, 2, 0]),
+            (&[NONE_U32 - 1], &[2, 0, 1]),
+        ] {
+            assert!(matches!(open(values, lists), Err(ArchiveError::Damaged(_))), "{values:?} {lists:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_values_of_rows_and_the_rows_of_values_are_the_same_pairs(
+            rows in proptest::collection::vec(proptest::collection::btree_set(0_u32..40, 0..5), 0..200),
+        ) {
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes).unwrap();
+            let each = |each: &mut dyn FnMut(u32, u32)| {
+                for (row, values) in (0..).zip(&rows) {
+                    values.iter().for_each(|value| each(*value, row));
+                }
+            };
+            write(&mut writer, "f", 40, rows.len(), each).unwrap();
+            writer.finish().unwrap();
+            let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
+            let count = rows.len() as u32;
+            let column = FacetColumn::open(&archive, "f", 40, count).unwrap();
+            for (row, values) in (0..).zip(&rows) {
+                prop_assert!(column.row_values(&archive).of(row).iter().eq(values));
+                prop_assert_eq!(column.known(&archive)[row as usize / 64] >> (row % 64) & 1 == 1, !values.is_empty());
+            }
+            for value in 0..40 {
+                let having = (0..).zip(&rows).filter(|(_, values)| values.contains(&value)).map(|(row, _)| row);
+                prop_assert!(column.rows(&archive, value, count).iter().eq(having));
+            }
         }
     }
 }

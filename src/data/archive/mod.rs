@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::xxh3_64;
 compile_error!("the archive is little-endian and its columns are used in place");
 
 /// The archive's format; readers open only their own format.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";
@@ -296,7 +296,7 @@ mod tests {
         let message = open(&bytes).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
             message,
-            "archive format 1 was built by another version (this one reads format 4); rebuild with `indexer build`"
+            "archive format 1 was built by another version (this one reads format 5); rebuild with `indexer build`"
         );
     }
 
