@@ -1,26 +1,21 @@
 //! Counts and amounts of the rows that match a query, as a whole and by group.
-//!
-//! The groups of a property are the sets of rows that the archive has for each of its values; those of a year or quarter
-//! are ranges of the order by date. The cost grows with the rows of the table, not with the number of groups.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::catalog::amounts::AmountCounter;
-use crate::catalog::facets::{Rows, common_count};
+use crate::catalog::groups::{GroupColumn, Rows, ValueRows, each_common, remove};
 use crate::catalog::param_error::shortened;
 use crate::catalog::params::MAX_VALUES;
 use crate::catalog::parse::scalars::parse_uint;
 use crate::catalog::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
-use crate::data::archive::facet_column::{Bits, RowSet, bit_words};
+use crate::data::archive::facet_column::RowSet;
 use crate::data::field::model;
 use crate::data::vocabulary::{Vocabulary, normal};
-use crate::data::{
-    Country, Direction, Facet, FirmKind, NONE_U32, OrganizationKind, PartialDate, ReviewStatus, Role, Stage,
-    StartupStatus, Table,
-};
+use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 /// Default number of groups of each property.
 pub const DEFAULT_GROUPS: usize = 20;
@@ -254,12 +249,6 @@ impl AggregateOptions {
     }
 }
 
-/// A group before it is named: its value and its rows, in any order.
-struct ValueRows<'a> {
-    value: u32,
-    rows: RowSet<'a>,
-}
-
 impl Catalog {
     /// The counts and amounts of the rows that match a query, and whether a search has more matches; cached for the life
     /// of the release, except those of searches.
@@ -275,80 +264,82 @@ impl Catalog {
     /// The same, not cached.
     pub fn compute_aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, bool) {
         let (rows, capped) = self.rows_of(query);
-        let table = query.table;
-        let mut counter = self.amount_counter(table);
-        let total = self.count_rows(table, &rows);
-        let all = 0..self.snapshot().rows(table);
-        let amounts = counter.as_mut().map(|counter| match &rows {
-            Rows::All => counter.of(all, total),
-            Rows::Some(bits) => counter.of(RowSet::Dense(bits).iter(), total),
-        });
-        let group_by = options.group_by.iter();
-        let groups = group_by.map(|(name, by)| self.grouping(table, name, *by, options, &rows, &mut counter)).collect();
-        (Aggregate { total, amounts, groups }, capped)
+        (self.aggregate_rows(query.table, &rows, options), capped)
     }
 
-    fn grouping<'a>(
-        &'a self,
+    fn aggregate_rows(&self, table: Table, rows: &Rows, options: &AggregateOptions) -> Aggregate {
+        let table_rows = self.snapshot().rows(table);
+        let mut counter = self.amount_counter(table);
+        if let Rows::Few(rows) = rows {
+            counter = counter.map(|counter| counter.among(rows));
+        }
+        let total = rows.count(table_rows);
+        let amounts = counter.as_mut().map(|counter| match rows {
+            Rows::Many(bits) => counter.of(RowSet::Dense(bits).iter(), total),
+            _ => counter.of(0..rows.domain(table_rows), total),
+        });
+        let group_by = options.group_by.iter();
+        let groups = group_by.map(|(name, by)| self.grouping(table, name, *by, options, rows, &mut counter)).collect();
+        Aggregate { total, amounts, groups }
+    }
+
+    fn grouping(
+        &self,
         table: Table,
         name: &'static str,
         by: GroupBy,
         options: &AggregateOptions,
         rows: &Rows,
-        counter: &mut Option<AmountCounter<'a>>,
+        counter: &mut Option<AmountCounter<'_>>,
     ) -> Grouping {
-        let mut groups: Vec<(ValueRows<'a>, u64, Option<Amounts>)> = Vec::new();
-        for group in self.value_rows(table, by) {
-            let count = match (rows, by) {
-                (Rows::All, GroupBy::Facet(facet)) => u64::from(self.snapshot().facet_count(table, facet, group.value)),
-                (Rows::All, _) => group.rows.count(),
-                (Rows::Some(bits), _) => common_count(group.rows, bits),
-            };
-            if count > 0 {
-                groups.push((group, count, None));
-            }
-        }
-        let mut amounts_of = |group: &ValueRows<'_>, count: u64| {
+        let column = GroupColumn::of(self.snapshot(), table, by);
+        let mut places = Vec::new();
+        let mut groups = column.groups(rows, &mut places);
+        let mut amounts_of = |group: &ValueRows<'_>| {
             let counter = counter.as_mut()?;
             Some(match (group.rows, rows) {
-                (set, Rows::All) => counter.of(set.iter(), count),
-                (RowSet::Dense(words), Rows::Some(bits)) => counter.of(each_common(words, bits), count),
-                (set, Rows::Some(bits)) => {
-                    counter.of(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), count)
+                (RowSet::Dense(words), Rows::Many(bits)) => counter.of(each_common(words, bits), group.count),
+                (set, Rows::Many(bits)) => {
+                    counter.of(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
                 }
+                (set, _) => counter.of(set.iter(), group.count),
             })
         };
         let by_value = matches!(by, GroupBy::Year(_) | GroupBy::Quarter(_) | GroupBy::Number(_));
         let order = options.order.unwrap_or(if by_value { GroupOrder::Value } else { GroupOrder::Count });
+        let mut known_amounts = HashMap::new();
         match order {
-            GroupOrder::Count => groups.sort_by_key(|(_, count, _)| Reverse(*count)),
+            GroupOrder::Count => sort_first(&mut groups, options.limit, |group| (Reverse(group.count), group.value)),
             GroupOrder::Value if by_value => groups.reverse(),
             GroupOrder::Value => {}
             GroupOrder::SumUsd | GroupOrder::MedianUsd => {
-                groups.iter_mut().for_each(|(group, count, amounts)| *amounts = amounts_of(group, *count));
+                known_amounts = groups.iter().map(|group| (group.value, amounts_of(group))).collect();
                 let usd = |amounts: &Amounts| match order {
                     GroupOrder::SumUsd => amounts.sum_usd,
                     _ => amounts.median_usd,
                 };
-                groups.sort_by_key(|(_, count, amounts)| Reverse((amounts.as_ref().and_then(usd), *count)));
+                sort_first(&mut groups, options.limit, |group| {
+                    let usd = known_amounts[&group.value].as_ref().and_then(usd);
+                    (Reverse((usd, group.count)), group.value)
+                });
             }
         }
-        let others = groups.split_off(groups.len().min(options.limit));
-        let values = groups.iter().map(|(group, count, amounts)| {
+        let (first, others) = groups.split_at(groups.len().min(options.limit));
+        let values = first.iter().map(|group| {
             let (value, name) = self.group_label(table, by, group.value);
-            Group { value, name, count: *count, amounts: amounts.or_else(|| amounts_of(group, *count)) }
+            let amounts = known_amounts.get(&group.value).copied().unwrap_or_else(|| amounts_of(group));
+            Group { value, name, count: group.count, amounts }
         });
         let values = values.collect();
 
-        let mut unknown = self.bits_of(table, rows);
-        let mut known = self.known_bits(table, by);
-        for (bits, known) in unknown.iter_mut().zip(&mut known) {
+        let mut unknown = rows.bits(self.snapshot().rows(table));
+        let mut other = column.known(rows, &groups);
+        for (bits, known) in unknown.iter_mut().zip(&mut other) {
             (*bits, *known) = (*bits & !*known, *bits & *known);
         }
-        let mut other = known;
         match others.is_empty() {
             true => other.clear(),
-            false => groups.iter().for_each(|(group, ..)| remove(&mut other, group.rows)),
+            false => first.iter().for_each(|group| remove(&mut other, group.rows)),
         }
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);
@@ -357,77 +348,6 @@ impl Catalog {
         };
         let (other, unknown) = (rest(&other), rest(&unknown));
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
-    }
-
-    /// The groups of a property in the order of their values.
-    fn value_rows(&self, table: Table, by: GroupBy) -> Vec<ValueRows<'_>> {
-        let snapshot = self.snapshot();
-        let (key, group_of): (usize, fn(i64) -> Option<u32>) = match by {
-            GroupBy::Facet(facet) => {
-                let values = 0..snapshot.facet_values(table, facet);
-                return values
-                    .map(|value| ValueRows { value, rows: snapshot.facet_rows(table, facet, value) })
-                    .collect();
-            }
-            GroupBy::Year(key) => (key, |code| Some(PartialDate::from_code(code as i32).year() as u32)),
-            GroupBy::Quarter(key) => (key, quarter),
-            GroupBy::Number(key) => (key, |number| Some(number as u32)),
-        };
-        let (values, ranks) = (snapshot.values(table, key), snapshot.ranks(table, key));
-        let order = snapshot.order(table, key, Direction::Ascending);
-        let end_of = |rank: usize| order.partition_point(|row| (ranks[*row as usize] as usize) < rank);
-        let mut groups = Vec::new();
-        let (mut first, mut start) = (0, 0);
-        while let Some(group) = values.get(first).map(|value| group_of(*value)) {
-            // A year of which no quarter is known is before its quarters, and is none of them.
-            let is_of_group = |other: &i64| group_of(*other).is_some_and(|other| Some(other) <= group);
-            let next = (first + values[first..].partition_point(is_of_group)).max(first + 1);
-            let end = end_of(next);
-            groups.extend(group.map(|value| ValueRows { value, rows: RowSet::Sparse(&order[start..end]) }));
-            (first, start) = (next, end);
-        }
-        groups
-    }
-
-    /// A bit for each row of which the property is known.
-    fn known_bits(&self, table: Table, by: GroupBy) -> Vec<u64> {
-        let key = match by {
-            GroupBy::Facet(facet) => {
-                return match self.snapshot().known_rows(table, facet) {
-                    RowSet::Dense(words) => words.to_vec(),
-                    RowSet::Sparse(_) => vec![0; bit_words(self.snapshot().rows(table))],
-                };
-            }
-            GroupBy::Year(key) | GroupBy::Quarter(key) | GroupBy::Number(key) => key,
-        };
-        let word = |ranks: &[u32]| {
-            ranks.iter().enumerate().fold(0, |word, (bit, rank)| word | u64::from(*rank != NONE_U32) << bit)
-        };
-        let mut bits: Vec<u64> = self.snapshot().ranks(table, key).chunks(64).map(word).collect();
-        if matches!(by, GroupBy::Quarter(_)) {
-            self.rows_without_quarter(table, key).for_each(|rows| remove(&mut bits, RowSet::Sparse(rows)));
-        }
-        bits
-    }
-
-    /// The rows of which only the year of a date is known, year by year.
-    fn rows_without_quarter(&self, table: Table, key: usize) -> impl Iterator<Item = &[u32]> {
-        let ranks = (0..).zip(self.snapshot().values(table, key)).filter(|(_, code)| quarter(**code).is_none());
-        ranks.map(move |(rank, _)| self.snapshot().rows_of_ranks(table, key, rank..rank + 1))
-    }
-
-    fn bits_of(&self, table: Table, rows: &Rows) -> Vec<u64> {
-        match rows {
-            Rows::Some(bits) => bits.clone(),
-            Rows::All => {
-                let rows = self.snapshot().rows(table);
-                let mut bits = vec![u64::MAX; bit_words(rows)];
-                if let Some(last) = bits.last_mut().filter(|_| !rows.is_multiple_of(64)) {
-                    *last = (1 << (rows % 64)) - 1;
-                }
-                bits
-            }
-        }
     }
 
     /// A value as the filter accepts it, and its name.
@@ -472,21 +392,14 @@ impl Catalog {
     }
 }
 
-/// Four times the year plus the quarter, from 0, of a date by its code; `None` if only the year is known.
-fn quarter(code: i64) -> Option<u32> {
-    let date = PartialDate::from_code(code as i32);
-    Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
-}
-
-/// The rows that two bitsets have in common.
-fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
-    let words = words.iter().zip(bits).enumerate();
-    words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
-}
-
-fn remove(bits: &mut [u64], rows: RowSet<'_>) {
-    match rows {
-        RowSet::Dense(words) => bits.iter_mut().zip(words).for_each(|(bits, word)| *bits &= !word),
-        RowSet::Sparse(rows) => rows.iter().for_each(|row| bits[*row as usize / 64] &= !(1 << (row % 64))),
+/// Moves the first `limit` groups to the front, in order.
+fn sort_first<K: Ord>(groups: &mut [ValueRows<'_>], limit: usize, key: impl Fn(&ValueRows<'_>) -> K) {
+    if limit < groups.len() {
+        groups.select_nth_unstable_by_key(limit, &key);
     }
+    let end = limit.min(groups.len());
+    groups[..end].sort_unstable_by_key(key);
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The amounts of a set of rows: what their rounds raised.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::catalog::{Catalog, Filter, RowFilter};
@@ -31,7 +33,7 @@ pub(crate) struct AmountCounter<'a> {
     /// The distinct amounts, ascending.
     amounts: &'a [i64],
     /// The rank of the amount of each row; above all others if it is unknown.
-    ranks: &'a [u32],
+    ranks: Cow<'a, [u32]>,
     /// The number of rows with each amount.
     counts: Vec<u32>,
     /// The ranks of a set of few rows.
@@ -40,29 +42,36 @@ pub(crate) struct AmountCounter<'a> {
 
 impl<'a> AmountCounter<'a> {
     pub(crate) fn new(amounts: &'a [i64], ranks: &'a [u32]) -> Self {
-        Self { amounts, ranks, counts: Vec::new(), few: Vec::new() }
+        Self { amounts, ranks: ranks.into(), counts: Vec::new(), few: Vec::new() }
+    }
+
+    /// Counts the amounts of rows that are given as places in a list of rows.
+    pub(crate) fn among(self, rows: &[u32]) -> Self {
+        let ranks = rows.iter().map(|row| self.ranks[*row as usize]).collect();
+        Self { ranks, ..self }
     }
 
     /// The amounts of `count` rows. Of many rows the number with each amount is counted, which takes one pass over them
-    /// and one over the distinct amounts; the amounts of few rows are sorted.
+    /// and one over the distinct amounts; of few rows the middle amounts are selected.
     pub(crate) fn of(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
         let mut unknown = 0;
         self.few.clear();
-        let ranks = self.ranks;
+        let ranks = &*self.ranks;
         if count < self.amounts.len() as u64 / 4 {
-            for row in rows {
+            let few = &mut self.few;
+            rows.for_each(|row| {
                 let rank = ranks[row as usize];
                 if (rank as usize) < self.amounts.len() {
-                    self.few.push(rank);
+                    few.push(rank);
                 } else {
                     unknown += 1;
                 }
-            }
-            self.few.sort_unstable();
-            let amount = |rank: &u32| self.amounts[*rank as usize] as u64;
-            let sum = self.few.iter().map(|rank| u128::from(amount(rank))).sum();
-            let [low, high] = middle(self.few.len()).map(|index| self.few.get(index).map_or(0, amount));
-            return Amounts::new(self.few.len(), unknown, sum, low.midpoint(high), self.few.last().map_or(0, amount));
+            });
+            let amount = |rank: u32| self.amounts[rank as usize] as u64;
+            let sum = self.few.iter().map(|rank| u128::from(amount(*rank))).sum();
+            let max = self.few.iter().copied().max().map_or(0, amount);
+            let [low, high] = middle_of(&mut self.few).map_or([0; 2], |ranks| ranks.map(amount));
+            return Amounts::new(self.few.len(), unknown, sum, low.midpoint(high), max);
         }
         self.counts.clear();
         self.counts.resize(self.amounts.len() + 1, 0);
@@ -91,6 +100,18 @@ impl<'a> AmountCounter<'a> {
 /// The indexes of the middle two of values in order; the same twice if their number is odd.
 fn middle(count: usize) -> [usize; 2] {
     [count.saturating_sub(1) / 2, count / 2]
+}
+
+/// The middle two of ranks in any order; the same twice if their number is odd.
+fn middle_of(ranks: &mut [u32]) -> Option<[u32; 2]> {
+    let [low, high] = middle(ranks.len());
+    // Startups are in this order.
+    if ranks.is_sorted_by(|a, b| a >= b) {
+        return Some([*ranks.get(high)?, *ranks.get(low)?]);
+    }
+    let (below, high_rank, _) = ranks.select_nth_unstable(high);
+    let low_rank = if low == high { *high_rank } else { below.iter().copied().max()? };
+    Some([low_rank, *high_rank])
 }
 
 impl Amounts {

@@ -1,9 +1,11 @@
 //! Counts of the rows that match a query, by facet.
 
-use crate::data::archive::facet_column::{RowSet, bit_words};
-use crate::data::{Facet, Table};
+use std::cmp::Reverse;
 
-use crate::catalog::{Catalog, Query, RowFilter};
+use crate::catalog::aggregate::GroupBy;
+use crate::catalog::groups::{GroupColumn, Rows, ValueRows};
+use crate::catalog::{Catalog, Query};
+use crate::data::{Facet, Table};
 
 /// The number of firms that match a query, and of those with each value of each facet.
 ///
@@ -37,7 +39,7 @@ impl Catalog {
         let (rows, capped) = self.rows_of(query);
         let counts = |facet| self.counts_of(query.table, facet, &rows);
         FacetCounts {
-            total: self.count_rows(query.table, &rows),
+            total: rows.count(self.snapshot().rows(query.table)),
             capped,
             stages: counts(Facet::Stage),
             sectors: counts(Facet::Sector),
@@ -52,56 +54,14 @@ impl Catalog {
         facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
     }
 
-    /// The rows that match a query, and whether a search has more matches.
-    pub(crate) fn rows_of(&self, query: &Query) -> (Rows, bool) {
-        let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
-        match &query.text {
-            Some(text) => {
-                let found = self.search(query.table, text, &|row| filter.contains(row));
-                let mut bits = vec![0; bit_words(self.snapshot().rows(query.table))];
-                found.hits.iter().for_each(|hit| bits[hit.row as usize / 64] |= 1 << (hit.row % 64));
-                (Rows::Some(bits), found.capped)
-            }
-            None if filter.is_everything() => (Rows::All, false),
-            None => (Rows::Some(filter.bits()), false),
-        }
-    }
-
-    pub(crate) fn count_rows(&self, table: Table, rows: &Rows) -> u64 {
-        match rows {
-            Rows::All => u64::from(self.snapshot().rows(table)),
-            Rows::Some(bits) => RowSet::Dense(bits).count(),
-        }
-    }
-
     fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
-        let snapshot = self.snapshot();
-        let mut counts: Vec<ValueCount> = (0..snapshot.facet_values(table, facet))
-            .map(|value| {
-                let count = match rows {
-                    Rows::All => u64::from(snapshot.facet_count(table, facet, value)),
-                    Rows::Some(bits) => common_count(snapshot.facet_rows(table, facet, value), bits),
-                };
-                ValueCount { value, count }
-            })
-            .filter(|counted| counted.count > 0)
-            .collect();
+        let column = GroupColumn::of(self.snapshot(), table, GroupBy::Facet(facet));
+        let mut places = Vec::new();
+        let groups = column.groups(rows, &mut places).into_iter();
+        let mut counts: Vec<ValueCount> =
+            groups.map(|ValueRows { value, count, .. }| ValueCount { value, count }).collect();
         // Ties stay in the order of the vocabulary.
-        counts.sort_by_key(|counted| std::cmp::Reverse(counted.count));
+        counts.sort_by_key(|counted| Reverse(counted.count));
         counts
-    }
-}
-
-pub(crate) enum Rows {
-    All,
-    /// A bit for each row: cheaper to intersect with every value of every facet than a list.
-    Some(Vec<u64>),
-}
-
-/// The number of rows that a set has in common with `bits`.
-pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
-    match set {
-        RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
-        RowSet::Sparse(rows) => rows.iter().filter(|row| RowSet::Dense(bits).contains(**row)).count() as u64,
     }
 }

@@ -11,6 +11,7 @@ pub mod co_investors;
 pub mod coverage;
 pub mod cursor;
 pub mod facets;
+mod groups;
 pub mod history;
 pub mod json;
 pub mod leaderboard;

@@ -194,6 +194,18 @@ impl<'a> RowFilter<'a> {
         bits
     }
 
+    /// The matching rows as a list, ascending, or a bit for each row of the table if there are more than `max`.
+    pub(crate) fn list_or_bits(&self, max: usize) -> Result<Vec<u32>, Vec<u64>> {
+        if self.driver().is_some_and(|(_, rows)| rows.len() <= max) {
+            let mut rows = Vec::new();
+            self.each(|row| rows.push(row));
+            return Ok(rows);
+        }
+        let bits = self.bits();
+        let set = RowSet::Dense(&bits);
+        if set.count() <= max as u64 { Ok(set.iter().collect()) } else { Err(bits) }
+    }
+
     /// A single short list, within the bounds, that holds every row of the filter, where a filter is one.
     fn driver(&self) -> Option<(usize, &[u32])> {
         let lists = self.predicates.iter().enumerate().filter_map(|(index, predicate)| match predicate {
