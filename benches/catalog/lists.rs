@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use venturedex::catalog::{Catalog, Filter, ListPosition, Query};
+use venturedex::catalog::{Catalog, Filter, ListPosition, Query, Resource};
 use venturedex::data::Table;
 
+use crate::groups;
 use crate::naive::Naive;
 use crate::queries::Queries;
 
@@ -41,20 +42,26 @@ struct Times {
 
 /// Runs all classes; with `slowest` prints the slowest query of each.
 pub fn run(catalog: &Catalog, slowest: bool) {
+    let mut seen = HashSet::new();
+    let resources = [Resource::Firms, Resource::Startups, Resource::Rounds];
+    let tables = resources.map(|resource| (resource.table(), Naive::of(catalog, resource.table())));
+    groups::title();
+    for (resource, (_, naive)) in resources.into_iter().zip(&tables) {
+        groups::run(catalog, naive, &mut seen, resource, slowest);
+    }
     let copy = copy(catalog);
     println!("lists: microseconds; cold: with the count, warm: counted before; a bare copy of 20 rows takes {copy} ns");
     println!(
         "  {:<40}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>11}{:>10}",
         "", "cold p50", "p99", "warm p50", "p99", "max", "naive", "naive/warm", "warm/copy"
     );
-    let mut seen = HashSet::new();
-    for table in [Table::Firms, Table::Startups, Table::Rounds] {
-        let naive = Naive::of(catalog, table);
+    for (table, naive) in &tables {
+        let table = *table;
         for from in [From::Start, From::Offset, From::Cursor] {
             for keys in 0..=3_usize.min(table.sort_keys().len()) {
                 let seed = table as u64 * 100 + from as u64 * 10 + keys as u64;
                 let mut queries = Queries::over(catalog, seed);
-                let times = class(catalog, &naive, &mut queries, &mut seen, table, from, keys);
+                let times = class(catalog, naive, &mut queries, &mut seen, table, from, keys);
                 report(table, from, keys, times, copy, slowest);
             }
         }
@@ -122,7 +129,7 @@ fn check(query: &Query, place: ListPosition, total: u64, rows: &[u32], all: &[u3
     assert!(rows.iter().eq(expected), "{query:?} from {place:?}");
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let began = Instant::now();
     let done = black_box(work());
     (done, nanoseconds(began.elapsed()))
@@ -152,7 +159,7 @@ fn copy(catalog: &Catalog) -> u64 {
 }
 
 /// The value that the share `share` of the sorted `times` does not exceed.
-fn quantile(times: &[u64], share: f64) -> Option<u64> {
+pub fn quantile(times: &[u64], share: f64) -> Option<u64> {
     let last = times.len().checked_sub(1)?;
     times.get((last as f64 * share).round() as usize).copied()
 }

@@ -8,6 +8,7 @@
 //! columns with a sort, whose rows must be the same, and a plain copy of as many numbers.
 
 mod aggregates;
+mod groups;
 mod lists;
 mod memory;
 mod naive;

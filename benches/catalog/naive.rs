@@ -1,11 +1,12 @@
 //! The reference: plain columns, scanned row by row, and a sort of all matching rows.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use venturedex::catalog::aggregate::GroupBy;
 use venturedex::catalog::{Catalog, Filter, Order, Query};
 use venturedex::data::vocabulary::Vocabulary;
-use venturedex::data::{Direction, Facet, Snapshot, Table};
+use venturedex::data::{Direction, Facet, PartialDate, Snapshot, Table};
 
 /// The values of a facet for each row, one list after the other.
 struct Values {
@@ -68,6 +69,31 @@ impl<'c> Naive<'c> {
             });
         }
         rows
+    }
+
+    /// The number of `rows` with each value; years, quarters and numbers ascend.
+    pub fn counts(&self, rows: &[u32], by: GroupBy) -> Vec<u64> {
+        let key = match by {
+            GroupBy::Facet(facet) => {
+                let mut counts = vec![0; self.snapshot.facet_values(self.table, facet) as usize];
+                let values = rows.iter().flat_map(|row| self.facets[facet.name()].row(*row));
+                values.for_each(|value| counts[*value as usize] += 1);
+                return counts;
+            }
+            GroupBy::Year(key) | GroupBy::Quarter(key) | GroupBy::Number(key) => key,
+        };
+        let (values, ranks) = (self.snapshot.values(self.table, key), self.snapshot.ranks(self.table, key));
+        let mut counts = BTreeMap::new();
+        for value in rows.iter().filter_map(|row| values.get(ranks[*row as usize] as usize)) {
+            let date = PartialDate::from_code(*value as i32);
+            let group = match by {
+                GroupBy::Year(_) => Some(i64::from(date.year())),
+                GroupBy::Quarter(_) => date.quarter().map(|quarter| i64::from(date.year()) * 4 + i64::from(quarter)),
+                _ => Some(*value),
+            };
+            group.into_iter().for_each(|group| *counts.entry(group).or_insert(0) += 1);
+        }
+        counts.into_values().collect()
     }
 
     fn passes(&self, row: u32, query: &Query) -> bool {
