@@ -11,6 +11,7 @@ use crate::api::pin::SNAPSHOT;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
+use crate::catalog::json::fields::MAX_NAMES;
 use crate::catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
 use crate::catalog::{Catalog, Property, Resource, params};
@@ -18,7 +19,9 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{self, Metric, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
-use crate::openapi::vocabulary::{GROUP_ORDER, field_name, group_name, sort_name, sort_values, vocabulary_of};
+use crate::openapi::vocabulary::{
+    GROUP_ORDER, field_name, group_name, include_name, property_name, sort_name, sort_values, vocabulary_of,
+};
 
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
@@ -35,16 +38,17 @@ pub(crate) fn of(version: Version, route: &Route, schemas: &Schemas, catalog: &C
     parameters
 }
 
-fn query(name: &str, doc: &str) -> ParameterBuilder {
+fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
         .required(Required::False)
         .description(Some(doc))
-        .extensions(Some(empty_is_absent()))
+        .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
 }
 
-/// Forms also send empty fields: an empty value counts as absent. The builder has no setter for this.
+/// Forms also send empty fields: an empty value counts as absent; in v3 only that of a search. The builder has no setter
+/// for this.
 fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
@@ -102,7 +106,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
         doc.push_str(&format!(" Aliases: {}.", aliases.join(", ")));
     }
     let example = catalog.example(resource, parameter);
-    let builder = query(parameter.name, "");
+    let builder = query(version, parameter.name, "");
     let listed = |builder: ParameterBuilder| builder.style(Some(ParameterStyle::Form)).explode(Some(false));
     let values = |example: &str| Value::from(example.split(',').collect::<Vec<_>>());
     let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match parameter.kind {
@@ -113,7 +117,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Default: {}.", default.join(" and ")));
             }
-            (listed(builder), many(word(version, &(terms.names)()), parameter.max_values()), values(&example))
+            (listed(builder), many(version, word(version, &(terms.names)()), parameter.max_values()), values(&example))
         }
         ParamType::Metric => {
             // Not the schema's `default`: clients that send defaults would send it with a cursor of another metric.
@@ -125,10 +129,12 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 true => Ref::from_schema_name("Country").into(),
                 false => any_text().into(),
             };
-            (listed(builder), many(codes, parameter.max_values()), values(&example))
+            (listed(builder), many(version, codes, parameter.max_values()), values(&example))
         }
         ParamType::Listed(..) | ParamType::Records(..) | ParamType::Organizations | ParamType::Rows(_) => {
-            (listed(builder), many(any_text().into(), parameter.max_values()), values(&example))
+            // Not only commas and spaces, which are as empty as no text.
+            let name = any_text().pattern(version.is_strict().then_some(r"[^\s,]"));
+            (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
         }
         ParamType::Number { min, max, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
@@ -153,8 +159,14 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (builder, date.into(), example.into())
         }
         ParamType::Known(table, _) => {
-            doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
-            (listed(builder), many(any_text().into(), parameter.max_values()), values(&example))
+            let name = match version.is_strict() {
+                true => Ref::from_schema_name(property_name(table)).into(),
+                false => {
+                    doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
+                    any_text().into()
+                }
+            };
+            (listed(builder), many(version, name, parameter.max_values()), values(&example))
         }
         ParamType::Bool(_) => {
             (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
@@ -166,7 +178,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 true => Ref::from_schema_name(sort_name(resource)).into(),
                 false => RefOr::from(any_text()),
             };
-            let schema = ArrayBuilder::new().items(key).into();
+            let schema = many(version, key, None);
             if !version.is_strict() {
                 doc.push_str(&known(&sorts));
             }
@@ -207,25 +219,27 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
     match (name, route.content) {
         ("group_by", EndpointKind::Aggregate(resource)) => {
             let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
-            let doc = format!("Properties to group by, each for itself.{}", known(&names));
-            query(name, &doc)
+            query(version, name, "Properties to group by, each for itself.")
                 .style(Some(ParameterStyle::Form))
                 .explode(Some(false))
-                .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name(group_name(resource)))))
+                .schema(Some(many(version, Ref::from_schema_name(group_name(resource)).into(), None)))
                 .example(Some(json!([names[0]])))
                 .build()
         }
         ("sort", EndpointKind::Aggregate(_)) => {
             let doc =
                 "Order of the groups. Default: `-count`; of years, quarters and numbers `-value`, the latest first.";
-            query(name, doc).schema(Some(Ref::from_schema_name(GROUP_ORDER))).example(Some("-count".into())).build()
+            query(version, name, doc)
+                .schema(Some(Ref::from_schema_name(GROUP_ORDER)))
+                .example(Some("-count".into()))
+                .build()
         }
         ("limit", EndpointKind::Aggregate(_)) => {
             let doc = format!(
                 "Maximum number of groups of each property. Above {MAX_GROUPS} it is reduced to {MAX_GROUPS}, with a warning."
             );
             let schema = integer(1).default(Some(DEFAULT_GROUPS.into()));
-            query(name, &doc).schema(Some(schema)).example(Some(5.into())).build()
+            query(version, name, &doc).schema(Some(schema)).example(Some(5.into())).build()
         }
         _ => paging(version, route, name, schemas, catalog),
     }
@@ -238,17 +252,18 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
             let default = if route.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
             let warning = if route.content == EndpointKind::Suggestions { "" } else { ", with a warning" };
             let doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}{warning}.");
-            query(name, &doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into())).build()
+            query(version, name, &doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
-        "offset" => query(name, "Number of results to skip. Past the end, `data` is empty.")
+        "offset" => query(version, name, "Number of results to skip. Past the end, `data` is empty.")
             .schema(Some(integer(0).default(Some(0.into()))))
             .example(Some(0.into()))
             .build(),
-        "page" => query(name, "The page number, from 1. Past the end, `data` is empty.")
+        "page" => query(version, name, "The page number, from 1. Past the end, `data` is empty.")
             .schema(Some(integer(1).default(Some(1.into()))))
             .example(Some(1.into()))
             .build(),
         "cursor" => query(
+            version,
             name,
             "The next page: `pagination.next_cursor` of the previous response. It contains the snapshot and the whole query, \
              so other parameters are not needed. Filters and `sort` must not change; `limit`, `fields`, `explain` and `amounts` may.",
@@ -257,20 +272,20 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         .build(),
         INCLUDE => {
             let table = route.subject();
-            let names: Vec<&str> = Include::of(table).iter().map(|include| include.name()).collect();
+            let included = Include::of(table)[0];
             let default = if table == Table::People { " Default: all, unless `fields` is given." } else { "" };
             let doc = format!(
-                "Related lists to return in `included`, each with its `total` and its first {INCLUDED_ROWS} rows.{}{default}",
-                known(&names)
+                "Related lists to return in `included`, each with its `total` and its first {INCLUDED_ROWS} rows.{default}"
             );
-            query(name, &doc)
+            query(version, name, &doc)
                 .style(Some(ParameterStyle::Form))
                 .explode(Some(false))
-                .schema(Some(ArrayBuilder::new().items(any_text())))
-                .example(Some(json!(names[..1])))
+                .schema(Some(many(version, Ref::from_schema_name(include_name(table)).into(), None)))
+                .example(Some(json!([included.name()])))
                 .build()
         }
         SNAPSHOT => query(
+            version,
             name,
             "A release that is held (`/snapshots`), so that several requests agree while a new release is published. \
              Default: the release that is served. A cursor contains its release.",
@@ -278,13 +293,13 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
         .example(Some(catalog.version().to_string().into()))
         .build(),
-        "explain" => query(name, "Explain in `meta.explain` why each record matches the search (with `q`).")
+        "explain" => query(version, name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
-        "amounts" => query(name, "Sum up the amounts of all matching rounds in `meta.amounts`.")
+        "amounts" => query(version, name, "Sum up the amounts of all matching rounds in `meta.amounts`.")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
-        "q" => query(name, "The text typed so far.")
+        "q" => query(version, name, "The text typed so far.")
             .required(Required::True)
             .extensions(None)
             .schema(Some(any_text().pattern(Some(r"\S"))))
@@ -312,10 +327,10 @@ fn fields(version: Version, route: &Route, schemas: &Schemas) -> Parameter {
     let doc = format!(
         "Fields to return, in snake_case or camelCase; nested fields by their path (`score.value`); `*` for all. {default}"
     );
-    query("fields", &doc)
+    query(version, "fields", &doc)
         .style(Some(ParameterStyle::Form))
         .explode(Some(false))
-        .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name(names))))
+        .schema(Some(many(version, Ref::from_schema_name(names).into(), MAX_NAMES)))
         .example(Some(json!(example)))
         .build()
 }
@@ -349,7 +364,8 @@ fn known(words: &[impl std::fmt::Display]) -> String {
     format!(" Known values: {}.", words.join(", "))
 }
 
-/// Several values separated by commas.
-fn many(item: RefOr<Schema>, max: usize) -> RefOr<Schema> {
-    ArrayBuilder::new().items(item).max_items(Some(max)).into()
+/// Several values separated by commas; in v3 at least one.
+fn many(version: Version, item: RefOr<Schema>, max: impl Into<Option<usize>>) -> RefOr<Schema> {
+    let min = version.is_strict().then_some(1);
+    ArrayBuilder::new().items(item).min_items(min).max_items(max.into()).into()
 }

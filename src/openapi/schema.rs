@@ -31,11 +31,12 @@ pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 pub(crate) fn of(version: Version) -> Schemas {
     let mut schemas = Schemas::new();
-    for (name, object) in data(version) {
-        schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
-    }
     for (name, object) in envelope(version) {
         schemas.insert(name, RefOr::T(Schema::Object(object)));
+    }
+    // A type that is also in the envelope (`Amounts`) is described by what `fields` leaves of it.
+    for (name, object) in data(version) {
+        schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
     }
     for route in Route::of(version) {
         schemas.insert(response_name(route.content), response(version, route.content));

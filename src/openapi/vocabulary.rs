@@ -4,12 +4,13 @@ use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::api::include::Include;
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::aggregate::{GroupOrder, group_bys};
 use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
-use crate::catalog::{Resource, Texts};
+use crate::catalog::{Property, Resource, Texts};
 use crate::data::derive::score::{DIMENSIONS, GHOSTING};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
@@ -35,14 +36,29 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
             let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
             schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
         }
+        for table in Route::of(version).filter_map(|route| match route.content {
+            EndpointKind::Record(table) if !Include::of(table).is_empty() => Some(table),
+            _ => None,
+        }) {
+            let names: Vec<&str> = Include::of(table).iter().map(|include| include.name()).collect();
+            schemas.insert(include_name(table), vocabulary("A related list.", &names));
+        }
         let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
         schemas.insert(GROUP_ORDER.to_owned(), vocabulary_with_names("An order of groups.", &orders));
         for resource in Resource::ALL {
             for parameter in resource.parameters() {
-                if matches!(parameter.kind, ParamType::Sort) {
-                    let words = sort_values(resource.table().sort_keys(), resource.is_searchable());
-                    let doc = "A sort key; a leading `-` reverses the order.";
-                    schemas.insert(sort_name(resource), vocabulary_with_names(doc, &words));
+                match parameter.kind {
+                    ParamType::Sort => {
+                        let words = sort_values(resource.table().sort_keys(), resource.is_searchable());
+                        let doc = "A sort key; a leading `-` reverses the order.";
+                        schemas.insert(sort_name(resource), vocabulary_with_names(doc, &words));
+                    }
+                    ParamType::Known(table, _) => {
+                        let names: Vec<&str> = Property::all(table).map(|(name, _)| name).collect();
+                        let doc = "A property that is known or unknown.";
+                        schemas.insert(property_name(table), vocabulary(doc, &names));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -87,6 +103,16 @@ pub(crate) fn sort_values(keys: &[&str], relevance: bool) -> Vec<String> {
 /// The name of the schema of a list's sort keys.
 pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
+}
+
+/// The name of the schema of a table's properties that can be required to be known.
+pub(crate) fn property_name(table: Table) -> String {
+    format!("{}Property", table.model().name)
+}
+
+/// The name of the schema of the lists that a record can include.
+pub(crate) fn include_name(table: Table) -> String {
+    format!("{}Include", table.model().name)
 }
 
 /// The name of the schema of the orders of groups.

@@ -59,6 +59,12 @@ impl Checker<'_> {
             return Some(format!("{path}: {value} fits no alternative"));
         }
         if let (Some(item), Some(values)) = (schema.get("items"), value.as_array()) {
+            let bound = |name: &str| schema.get(name).and_then(Value::as_u64).map(|bound| bound as usize);
+            if bound("minItems").is_some_and(|min| values.len() < min)
+                || bound("maxItems").is_some_and(|max| values.len() > max)
+            {
+                return Some(format!("{path}: {} items", values.len()));
+            }
             let mut items = values.iter().enumerate();
             return items.find_map(|(index, value)| self.misfit(item, value, &format!("{path}[{index}]")));
         }
@@ -101,7 +107,7 @@ fn violations_are_found() {
     let document = serde_json::json!({ "n": { "type": ["integer", "null"], "minimum": 1, "maximum": 3 } });
     let schema = serde_json::json!({
         "type": "object",
-        "properties": { "n": { "$ref": "#/n" }, "l": { "type": "array", "items": { "type": "string", "enum": ["a"] } } },
+        "properties": { "n": { "$ref": "#/n" }, "l": { "type": "array", "items": { "type": "string", "enum": ["a"] }, "minItems": 1, "maxItems": 2 } },
         "required": ["n"],
         "additionalProperties": false,
     });
@@ -114,6 +120,8 @@ fn violations_are_found() {
         (r#"{"n":1,"l":["b"]}"#, false),
         (r#"{"n":1,"l":[1]}"#, false),
         (r#"{"l":[]}"#, false),
+        (r#"{"n":1,"l":[]}"#, false),
+        (r#"{"n":1,"l":["a","a","a"]}"#, false),
         (r#"{"n":1,"x":1}"#, false),
         ("[]", false),
     ] {

@@ -4,7 +4,7 @@ mod examples;
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use venturedex::api::{EndpointKind, Route, Version};
 use venturedex::catalog::Resource;
 use venturedex::catalog::params::{ParamType, Unit};
@@ -143,6 +143,58 @@ fn the_example_of_each_parameter_finds_something() {
 }
 
 #[test]
+fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for version in Version::ALL {
+        let document = document(&server, version);
+        for endpoint in Route::of(version) {
+            let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap().iter();
+            for parameter in parameters.filter(|parameter| parameter["in"] == "query") {
+                let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
+                // The search text of suggestions is required.
+                let path = match (endpoint.content, name) {
+                    (EndpointKind::Suggestions, "q") => "/api/v3/suggest?".to_owned(),
+                    _ => request(&server, version, endpoint, ""),
+                };
+                let is_accepted = |value: &str| client.get(&format!("{path}&{name}={value}")).status == 200;
+                let at = format!("`{name}` of {} of {version:?}", endpoint.path);
+                assert_eq!(parameter["allowEmptyValue"] == true, is_accepted(""), "{at}");
+                if is_accepted("") {
+                    continue;
+                }
+                let is_list = schema["type"] == "array";
+                assert!(!is_list || misfit_exactly(&document, schema, &json!([]), name).is_some(), "{at}: {schema}");
+                assert!(!is_list || !is_accepted("%20,"), "{at}");
+                let text = resolved(&document, if is_list { &schema["items"] } else { schema });
+                let excludes_empty = ["pattern", "format", "enum"].iter().any(|keyword| !text[keyword].is_null());
+                assert!(text["type"] != "string" || excludes_empty, "{at}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_of_a_closed_vocabulary_take_exactly_its_words() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let document = document(&server, Version::V3);
+    for endpoint in Route::of(Version::V3) {
+        for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
+            let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
+            if !["known", "unknown", "include", "group_by"].contains(&name) {
+                continue;
+            }
+            let words = resolved(&document, &schema["items"])["enum"].as_array().unwrap();
+            let path = request(&server, Version::V3, endpoint, name);
+            let reply = client.get(&format!("{path}=no-such-word"));
+            let accepted = reply.json()["errors"][0]["accepted"].clone();
+            assert_eq!(accepted.as_array(), Some(words), "`{name}` of {}: {}", endpoint.path, reply.text);
+        }
+    }
+}
+
+#[test]
 fn numbers_are_accepted_exactly_within_their_ranges() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
@@ -175,8 +227,17 @@ fn every_documented_field_can_be_selected() {
         let fields = parameters.iter().find(|parameter| parameter["name"] == "fields").unwrap();
         let fields = resolved(&document, &fields["schema"]["items"])["enum"].as_array().unwrap();
         let all: Vec<&str> = fields.iter().filter_map(Value::as_str).filter(|name| *name != "*").collect();
-        let reply = client.get(&request(&server, Version::V3, endpoint, &format!("fields={}", all.join(","))));
-        assert_eq!(reply.status, 200, "{}: {}", endpoint.path, reply.text);
+        let group_by = parameters.iter().find(|parameter| parameter["name"] == "group_by");
+        let group_by = group_by.and_then(|parameter| parameter["example"][0].as_str());
+        let groups = group_by.map_or_else(String::new, |name| format!("group_by={name}&limit=1&"));
+        let select = |fields: &str| {
+            let path = request(&server, Version::V3, endpoint, &format!("{groups}fields={fields}"));
+            let reply = client.get(&path);
+            assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+            check(&document, endpoint, &reply, &path);
+        };
+        select(&all.join(","));
+        all.iter().for_each(|field| select(field));
         if let EndpointKind::List(..) | EndpointKind::Record(_) = endpoint.content
             && let Some(table) = endpoint.content.table()
         {
