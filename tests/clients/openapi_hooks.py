@@ -1,13 +1,16 @@
-"""What schemathesis cannot know: values that depend on the snapshot, and cursors.
+"""What schemathesis cannot know: values that depend on the snapshot, cursors, and contradictions.
 
 The documents do not enumerate what depends on the release (sectors, cities, slugs). Here they get values from the
 service, so that everything generated from them must be accepted. A cursor contains its query: next to one, only `limit`,
-`fields` and `explain` are sent. A match needs at least one property of the startup.
+`fields` and `explain` are sent. A match needs at least one property of the startup. v3 rejects conditions that no record
+can meet together (`stage=seed&not_stage=seed`), which OpenAPI cannot express.
 """
 
+import collections
 import functools
 import json
 import os
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -27,62 +30,123 @@ def get(path, **query):
 
 
 def column(path, name, **query):
-    rows = get(f"/api/v3/{path}", limit=25, **query)["data"]
-    return sorted({row[name] for row in rows if row[name]})
+    """Values of a field, none of which contains another: a job title matches all titles that have its words."""
+    rows = get(f"/api/v3/{path}", limit=25, fields=name, **query)["data"]
+    values = sorted({row[name] for row in rows if row[name] and "," not in row[name]})
+    words = {value: set(re.findall(r"\w+", value.lower())) for value in values}
+    return [value for value in values if not any(words[value] > words[other] for other in values)]
 
 
 FIRMS = column("vcs", "slug")
+STARTUPS = column("startups", "slug")
+SECTORS = column("sectors", "slug")
 VALUES = {
-    "sector": column("sectors", "slug"),
-    "parent": column("sectors", "slug"),
-    "city": column("vcs", "city"),
-    "vc": FIRMS,
-    "investor": FIRMS,
-    "organization": FIRMS,
-    "startup": column("startups", "slug"),
+    **dict.fromkeys(["sector", "parent"], SECTORS),
+    **dict.fromkeys(["vc", "investor", "lead", "organization"], FIRMS),
+    "startup": STARTUPS,
+    "snapshot": [release["version"] for release in get("/api/v3/snapshots")["data"]],
 }
-SLUGS = {
-    "vcs": FIRMS,
-    "startups": VALUES["startup"],
-    "people": column("people", "slug"),
-    "sectors": column("sectors", "slug"),
+LISTS = {
+    "vcs": {"slug": FIRMS, "city": column("vcs", "city"), "website": column("vcs", "website")},
+    "startups": {"slug": STARTUPS, "city": column("startups", "city"), "website": column("startups", "website")},
+    "people": {"slug": column("people", "slug"), "city": column("vcs", "city"), "title": column("people", "title")},
+    "sectors": {"slug": SECTORS},
+    "funding-rounds": {"id": column("funding-rounds", "id"), "city": column("startups", "city", min_rounds=1)},
+    "reviews": {"id": column("reviews", "id")},
 }
-IDS = {"funding-rounds": column("funding-rounds", "id"), "reviews": column("reviews", "id")}
+LISTS |= {"portfolio": LISTS["startups"], "rounds": LISTS["funding-rounds"]}
+# For each path of v3 the names of its parameters, and those of all paths with the same rows.
+NAMES = {}
+# Whether the document is that of v3.
+strict = False
+
+
+def field(name):
+    """The property that a parameter of values is about."""
+    return name.removeprefix("not_").removesuffix("_all")
 
 
 @schemathesis.hook
 def before_load_schema(context, schema):
+    global strict
     strict = "/api/v3" in schema["servers"][0]["url"]
+    of_rows = collections.defaultdict(set)
     for path, item in schema["paths"].items():
-        for parameter in item["get"]["parameters"]:
-            if parameter["name"] == "slug" and parameter["in"] == "path":
-                parameter["schema"]["enum"] = SLUGS[path.split("/")[1]]
-            elif parameter["name"] == "id" and parameter["in"] == "path":
-                parameter["schema"]["enum"] = IDS[path.split("/")[1]]
-            elif not strict and parameter["schema"]["type"] == "array":
+        parameters = item["get"]["parameters"]
+        segments = path.split("/")
+        values = VALUES | LISTS.get(next((part for part in reversed(segments) if part in LISTS), None), {})
+        for parameter in parameters:
+            name, value = parameter["name"], parameter["schema"]
+            if parameter["in"] == "path":
+                value["enum"] = LISTS[segments[1]][name]
+            elif not strict and value["type"] == "array":
                 # v1 and v2 accept any text for a list with a warning: no mutation is rejected.
-                parameter["schema"] = {"anyOf": [parameter["schema"], {"type": "string"}]}
-            elif strict and parameter["name"] in VALUES:
-                parameter["schema"]["items"]["enum"] = VALUES[parameter["name"]]
-            elif strict and parameter["name"] == "sort" and "items" in parameter["schema"]:
+                parameter["schema"] = {"anyOf": [value, {"type": "string"}]}
+            elif strict and field(name) in values:
+                value.get("items", value)["enum"] = values[field(name)]
+            elif strict and name == "sort" and "items" in value:
                 # It cannot be combined with others.
-                name = parameter["schema"]["items"]["$ref"].rsplit("/", 1)[1]
-                keys = schema["components"]["schemas"][name]["enum"]
-                parameter["schema"]["items"] = {"type": "string", "enum": [key for key in keys if key != "relevance"]}
+                keys = schema["components"]["schemas"][value["items"]["$ref"].rsplit("/", 1)[1]]["enum"]
+                value["items"] = {"type": "string", "enum": [key for key in keys if key != "relevance"]}
+        if strict:
+            schemas = {parameter["name"]: parameter["schema"] for parameter in parameters if parameter["in"] == "query"}
+            rows = of_rows[schemas["known"]["items"]["$ref"] if "known" in schemas else path]
+            rows |= set(schemas)
+            NAMES[path] = (set(schemas), rows)
 
 
-def is_empty_in_part(value):
-    parts = value if isinstance(value, list) else [value]
-    return any(not str(piece).strip() for part in parts for piece in str(part).split(","))
+def parts(value):
+    return [piece for part in (value if isinstance(value, list) else [value]) for piece in str(part).split(",")]
+
+
+def is_ignored(value):
+    """Whether a value is empty and counts as absent. v3 rejects one without any other part."""
+    empty = [not piece.strip() for piece in parts(value)]
+    return any(empty) and not (strict and all(empty))
 
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Empty values count as absent, in lists too: a request that is invalid only because of them is accepted."""
+    """A request that is invalid only because of an empty value that counts as absent is accepted."""
     mode = case.meta.generation.mode if case.meta else None
     if mode == GenerationMode.POSITIVE:
         return True
-    return not any(is_empty_in_part(value) for value in (case.query or {}).values())
+    return not any(is_ignored(value) for value in (case.query or {}).values())
+
+
+# The words by which the names of the lower and of the upper bound of a field differ.
+BOUNDS = {"min": "max", "from": "to", "since": "until"}
+
+
+def is_bound(name):
+    return any(word in BOUNDS or word in BOUNDS.values() for word in name.split("_"))
+
+
+def keep(query, name, is_kept):
+    values = [value for value in parts(query.pop(name, "")) if value and is_kept(value)]
+    return query | ({name: ",".join(values)} if values else {})
+
+
+def without_contradictions(query, path, slug):
+    """The conditions of a query that a record can meet together, by the names of the parameters."""
+    for low in list(query):
+        high = "_".join(BOUNDS.get(word, word) for word in low.split("_"))
+        if high != low and high in query and query[low] > query[high]:
+            query |= {low: query[high], high: query[low]}
+    directions = {}
+    query = keep(query, "sort", lambda key: directions.setdefault(key.removeprefix("-"), key) == key)
+    names, of_rows = NAMES[path]
+    # What other lists of these rows take as a parameter is the slug in the path.
+    settled = of_rows - names if slug else set()
+    for name in [name for name in query if name.startswith("not_")]:
+        included = parts(query.get(field(name), "")) + parts(query.get(f"{field(name)}_all", ""))
+        if field(name) in settled:
+            included.append(slug)
+        query = keep(query, name, lambda value: value not in included)
+    # The documents do not name the property that a bound is about; it is none of those that have a filter by value.
+    conditions = {field(name) for name in query} | set(parts(query.get("known", ""))) | settled
+    has_bound = any(is_bound(name) for name in query)
+    return keep(query, "unknown", lambda name: name not in conditions and (name in of_rows or not has_bound))
 
 
 @functools.lru_cache(maxsize=None)
@@ -111,4 +175,13 @@ def map_case(context, case):
         value = cursor(path)
         others = {name: text for name, text in case.query.items() if name in ("limit", "fields", "explain")}
         case.query = others | ({"cursor": value} if value else {})
+    elif case.query and strict:
+        slug = (case.path_parameters or {}).get("slug")
+        case.query = without_contradictions(dict(case.query), case.path, slug)
     return case
+
+
+@schemathesis.hook
+def before_add_examples(context, examples):
+    """The examples of all parameters are sent together; they do not pass `map_case` otherwise."""
+    examples[:] = [map_case(context, case) for case in examples]
