@@ -219,7 +219,8 @@ fn run(kind: &str, table: &Table, queries: &Path, sectors: &Sectors, options: &O
         let passing = filters.map(|filters| table.passing(Some(filters), sectors));
         let passes = |row: u32| passing.as_ref().is_none_or(|passing| passing[row as usize]);
         let start = Moment::now();
-        let found = index.search(table, text, &passes);
+        let mut found = index.search(table, text);
+        found.hits.retain(|hit| passes(hit.row));
         let took = start.elapsed();
         let rows: Vec<u32> = found.hits.iter().take(12).map(|hit| hit.row).collect();
         let measures = score(&query, table, &rows);

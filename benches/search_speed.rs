@@ -67,9 +67,9 @@ fn main() {
 
     if let Some(query) = &options.query {
         let start = Moment::now();
-        let mut found = index.search(&table, query, &|_| true);
+        let mut found = index.search(&table, query);
         for _ in 0..999 {
-            found = index.search(&table, query, &|_| true);
+            found = index.search(&table, query);
         }
         let best: Vec<&str> = found.hits.iter().take(5).map(|hit| table.name(hit.row)).collect();
         println!("{query:?}: {:.0?} each; {} hits, {best:?}", start.elapsed() / 1_000, found.hits.len());
@@ -77,7 +77,7 @@ fn main() {
     }
     let mut queries = make_queries(&table, options.queries, &mut random);
     queries.retain(|query| options.class.as_deref().is_none_or(|class| class == query.class));
-    let search = |query: &str| index.search(&table, query, &|_| true).hits.iter().take(10).map(|hit| hit.row).collect();
+    let search = |query: &str| index.search(&table, query).hits.iter().take(10).map(|hit| hit.row).collect();
     let ours = measure("venturedex", &table, &queries, 2, &search);
     if options.class.is_some() {
         return;
@@ -445,10 +445,10 @@ fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) 
                 .join(" "),
         };
         let start = Moment::now();
-        std::hint::black_box(index.search(table, &text, &|_| true));
+        std::hint::black_box(index.search(table, &text));
         let mut fastest = start.elapsed();
         if fastest > SLOW {
-            fastest = fastest.min(repeat(|| index.search(table, &text, &|_| true)));
+            fastest = fastest.min(repeat(|| index.search(table, &text)));
         }
         if fastest > worst.0 {
             worst = (fastest, text);

@@ -74,8 +74,7 @@ pub(crate) fn respond(
         country: counts.countries.iter().map(country).collect(),
         kind: counts.kinds.iter().map(kind).collect(),
     };
-    let capped = counts.capped.then(|| ParameterError::total_capped(counts.total));
-    let warnings: Vec<ParameterError> = notes.iter().cloned().chain(capped).collect();
+    let warnings: Vec<ParameterError> = notes.iter().cloned().chain(counts.notes).collect();
     json_response::<Facets<'_>>(request, &data, &warnings)
 }
 
@@ -86,15 +85,13 @@ pub(crate) fn aggregate(
     options: &AggregateOptions,
     notes: &[ParameterError],
 ) -> Result<ApiResponse, Problem> {
-    let found = request.catalog.aggregate(query, options);
-    let (data, capped) = &*found;
+    let (data, of_search) = request.catalog.aggregate(query, options);
     let clamped = options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
-    let capped = capped.then(|| ParameterError::total_capped(data.total));
-    let years = request.catalog.notes_on_years(query.table, data).into_iter();
+    let years = request.catalog.notes_on_years(query.table, &data).into_iter();
     let years = years.map(|detail| ParameterError::low_coverage("group_by", detail));
     let warnings: Vec<ParameterError> =
-        clamped.into_iter().chain(notes.iter().cloned()).chain(capped).chain(years).collect();
-    json_response::<Aggregate>(request, data, &warnings)
+        clamped.into_iter().chain(notes.iter().cloned().chain(of_search)).chain(years).collect();
+    json_response::<Aggregate>(request, &*data, &warnings)
 }
 
 fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {

@@ -55,8 +55,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().cloned());
     let (total, next) = rows.total_and_next();
-    if matches!(rows, Rows::Plain(Page { capped: true, .. })) {
-        warnings.push(ParameterError::total_capped(total));
+    if let Rows::Plain(page) = &rows {
+        warnings.extend(page.notes.iter().cloned());
     }
     if version == Version::V3 && total == 0 && matches!(rows, Rows::Plain(_)) {
         // What the path sets cannot be dropped.

@@ -233,9 +233,7 @@ const ALL: &[Route] = &[
         "count_vcs",
         "Count firms by facet",
         "The number of firms that match all filters, and how many of them have each stage, sector, country and kind. Each \
-         count is what `total` would be with that value as one more filter. If more names match `q` than a search \
-         returns (1,000, fewer for several words), the counts are those of the `total` best matches, and \
-         `meta.warnings` has `total_capped`.",
+         count is what `total` would be with that value as one more filter.",
     ),
     aggregate("vcs/aggregate", Resource::Firms, "aggregate_vcs", "Aggregate firms"),
     aggregate("reviews/aggregate", Resource::Reviews, "aggregate_reviews", "Aggregate reviews"),

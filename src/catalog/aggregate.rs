@@ -250,21 +250,22 @@ impl AggregateOptions {
 }
 
 impl Catalog {
-    /// The counts and amounts of the rows that match a query, and whether a search has more matches; cached for the life
-    /// of the release, except those of searches.
-    pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> Arc<(Aggregate, bool)> {
+    /// The counts and amounts of the rows that match a query, and what to know about the matches of a search; cached for
+    /// the life of the release, except those of searches.
+    pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> (Arc<Aggregate>, Vec<ParameterError>) {
         if query.text.is_some() {
-            return Arc::new(self.compute_aggregate(query, options));
+            let (aggregate, notes) = self.compute_aggregate(query, options);
+            return (Arc::new(aggregate), notes);
         }
         let unordered = Query { order: Order::Natural, ..query.clone() };
-        let key = (unordered, options.clone());
-        self.aggregates.get_or_insert_with(key, || Arc::new(self.compute_aggregate(query, options)))
+        let compute = || Arc::new(self.compute_aggregate(query, options).0);
+        (self.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
     }
 
     /// The same, not cached.
-    pub fn compute_aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, bool) {
-        let (rows, capped) = self.rows_of(query);
-        (self.aggregate_rows(query.table, &rows, options), capped)
+    pub fn compute_aggregate(&self, query: &Query, options: &AggregateOptions) -> (Aggregate, Vec<ParameterError>) {
+        let (rows, notes) = self.rows_of(query);
+        (self.aggregate_rows(query.table, &rows, options), notes)
     }
 
     fn aggregate_rows(&self, table: Table, rows: &Rows, options: &AggregateOptions) -> Aggregate {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use crate::catalog::aggregate::GroupBy;
 use crate::catalog::groups::{GroupColumn, Rows, ValueRows};
-use crate::catalog::{Catalog, Query};
+use crate::catalog::{Catalog, ParameterError, Query};
 use crate::data::{Facet, Table};
 
 /// The number of firms that match a query, and of those with each value of each facet.
@@ -14,8 +14,8 @@ use crate::data::{Facet, Table};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetCounts {
     pub total: u64,
-    /// Whether more names match than a search returns; the counts are then those of the best matches.
-    pub capped: bool,
+    /// What a client should know about the matches of a search.
+    pub notes: Vec<ParameterError>,
     /// Values are indexes of the vocabulary.
     pub stages: Vec<ValueCount>,
     /// Values are rows of sectors. A firm counts for its sectors and their ancestors.
@@ -36,11 +36,11 @@ pub struct ValueCount {
 impl Catalog {
     /// Counts the firms that match `query` by facet, the most frequent value first. The order of the query is ignored.
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
-        let (rows, capped) = self.rows_of(query);
+        let (rows, notes) = self.rows_of(query);
         let counts = |facet| self.counts_of(query.table, facet, &rows);
         FacetCounts {
             total: rows.count(self.snapshot().rows(query.table)),
-            capped,
+            notes,
             stages: counts(Facet::Stage),
             sectors: counts(Facet::Sector),
             countries: counts(Facet::Country),

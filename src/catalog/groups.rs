@@ -4,7 +4,7 @@
 //! the rows found. Of many, the rows of each value are intersected with them: the cost grows with the table.
 
 use crate::catalog::aggregate::GroupBy;
-use crate::catalog::{Catalog, Query, RowFilter};
+use crate::catalog::{Catalog, ParameterError, Query, RowFilter};
 use crate::data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
 use crate::data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 
@@ -50,24 +50,30 @@ pub(crate) enum GroupColumn<'a> {
 }
 
 impl Catalog {
-    /// The rows that match a query, and whether a search has more matches.
-    pub(crate) fn rows_of(&self, query: &Query) -> (Rows, bool) {
+    /// The rows that match a query, and what to know about the matches of a search.
+    pub(crate) fn rows_of(&self, query: &Query) -> (Rows, Vec<ParameterError>) {
         let table_rows = self.snapshot().rows(query.table);
+        let few = (table_rows / FEW) as usize;
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         if let Some(text) = &query.text {
-            let found = self.search(query.table, text, &|row| filter.contains(row));
-            let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+            let (mut rows, found) = self.all_matches(query.table, text);
+            rows.retain(|row| filter.contains(*row));
+            let notes = if rows.is_empty() { Vec::new() } else { ParameterError::of_search(&found) };
+            if rows.len() > few {
+                let mut bits = vec![0; bit_words(table_rows)];
+                rows.iter().for_each(|row| bits[*row as usize / 64] |= 1 << (row % 64));
+                return (Rows::Many(bits), notes);
+            }
             rows.sort_unstable();
-            return (Rows::Few(rows), found.capped);
+            return (Rows::Few(rows), notes);
         }
         if filter.is_everything() {
-            return (Rows::All, false);
+            return (Rows::All, Vec::new());
         }
-        let few = (table_rows / FEW) as usize;
         let rows = filter.list_or_bits(few).map_or_else(Rows::Many, Rows::Few);
         // The list of the same rows needs their number.
         self.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
-        (rows, false)
+        (rows, Vec::new())
     }
 }
 

@@ -4,14 +4,15 @@ use crate::search::SearchResults;
 
 use crate::catalog::sort::Sorted;
 use crate::catalog::sort::keys::Keys;
-use crate::catalog::{Catalog, ListPosition, Order, Page, Query, RowFilter};
+use crate::catalog::{Catalog, ListPosition, Order, Page, ParameterError, Query, RowFilter};
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         if let Some(text) = &query.text {
-            let found = self.search(query.table, text, &|row| filter.contains(row));
-            return self.page_of_matches(query, found, start, limit);
+            let (rows, found) = self.all_matches(query.table, text);
+            let rows = rows.into_iter().filter(|row| filter.contains(*row)).collect();
+            return self.page_of_matches(query, rows, found, start, limit);
         }
         let total = self.count(query.table, &query.filters, &filter);
         if start.offset >= total {
@@ -29,8 +30,14 @@ impl Catalog {
         Page { rows, total, next, ..Page::default() }
     }
 
-    fn page_of_matches(&self, query: &Query, found: SearchResults, start: ListPosition, limit: usize) -> Page {
-        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+    fn page_of_matches(
+        &self,
+        query: &Query,
+        mut rows: Vec<u32>,
+        found: SearchResults,
+        start: ListPosition,
+        limit: usize,
+    ) -> Page {
         match &query.order {
             Order::Relevance => {}
             Order::Natural => rows.sort_unstable(),
@@ -40,7 +47,8 @@ impl Catalog {
             }
         }
         let (rows, total, next) = start.page_of(rows, limit);
-        Page { rows, total, next, capped: found.capped, did_you_mean: found.did_you_mean }
+        let notes = if total > 0 { ParameterError::of_search(&found) } else { Vec::new() };
+        Page { rows, total, next, did_you_mean: found.did_you_mean, notes }
     }
 }
 

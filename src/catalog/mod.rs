@@ -52,7 +52,7 @@ pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
 pub use stats::Totals;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -62,7 +62,7 @@ use crate::catalog::round_years::RoundYears;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
-use crate::search::{Candidates, SearchError, SearchResults, TextIndex, texts};
+use crate::search::{Candidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
@@ -111,7 +111,7 @@ pub struct Catalog {
     texts: Texts,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
-    aggregates: Cache<(Query, AggregateOptions), Arc<(Aggregate, bool)>, MAX_AGGREGATES>,
+    aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
     /// Slugs of sectors: what a mistyped one is compared with.
@@ -172,12 +172,30 @@ impl Catalog {
         texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
-    /// All rows whose names match `text` and that `passes`, best first.
-    pub fn search(&self, table: Table, text: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
+    /// The rows whose names match `text`, best first. If it is not complete, further rows match:
+    /// [`Catalog::all_matches`].
+    pub fn search(&self, table: Table, text: &str) -> SearchResults {
         match self.texts.of(table) {
-            Some(index) => index.search(&self.snapshot.names(table), text, passes),
+            Some(index) => index.search(&self.snapshot.names(table), text),
             None => SearchResults::default(),
         }
+    }
+
+    /// All rows whose names match `text`: those of a search, best first, then the further ones in the default order.
+    pub(crate) fn all_matches(&self, table: Table, text: &str) -> (Vec<u32>, SearchResults) {
+        let found = self.search(table, text);
+        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+        if let Some(index) = self.texts.of(table).filter(|_| !found.is_complete) {
+            let ranked: HashSet<u32> = rows.iter().copied().collect();
+            rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
+        }
+        (rows, found)
+    }
+
+    /// How rows match a search.
+    pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
+        let index = self.texts.of(table);
+        index.map(|index| index.match_classes(&self.snapshot.names(table), text, rows)).unwrap_or_default()
     }
 
     /// Names of all tables that complete `text`: table, row and score, best first.
@@ -185,7 +203,7 @@ impl Catalog {
         let mut suggested = Vec::new();
         for table in Texts::TABLES {
             let Some(index) = self.texts.of(table) else { continue };
-            let results = index.search(&self.snapshot.names(table), text, &|_| true);
+            let results = index.search(&self.snapshot.names(table), text);
             suggested.extend(results.hits.iter().take(limit).map(|hit| (table, hit.row, hit.score)));
         }
         // The sort is stable: ties stay in the order of tables, and within a table in that of the search.

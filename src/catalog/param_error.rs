@@ -6,7 +6,7 @@ use crate::data::field::model;
 use crate::data::fold::fold;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
 use crate::data::{Country, Metric, Table};
-use crate::search::nearest;
+use crate::search::{SearchResults, nearest};
 
 use crate::catalog::params::{ParamType, Parameter};
 use crate::catalog::{Catalog, Filter, Named, Property, Relaxation, Resource};
@@ -66,8 +66,8 @@ impl ParameterError {
     }
 
     /// Codes of warnings that are never errors.
-    pub const WARNINGS: [&str; 6] =
-        ["limit_clamped", "total_capped", "low_coverage", "value_interpreted", "empty_value", "no_match"];
+    pub const WARNINGS: [&str; 7] =
+        ["limit_clamped", "total_capped", "relaxed", "low_coverage", "value_interpreted", "empty_value", "no_match"];
 
     /// A warning: `limit` was above the maximum.
     pub fn limit_clamped(max: u64) -> Self {
@@ -112,12 +112,21 @@ impl ParameterError {
         Self { code: "low_coverage", ..Self::invalid(parameter, detail) }
     }
 
-    /// A warning: a search has more matches than the `returned` best ones.
-    pub fn total_capped(returned: u64) -> Self {
-        let detail = format!(
-            "more names match; `total` counts the best {returned}. Use a longer search text or filters to narrow the search"
-        );
-        Self { code: "total_capped", ..Self::invalid("q", detail) }
+    /// Warnings about the matches of a search: that none is sure, that more may be similar.
+    pub(crate) fn of_search(found: &SearchResults) -> Vec<Self> {
+        let relaxed = found.is_loose.then(|| {
+            let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
+            let detail = match left_out.as_slice() {
+                [] => "no name surely matches; those found are only similar".to_owned(),
+                words => format!("no name has all words; the best match leaves out {}", words.join(", ")),
+            };
+            Self { code: "relaxed", ..Self::invalid("q", detail) }
+        });
+        let capped = found.capped.then(|| {
+            let detail = "more names may be similar than were compared; use a longer text";
+            Self { code: "total_capped", ..Self::invalid("q", detail) }
+        });
+        relaxed.into_iter().chain(capped).collect()
     }
 
     /// A value that is not in a closed list.

@@ -1,5 +1,6 @@
 //! Typed queries: which rows to list, and in which order.
 
+use crate::catalog::ParameterError;
 use crate::data::vocabulary::{Vocabulary, normal};
 use crate::data::{Direction, Facet, Table};
 
@@ -128,8 +129,8 @@ pub struct Page {
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// Whether a search has more matches than it returns; `total` is then the number returned.
-    pub capped: bool,
-    /// Rows with the most similar names, if a search found nothing or only distant matches.
+    /// Further rows with similar names, if a search has no sure match.
     pub did_you_mean: Vec<u32>,
+    /// What a client should know about the matches of a search.
+    pub notes: Vec<ParameterError>,
 }

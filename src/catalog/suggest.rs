@@ -96,7 +96,7 @@ impl Catalog {
         }
         let mut matches = Vec::new();
         if near.len() < max {
-            let results = self.search(table, &text.replace('-', " "), &|_| true);
+            let results = self.search(table, &text.replace('-', " "));
             let close = results.hits.iter().filter(|hit| hit.score >= CLOSE_SCORE).map(|hit| hit.row);
             matches.extend(close.take(COMPARED_RESULTS));
             if edits > 0 {

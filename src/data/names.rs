@@ -17,4 +17,10 @@ pub trait Names: Sync {
 
     /// How much activity is known of the row (rounds joined, money raised, reviews): larger is more prominent.
     fn prominence(&self, row: u32) -> u32;
+
+    /// The folded words of what else is known of the row and may be searched for with its name: city, country, sectors,
+    /// organization, title.
+    fn context(&self, _row: u32) -> String {
+        String::new()
+    }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::data::archive::facet_column::{FacetColumn, RowSet, RowValues};
 use crate::data::archive::own_columns::{FirmColumns, RoundColumns, TermColumns};
@@ -13,6 +14,7 @@ use crate::data::archive::table_columns::{TableColumns, check};
 use crate::data::archive::{Archive, Bytes, Column, bounds};
 use crate::data::derive::score::Priors;
 use crate::data::field::model;
+use crate::data::fold::fold;
 use crate::data::import::meta::Meta;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
@@ -398,6 +400,32 @@ impl Names for TableNames<'_> {
     fn aliases(&self, row: u32) -> &str {
         let names = self.snapshot.table_columns(self.table).names.as_ref();
         names.map_or("", |columns| self.snapshot.archive.text(&columns.aliases, row))
+    }
+
+    fn context(&self, row: u32) -> String {
+        let record = self.snapshot.record(self.table, row);
+        let fields = ["city", "country", "sectors", "title", "organization"];
+        let known = fields.into_iter().filter(|field| self.table.fields().iter().any(|known| known.name == *field));
+        let mut texts = Vec::new();
+        for field in known {
+            let value = record.value(self.table, self.table.field_index(field));
+            match serde_json::from_slice(value).unwrap_or_default() {
+                Value::String(text) => {
+                    if field == "country"
+                        && let Some(country) = Country::from_alpha2(&text)
+                    {
+                        texts.push(fold(country.name()));
+                    }
+                    texts.push(fold(&text));
+                }
+                Value::Array(values) => texts.extend(values.iter().filter_map(Value::as_str).map(fold)),
+                Value::Object(organization) => {
+                    texts.extend(organization.get("name").and_then(Value::as_str).map(fold));
+                }
+                _ => {}
+            }
+        }
+        texts.join(" ")
     }
 
     fn prominence(&self, row: u32) -> u32 {

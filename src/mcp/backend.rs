@@ -163,9 +163,7 @@ impl ToolRelease {
                 None => {}
             }
         }
-        if page.capped {
-            notes.push(ParameterError::total_capped(page.total).detail);
-        }
+        notes.extend(page.notes.iter().map(|note| note.detail.clone()));
         if limit < list.limit {
             let kilobytes = MAX_RESULT_BYTES / 1_024;
             notes.push(format!(
@@ -238,18 +236,21 @@ impl ToolRelease {
         let table = list.resource.table();
         let catalog = &self.catalog;
         let mut text = Vec::with_capacity(1_024);
+        let match_class = page.match_of(row);
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
                 let fit = page.fit_of(row).map(|fit| MatchFields::of(catalog.snapshot(), fit, page.max_points));
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &FirmItem { url, fit });
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &FirmItem { url, match_class, fit });
             }
             (Table::People, Some(url)) => {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
                 let other_roles = is_selected.then(|| self.other_roles(row)).flatten();
-                let item = PersonItem { url, other_roles };
+                let item = PersonItem { url, match_class, other_roles };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
-            (_, Some(url)) => computed::write_row(&mut text, catalog, table, row, &list.fields, &RecordItem { url }),
+            (_, Some(url)) => {
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &RecordItem { url, match_class })
+            }
             (_, None) => record::write(&mut text, catalog, table, row, &list.fields, false),
         }
         String::from_utf8(text).expect("records are JSON")

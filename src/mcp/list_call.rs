@@ -12,16 +12,18 @@ use crate::catalog::param_error::shortened;
 use crate::catalog::parse::scalars::parse_amount;
 use crate::catalog::relaxation::Relaxation;
 use crate::catalog::{
-    AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, ParameterError,
+    AggregateOptions, Catalog, Cursor, FirmMatch, Issues, ListPosition, MatchQuery, Order, Page, ParameterError,
     ParseOptions, Query, Request, Resource,
 };
 use crate::data::field::{Field, Model, model};
 use crate::data::model::RelatedRole;
+use crate::data::vocabulary::Vocabulary;
 use crate::data::{ReviewStatus, Table};
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::tool::MAX_ITEMS;
 use crate::mcp::tool_result::MAX_VALUE_BYTES;
 use crate::mcp::{Tool, ToolCall};
+use crate::search::MatchClass;
 
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
     strict: true,
@@ -58,6 +60,9 @@ model! {
     pub(crate) struct RecordItem {
         /// The record's page.
         pub url: String [uri],
+        /// How the name matches the search.
+        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+        pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
     }
 
     /// What a person has in addition to their record.
@@ -65,6 +70,9 @@ model! {
     pub(crate) struct PersonItem {
         /// The person's page.
         pub url: String [uri],
+        /// How the name matches the search.
+        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+        pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
         /// Records that are probably of the same person, each with its reason.
         pub other_roles: Option<Vec<RelatedRole>> [optional],
     }
@@ -74,6 +82,9 @@ model! {
     pub(crate) struct FirmItem<'a> {
         /// The firm's page.
         pub url: String [uri],
+        /// How the name matches the search.
+        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+        pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
         /// How well the firm fits the startup (`raise_usd`).
         pub fit: Option<MatchFields<'a>> [optional],
     }
@@ -119,13 +130,20 @@ pub(crate) struct ListPage {
     pub(crate) rows: Vec<u32>,
     pub(crate) total: u64,
     pub(crate) next: Option<ListPosition>,
-    pub(crate) capped: bool,
     pub(crate) did_you_mean: Vec<u32>,
+    /// What a model should know about the matches of a search.
+    pub(crate) notes: Vec<ParameterError>,
+    /// How the rows match a search, in their order; empty without one.
+    pub(crate) match_classes: Vec<MatchClass>,
     fits: Vec<FirmMatch>,
     pub(crate) max_points: u8,
 }
 
 impl ListPage {
+    pub(crate) fn match_of(&self, row: u32) -> Option<&'static str> {
+        self.rows.iter().zip(&self.match_classes).find(|(known, _)| **known == row).map(|(_, class)| class.name())
+    }
+
     pub(crate) fn fit_of(&self, row: u32) -> Option<&FirmMatch> {
         self.fits.iter().find(|fit| fit.row == row)
     }
@@ -242,10 +260,11 @@ impl ListCall {
                 ListPage { rows, total, next, max_points, fits: page.matches, ..ListPage::default() }
             }
             None => {
-                let page = catalog.list(&self.rows.query, self.start, limit);
-                let (rows, total, next) = (page.rows, page.total, page.next);
-                let (capped, did_you_mean) = (page.capped, page.did_you_mean);
-                ListPage { rows, total, next, capped, did_you_mean, ..ListPage::default() }
+                let query = &self.rows.query;
+                let Page { rows, total, next, did_you_mean, notes } = catalog.list(query, self.start, limit);
+                let classes = query.text.as_deref().map(|text| catalog.match_classes(query.table, text, &rows));
+                let match_classes = classes.unwrap_or_default();
+                ListPage { rows, total, next, did_you_mean, notes, match_classes, ..ListPage::default() }
             }
         }
     }

@@ -99,7 +99,7 @@ impl ToolRelease {
 
     /// The firm of a name, or the firms that it may refer to, best first.
     fn named_firm(&self, name: &str) -> Result<u32, Vec<u32>> {
-        let found = self.catalog.search(Table::Firms, name, &|_| true);
+        let found = self.catalog.search(Table::Firms, name);
         let folded = fold(name);
         let snapshot = self.catalog.snapshot();
         let rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();

@@ -63,7 +63,6 @@ const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "cursor", "next_cursor of the last result."),
     (Tool::SearchStartups, "status", "operating,acquired,ipo,closed."),
     (Tool::SearchStartups, "investor", "Slug or name."),
-    (Tool::SearchStartups, "sort", "E.g. -last_round_on."),
     (Tool::GetFundingRounds, "kind", "Of an investor."),
     (Tool::GetFundingRounds, "sort", "E.g. -amount_usd."),
     (Tool::SearchPeople, "kind", "firm or startup."),
@@ -98,7 +97,7 @@ static ARGUMENTS: Lazy<[Vec<Argument>; 6]> = Lazy::new(|| {
 });
 
 const GET_VC_PROFILE: &[Argument] = &[
-    argument("slug", "slug", ArgType::Text, "From search_vcs."),
+    argument("slug", "slug", ArgType::Text, ""),
     argument("name", "name", ArgType::Text, "If the slug is unknown."),
     argument("reviews_limit", "reviews_limit", ArgType::Count { default: 5, max: 50 }, ""),
     argument("reviews_sort", "sort", ArgType::Texts, "rating: lowest first."),

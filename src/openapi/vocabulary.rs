@@ -18,6 +18,7 @@ use crate::data::{
 };
 
 use crate::openapi::schema::{Schemas, item_name};
+use crate::search::MatchClass;
 
 /// Adds the vocabularies of a version's document: selectable fields, sort keys, and values of records.
 pub(crate) fn add(version: Version, schemas: &mut Schemas) {
@@ -124,8 +125,9 @@ pub(crate) fn group_name(resource: Resource) -> String {
 }
 
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 14] {
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 15] {
     [
+        ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
         ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
         ("Stage", "A funding stage.", Stage::names()),
         ("FirmKind", "A kind of investor.", FirmKind::names()),
@@ -155,9 +157,16 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 14] {
 fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
     let of_v3: &[&str] = match version {
         Version::V1 | Version::V2 => &[],
-        Version::V3 => {
-            &["StartupStatus", "OrganizationKind", "CountrySource", "Role", "Metric", "RecordKind", "FitReasonName"]
-        }
+        Version::V3 => &[
+            "StartupStatus",
+            "OrganizationKind",
+            "CountrySource",
+            "Role",
+            "Metric",
+            "RecordKind",
+            "FitReasonName",
+            "MatchClass",
+        ],
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName"]
         .into_iter()

@@ -134,9 +134,7 @@ impl Release {
         if name.is_empty() || self.catalog.text_index(table).is_none() {
             return Ok(());
         }
-        // The filter keeps other rows with the same name out of the results.
-        let found = self.catalog.search(table, name, &|found| found == row);
-        if found.hits.iter().any(|hit| hit.row == row) {
+        if self.catalog.all_matches(table, name).0.contains(&row) {
             Ok(())
         } else {
             Err(format!("the {noun} {slug:?} is not found by its name {name:?}"))

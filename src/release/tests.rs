@@ -17,7 +17,7 @@ fn a_published_release_is_current_and_can_be_searched() {
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     let release = releases.open(version(FIRST)).unwrap();
     release.smoke_test().unwrap();
-    let found = release.catalog.search(Table::Firms, "zoe angls", &|_| true);
+    let found = release.catalog.search(Table::Firms, "zoe angls");
     assert_eq!(release.catalog.snapshot().slug(Table::Firms, found.hits[0].row), "zoe-angels");
     let manifest = release.manifest;
     assert_eq!((manifest.counts.firms, manifest.counts.reviews), (3, 4));

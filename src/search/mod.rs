@@ -9,7 +9,9 @@
 //! [`rank`] scores each candidate by its name, read from the table itself. [`edit_distance`] serves all of them.
 //!
 //! A row matches if its name or one of its aliases scores at least [`MATCH_SCORE`]. Names that need more edits are looked
-//! up only if no close match was found. Every step is bounded, so that no query takes more than a few milliseconds.
+//! up only if no close match was found, and words are left out of the query only if no match is sure ([`MatchClass`]).
+//! Every step is bounded, so that no query takes more than a few milliseconds. The best [`MAX_HITS`] are ranked; the rows
+//! beyond them are those that have all words.
 
 pub(crate) mod edit_distance;
 mod error;
@@ -23,7 +25,7 @@ pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub(crate) use index::texts;
 pub use index::{Hit, SearchResults, TextIndex};
-pub use rank::{Explanation, ScorePart};
+pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.
 pub(crate) const FORMAT: u32 = 2;

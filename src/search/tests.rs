@@ -1,4 +1,5 @@
 use crate::data::Names;
+use crate::data::vocabulary::Vocabulary;
 use crate::search::{FORMAT, MATCH_SCORE, MAX_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
@@ -53,7 +54,7 @@ fn firms() -> Table {
 
 fn found(table: &Table, query: &str) -> Vec<String> {
     let index = TextIndex::in_memory(table).unwrap();
-    index.search(table, query, &|_| true).hits.iter().map(|hit| table.name(hit.row).to_owned()).collect()
+    index.search(table, query).hits.iter().map(|hit| table.name(hit.row).to_owned()).collect()
 }
 
 #[test]
@@ -91,14 +92,6 @@ fn unknown_names_are_not_found() {
 }
 
 #[test]
-fn a_filter_excludes_rows() {
-    let table = firms();
-    let index = TextIndex::in_memory(&table).unwrap();
-    let found = index.search(&table, "sequoia", &|row| row == 0);
-    assert_eq!(found.hits.iter().map(|hit| hit.row).collect::<Vec<_>>(), [0]);
-}
-
-#[test]
 fn prominence_decides_between_equal_matches() {
     let mut table = Table::of(&["Orion One", "Orion Two"]);
     table.0[1].2 = 50;
@@ -114,7 +107,7 @@ fn an_index_on_disk_returns_the_same_as_one_in_memory() {
     let disk = TextIndex::open(&folder, &table).unwrap();
     let memory = TextIndex::in_memory(&table).unwrap();
     for query in ["sequoia", "capital", "acel", "s", "★ ★"] {
-        assert_eq!(disk.search(&table, query, &|_| true).hits, memory.search(&table, query, &|_| true).hits, "{query}");
+        assert_eq!(disk.search(&table, query).hits, memory.search(&table, query).hits, "{query}");
     }
     let other = Table::of(&["Only One"]);
     assert!(TextIndex::open(&folder, &other).is_err_and(|error| error.to_string().contains("12 documents")));
@@ -133,7 +126,7 @@ fn an_explanation_agrees_with_the_search() {
     let table = firms();
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["sequoia", "sequia capitl", "a16z", "kpcb", "accel vc"] {
-        for hit in index.search(&table, query, &|_| true).hits {
+        for hit in index.search(&table, query).hits {
             let explanation = index.explain(&table, query, hit.row);
             assert!(
                 explanation.matches && (explanation.score - hit.score).abs() < 1e-5,
@@ -155,32 +148,119 @@ fn many_names() -> Table {
 }
 
 #[test]
-fn too_many_matches_are_capped_to_the_best() {
+fn the_best_of_many_matches_are_ranked_and_the_others_follow() {
     let table = many_names();
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["a", "al", "alder", "capital", "alder capital", "capital alder"] {
-        let found = index.search(&table, query, &|_| true);
-        assert!(found.capped, "{query}");
+        let found = index.search(&table, query);
+        assert!(!found.is_complete, "{query}");
         assert!((400..=MAX_HITS).contains(&found.hits.len()), "{query}: {}", found.hits.len());
-        let begins = |row: u32| table.name(row).to_lowercase().contains(query.split(' ').next().unwrap());
-        assert!(found.hits.iter().all(|hit| begins(hit.row)), "{query}");
+        let all_words = |row: u32| {
+            let name = table.name(row).to_lowercase();
+            let mut words = query.split(' ');
+            words.all(|word| name.split(' ').any(|of_name| of_name.starts_with(word)))
+        };
+        let expected: Vec<u32> = (0..table.len()).filter(|row| all_words(*row)).collect();
+        assert_eq!(index.rows_with_words(query), expected, "{query}");
+        assert!(found.hits.iter().all(|hit| all_words(hit.row)), "{query}");
     }
-    let best = index.search(&table, "alder", &|_| true).hits[0].row;
+    let best = index.search(&table, "alder").hits[0].row;
     assert!(best > 25_000, "of names of equal length the more prominent is first: {best}");
-    assert_eq!(index.search(&table, "aster 00001 capital", &|_| true).hits[0].row, 1);
-    assert_eq!(index.search(&table, "asterr 00001", &|_| true).hits[0].row, 1);
+    assert_eq!(index.search(&table, "aster 00001 capital").hits[0].row, 1);
+    assert_eq!(index.search(&table, "asterr 00001").hits[0].row, 1);
 }
 
 #[test]
-fn a_filter_finds_its_rows_among_many() {
-    let table = many_names();
+fn rows_say_how_they_match() {
+    let mut table = firms();
+    table.0.push(("Meta Platforms".to_owned(), "Facebook".to_owned(), 0));
     let index = TextIndex::in_memory(&table).unwrap();
-    for query in ["a", "alder", "alder capital", "aldr capital"] {
-        let passes = |row: u32| row.is_multiple_of(3_000);
-        let found = index.search(&table, query, &passes);
-        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
-        rows.sort_unstable();
-        assert_eq!(rows, (0..10).map(|at| at * 3_000).collect::<Vec<u32>>(), "{query}");
-        assert!(!found.capped, "{query}");
+    for (query, name, class) in [
+        ("sequoia capital", "Sequoia Capital", "exact"),
+        ("Capital, Sequoia Inc.", "Sequoia Capital", "exact"),
+        ("SequoiaCapital", "Sequoia Capital", "exact"),
+        ("★ ★", "★ ★", "exact"),
+        ("a16z", "Andreessen Horowitz", "alias"),
+        ("kpcb", "Kleiner Perkins Caufield & Byers", "alias"),
+        ("face", "Meta Platforms", "prefix"),
+        ("seq cap", "Sequoia Capital", "prefix"),
+        ("bob smith", "Robert Smith", "prefix"),
+        ("kleiner", "Kleiner Perkins Caufield & Byers", "prefix"),
+        ("sequoia captial", "Sequoia Capital", "typo"),
+        ("andresen horowitz", "Andreessen Horowitz", "typo"),
+        ("soft bnak group", "SoftBank Group", "typo"),
+        ("aksel", "Accel Partners", "sound"),
+        ("accel partners london", "Accel Partners", "relaxed"),
+        ("andreessen ventures", "Andreessen Horowitz", "relaxed"),
+    ] {
+        let row = (0..table.len()).find(|row| table.name(*row) == name).unwrap();
+        let found = index.match_classes(&table, query, &[row]);
+        assert_eq!(found.iter().map(|class| class.name()).collect::<Vec<_>>(), [class], "{query}");
+    }
+}
+
+/// Names with the words of other fields.
+struct WithContext(Table, Vec<&'static str>);
+
+impl Names for WithContext {
+    fn len(&self) -> u32 {
+        self.0.len()
+    }
+
+    fn name(&self, row: u32) -> &str {
+        self.0.name(row)
+    }
+
+    fn aliases(&self, row: u32) -> &str {
+        self.0.aliases(row)
+    }
+
+    fn prominence(&self, row: u32) -> u32 {
+        self.0.prominence(row)
+    }
+
+    fn context(&self, row: u32) -> String {
+        self.1[row as usize].to_owned()
+    }
+}
+
+#[test]
+fn words_of_a_record_that_are_not_in_its_name_are_left_out() {
+    let names = Table::of(&["Accel Partners", "Accel India", "Uber", "Taxi Berlin Works", "Kunal Shah", "Kunal Shah"]);
+    let table = WithContext(
+        names,
+        vec!["palo alto london", "bangalore", "ride sharing", "berlin", "freshworks", "cred founder"],
+    );
+    let index = TextIndex::in_memory(&table).unwrap();
+    for (query, row, left_out) in [
+        ("accel partners london", 0, vec!["london"]),
+        ("uber taxi", 2, vec!["taxi"]),
+        ("kunal shah cred", 5, vec!["cred"]),
+        ("kunal shah freshwroks", 4, vec!["freshwroks"]),
+        ("the uber company ride", 2, vec!["the", "company", "ride"]),
+    ] {
+        let found = index.search(&table, query);
+        assert_eq!(
+            (found.hits.first().map(|hit| hit.row), found.left_out),
+            (Some(row), left_out.iter().map(|word| (*word).to_owned()).collect()),
+            "{query}"
+        );
+        assert!(found.is_loose, "{query}");
+    }
+    for query in ["monzo bank", "berlin works", "shah rukh khan bollywood"] {
+        let found = index.search(&table, query);
+        let sure = index.match_classes(&table, query, &found.hits.iter().map(|hit| hit.row).collect::<Vec<_>>());
+        assert!(sure.iter().all(|class| query == "berlin works" || !class.is_sure()), "{query}: {sure:?}");
+    }
+    assert!(index.search(&table, "monzo bank").hits.is_empty());
+}
+
+#[test]
+fn every_word_may_be_a_beginning() {
+    let table = Table::of(&["General Catalyst", "Rocket Internet", "Magic Rock Entertainment", "Gen Works"]);
+    for (query, name) in
+        [("gen catalyst", "General Catalyst"), ("rock inter", "Rocket Internet"), ("gene cata", "General Catalyst")]
+    {
+        assert_eq!(found(&table, query).first().map(String::as_str), Some(name), "{query}");
     }
 }

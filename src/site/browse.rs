@@ -9,7 +9,7 @@ use crate::data::fold::fold;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
 use crate::http::State;
-use crate::site::error_page::{PageError, named};
+use crate::site::error_page::{PageError, named, sentence};
 use crate::site::format;
 use crate::site::link::Link;
 
@@ -63,8 +63,9 @@ pub(crate) struct Browse {
     pub path: &'static str,
     pub q: String,
     pub total: u64,
+    /// What to say about the matches of a search.
+    pub search_notes: Vec<String>,
     /// Whether more rows match the name than are counted.
-    pub capped: bool,
     pub groups: Vec<FacetGroup>,
     pub bounds: Vec<Bound>,
     /// The value of `sort`, its label, and whether it is selected.
@@ -163,7 +164,7 @@ impl Browse {
             path: config.path,
             q: link.text("q").to_owned(),
             total: found.total,
-            capped: found.capped,
+            search_notes: found.notes.iter().map(|note| sentence(&note.detail)).collect(),
             groups: groups(catalog, config, &query, &link),
             bounds: config.bounds.iter().map(bound).collect(),
             sort_options: sort_options(config, &query, link.text("sort")),
@@ -180,8 +181,7 @@ impl Browse {
 
     /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
-        let counted = format::counted(self.total, one, many);
-        if self.capped { format!("best {counted}") } else { counted }
+        format::counted(self.total, one, many)
     }
 }
 

@@ -46,7 +46,8 @@ struct SearchPage {
 struct Found<R> {
     records: Vec<R>,
     total: u64,
-    capped: bool,
+    /// Whether no name surely matches.
+    is_loose: bool,
     all: String,
     /// The name and path of records with a similar name, if there are no results.
     suggestions: Vec<(String, String)>,
@@ -58,7 +59,13 @@ fn found<R: DeserializeOwned>(catalog: &Catalog, table: Table, path: &str, text:
     let records = records(catalog, table, &page.rows)?;
     let all = Link::new(path, Vec::new()).with("q", text).href();
     let suggestions = page.did_you_mean.iter().take(2).map(|row| named(catalog, table, *row)).collect();
-    Ok(Found { records, total: page.total, capped: page.capped, all, suggestions })
+    Ok(Found {
+        records,
+        total: page.total,
+        is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
+        all,
+        suggestions,
+    })
 }
 
 fn search_text(query: &str) -> String {

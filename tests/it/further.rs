@@ -184,7 +184,7 @@ fn the_first_co_investors_of_the_real_data_are_those_of_the_firms_record() {
 }
 
 #[test]
-fn facets_warn_if_a_search_is_capped() {
+fn all_matches_of_a_search_are_counted_and_listed() {
     let folder = copy_as(&bundled_folder(), "2026-11-20.9");
     let place = folder.path().join("firms.csv");
     let mut firms = std::fs::read_to_string(&place).unwrap();
@@ -197,12 +197,10 @@ fn facets_warn_if_a_search_is_capped() {
     let client = server.client(Tier::Enterprise);
     let list = client.get("/api/v3/vcs?q=quillbrook&limit=1").json();
     let facets = client.get("/api/v3/vcs/facets?q=quillbrook&fields=total,country").json();
-    assert_eq!(list["meta"]["warnings"][0]["code"], "total_capped");
-    assert_eq!(facets["meta"]["warnings"], list["meta"]["warnings"]);
-    assert_eq!((&facets["data"]["total"], &list["pagination"]["total"]), (&json!(1_000), &json!(1_000)));
+    assert_eq!((&facets["data"]["total"], &list["pagination"]["total"]), (&json!(1_001), &json!(1_001)));
     let counts = facets["data"]["country"].as_array().unwrap().iter().map(|entry| entry["count"].as_u64().unwrap());
-    assert_eq!(counts.sum::<u64>(), 1_000);
-    for query in ["q=quillbrook&country=DE", "q=stonecrop", "country=DE", ""] {
+    assert_eq!(counts.sum::<u64>(), 1_001);
+    for query in ["q=quillbrook", "q=quillbrook&country=DE", "q=stonecrop", "country=DE", ""] {
         let meta = client.get(&format!("/api/v3/vcs/facets?{query}")).json()["meta"].clone();
         assert!(meta.get("warnings").is_none(), "{query}: {meta}");
     }

@@ -40,6 +40,7 @@ mod rejected;
 mod response_cache;
 mod rest;
 mod schema;
+mod search_sets;
 mod silent_choice;
 mod snapshots;
 mod suggestions;

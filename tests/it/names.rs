@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use venturedex::catalog::Catalog;
+use venturedex::data::Table;
 use venturedex::data::fold::fold;
-use venturedex::data::{Facet, Table};
 use venturedex::search::CLOSE_SCORE;
 
 use crate::harness::{bundled_folder, catalog_of, real_data};
@@ -25,7 +25,7 @@ fn the_exact_name_of_every_record_finds_it_or_another_of_this_name_first() {
         let snapshot = catalog.snapshot();
         for row in 0..snapshot.rows(table) {
             let name = snapshot.name(table, row);
-            let found = catalog.search(table, name, &|_| true);
+            let found = catalog.search(table, name);
             let position = found.hits.iter().position(|hit| hit.row == row);
             let before = &found.hits[..position.unwrap_or_else(|| panic!("{name} is not found"))];
             let aliases = |row: u32| String::from_utf8_lossy(snapshot.record(table, row).whole()).into_owned();
@@ -49,38 +49,30 @@ fn a_query_and_its_folded_form_find_the_same() {
             if folded.is_empty() {
                 continue;
             }
-            let rows = |text: &str| -> HashSet<u32> {
-                catalog.search(table, text, &|_| true).hits.iter().map(|hit| hit.row).collect()
-            };
+            let rows =
+                |text: &str| -> HashSet<u32> { catalog.search(table, text).hits.iter().map(|hit| hit.row).collect() };
             assert_eq!(rows(&query), rows(&folded), "{query}");
         }
     }
 }
 
 #[test]
-fn results_pass_the_filter_and_have_no_duplicates() {
+fn results_are_in_order_and_have_no_duplicates() {
     let catalog = catalog_of(&bundled_folder());
     for table in [Table::Firms, Table::Startups] {
         let snapshot = catalog.snapshot();
         for row in (0..snapshot.rows(table)).step_by(3) {
             let query = mistyped(snapshot.name(table, row), row as usize);
-            let stage = snapshot.facet_rows(table, Facet::Stage, row % 6);
-            let all = catalog.search(table, &query, &|_| true);
-            let some = catalog.search(table, &query, &|row| stage.contains(row));
-            for found in [&all, &some] {
-                let once: HashSet<u32> = found.hits.iter().map(|hit| hit.row).collect();
-                assert_eq!(once.len(), found.hits.len(), "{query}");
-                assert!(found.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "{query}");
-            }
-            assert!(some.hits.iter().all(|hit| stage.contains(hit.row)), "{query}");
-            if stage.contains(row) && all.hits.first().is_some_and(|hit| hit.row == row) {
-                assert_eq!(some.hits.first().map(|hit| hit.row), Some(row), "{query}");
-            }
+            let found = catalog.search(table, &query);
+            let once: HashSet<u32> = found.hits.iter().map(|hit| hit.row).collect();
+            assert_eq!(once.len(), found.hits.len(), "{query}");
+            assert!(found.hits.windows(2).all(|pair| pair[0].score >= pair[1].score), "{query}");
+            assert!(found.did_you_mean.iter().all(|row| !once.contains(row)), "{query}");
         }
     }
 }
 
-/// Of queries derived from names, with and without a filter, the share whose best close match is found. The best match is
+/// Of queries derived from names, the share whose best close match is found. The best match is
 /// determined by scoring every name.
 fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
     let snapshot = catalog.snapshot();
@@ -96,15 +88,13 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
             2 => mistyped(name, number),
             _ => mistyped(&mistyped(name, number), number / 2),
         };
-        let passes = |row: u32| number % 2 == 0 || row % 11 == 3;
-        let rows = (0..snapshot.rows(table)).filter(|row| passes(*row));
-        let best = rows.map(|row| index.explain(&names, &query, row).score).fold(0.0, f32::max);
+        let best = (0..snapshot.rows(table)).map(|row| index.explain(&names, &query, row).score).fold(0.0, f32::max);
         if best >= CLOSE_SCORE {
             close += 1.0;
-            let hits = catalog.search(table, &query, &passes).hits;
+            let hits = catalog.search(table, &query).hits;
             let is_found = hits.first().is_some_and(|hit| hit.score > best - 0.03);
             if !is_found {
-                eprintln!("{query:?}: {best} missed, filter {}", number % 2);
+                eprintln!("{query:?}: {best} missed");
             }
             found += f64::from(u8::from(is_found));
         }
@@ -114,7 +104,7 @@ fn share_found(catalog: &Catalog, table: Table, queries: usize) -> f64 {
 }
 
 #[test]
-fn the_best_close_match_is_found_with_and_without_a_filter() {
+fn the_best_close_match_is_found() {
     let catalog = catalog_of(&bundled_folder());
     for table in [Table::Firms, Table::Startups, Table::People] {
         let share = share_found(&catalog, table, 600);

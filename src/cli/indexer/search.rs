@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
     let catalog: &Catalog = &release.catalog;
     let table = arguments.kind;
     let snapshot = catalog.snapshot();
-    let found = catalog.search(table, &arguments.query, &|_| true);
+    let found = catalog.search(table, &arguments.query);
     let rows: Vec<u32> = match &arguments.slug {
         Some(slug) => match catalog.find(table, slug) {
             Some(row) => vec![row],

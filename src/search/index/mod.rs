@@ -22,6 +22,7 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy, TantivyError};
 
 use crate::data::Names;
+use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::fold::fold;
 use crate::search::index::build::split;
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
@@ -29,7 +30,10 @@ use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
 use crate::search::rank::candidates::{Candidates, SearchStep};
 use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
-use crate::search::rank::{AllScores, BestScore, Explanation, has_initials, prominence_bonus, score_text};
+use crate::search::rank::{
+    AllScores, BestScore, Explanation, MatchClass, MatchStrategy, Relaxation, ScoreSink, has_initials,
+    prominence_bonus, score_text,
+};
 use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
@@ -42,12 +46,18 @@ pub struct TextIndex {
 
 #[derive(Clone, Debug, Default)]
 pub struct SearchResults {
-    /// All matches, best first, without duplicates; at most [`MAX_HITS`].
+    /// The matches, best first, without duplicates; at most [`MAX_HITS`]. If none is sure, a few loose ones.
     pub hits: Vec<Hit>,
-    /// True if there were more matches than were compared or returned.
+    /// False if further rows have all words of the query: [`TextIndex::rows_with_words`].
+    pub is_complete: bool,
+    /// True if there are matches and none is sure.
+    pub is_loose: bool,
+    /// True if more names may be similar than were compared.
     pub capped: bool,
-    /// Rows that may have been intended, best first, if no close match was found.
+    /// Further rows that may have been intended, best first, if no sure match was found.
     pub did_you_mean: Vec<u32>,
+    /// The words of the query that the best match leaves out, if no sure match was found.
+    pub left_out: Vec<String>,
 }
 
 /// A row that matches.
@@ -61,8 +71,20 @@ pub struct Hit {
 /// The number of candidates scored in the second and third step of a search.
 const MAX_DISTANT_CANDIDATES: usize = 300;
 
-/// Maximum number of rows that are suggested if a search has no close match.
+/// Maximum number of rows that are suggested if a search has no sure match.
 const MAX_SUGGESTED: usize = 5;
+
+/// The number of the best matches of which one has to be sure.
+const MAX_CLASSIFIED: usize = 16;
+
+/// The number of candidates of which only a part of the query's words is compared.
+const MAX_RELAXED_CANDIDATES: usize = 300;
+
+/// Maximum number of matches if none is sure.
+const MAX_LOOSE: usize = 20;
+
+/// How much lower than the best score those of the other matches may be if none is sure.
+const LOOSE_RANGE: f32 = 0.15;
 
 impl TextIndex {
     /// Builds an index in memory, for the bundled snapshot.
@@ -109,13 +131,16 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default() })
     }
 
-    /// All matches that pass a filter, best first, at most [`MAX_HITS`]. Deterministic. An empty query has no matches.
-    pub fn search(&self, names: &dyn Names, query: &str, passes: &dyn Fn(u32) -> bool) -> SearchResults {
+    /// The matches of a query, best first. Deterministic. An empty query has no matches.
+    ///
+    /// Filters play no part: they only remove rows from the matches.
+    pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
         let mut query = Query::parse(query, &self.weights);
         self.buffers.with(self.rows, |buffers| {
-            let mut candidates = Candidates::new(&self.terms, passes);
+            let mut candidates = Candidates::new(&self.terms);
             let mut scored = Vec::new();
             let mut capped = false;
+            let mut is_complete = true;
             // A long query takes longer to compare, and fewer names contain all of it.
             let max_near = MAX_HITS / query.words.len().max(1);
             for (step, sufficient, max) in [
@@ -126,7 +151,11 @@ impl TextIndex {
                 if !candidates.gather(&mut query, &self.weights, step, buffers) {
                     continue;
                 }
-                capped |= self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
+                let is_cut = self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
+                match step {
+                    SearchStep::Near => is_complete = buffers.touched.len() < max,
+                    SearchStep::Wide | SearchStep::Far => capped |= is_cut,
+                }
                 let is_sufficient = |best: &Hit| {
                     best.score >= sufficient
                         || (best.score >= CLOSE_SCORE && candidates.is_intended(buffers.marks(best.row)))
@@ -135,18 +164,104 @@ impl TextIndex {
                     break;
                 }
             }
-            let has_close = scored.first().is_some_and(|best| best.score >= CLOSE_SCORE);
+            let has_sure = |scored: &[Hit]| {
+                let class = |hit: &Hit| MatchClass::of_row(&query, texts(names, hit.row));
+                scored.iter().take(MAX_CLASSIFIED).any(|hit| class(hit).is_sure())
+            };
+            let mut is_sure = has_sure(&scored);
+            // A part of a query never matches better than this.
+            if !is_sure && query.words.len() > 1 && scored.first().is_none_or(|best| best.score < SURE_SCORE) {
+                self.relax(names, &query, &mut candidates, buffers, &mut scored);
+                is_sure = has_sure(&scored);
+            }
+            let best = scored.first().filter(|_| !is_sure);
+            let relaxation = best.and_then(|best| Relaxation::of_row(&query, names, best.row, &self.weights));
+            let left_out = relaxation.map(|best| best.left_out).unwrap_or_default();
+            let compared = scored.len();
+            let mut hits = scored;
+            let min_score = match hits.first() {
+                // Only loose matches: the few that are about as likely as the best.
+                Some(best) if !is_sure => (best.score - LOOSE_RANGE).max(MATCH_SCORE),
+                _ => MATCH_SCORE,
+            };
+            let max = if is_sure { MAX_HITS } else { MAX_LOOSE };
+            let matching = hits.iter().take(max).take_while(|hit| hit.score >= min_score).count();
+            let rest = hits.split_off(matching);
             // What is suggested has to be as similar as any other suggestion.
             let is_similar = |row: &u32| texts(names, *row).any(|text| similarity(&query.raw, text).is_some());
-            let distant = scored.iter().filter(|_| !has_close).take(MAX_SUGGESTED).map(|hit| hit.row);
+            let distant = rest.iter().filter(|_| !is_sure).take(MAX_SUGGESTED).map(|hit| hit.row);
             let did_you_mean = distant.filter(is_similar).collect();
-            let compared = scored.len();
-            scored.retain(|hit| hit.score >= MATCH_SCORE);
             // If some of those compared do not match, the less likely candidates would not match either.
-            capped = (capped && scored.len() == compared) || scored.len() > MAX_HITS;
-            scored.truncate(MAX_HITS);
-            SearchResults { hits: scored, capped, did_you_mean }
+            capped &= is_sure && matching == compared;
+            let is_loose = !is_sure && !hits.is_empty();
+            SearchResults { hits, is_complete: is_complete || !is_sure, is_loose, capped, did_you_mean, left_out }
         })
+    }
+
+    /// Adds the rows that match a part of the query, see [`Relaxation`].
+    fn relax(
+        &self,
+        names: &dyn Names,
+        query: &Query,
+        candidates: &mut Candidates<'_>,
+        buffers: &mut SearchBuffers,
+        scored: &mut Vec<Hit>,
+    ) {
+        candidates.gather_parts(query, buffers);
+        let rows = buffers.touched.iter().map(|row| (self.estimate(candidates, *row, buffers.marks(*row)), *row));
+        let mut rows: Vec<(f32, u32)> = rows.collect();
+        if rows.len() > MAX_RELAXED_CANDIDATES {
+            rows.select_nth_unstable_by(MAX_RELAXED_CANDIDATES - 1, |left, right| {
+                right.0.total_cmp(&left.0).then(left.1.cmp(&right.1))
+            });
+            rows.truncate(MAX_RELAXED_CANDIDATES);
+        }
+        for (_, row) in rows {
+            let candidate = Candidate::new(names, row);
+            if buffers.marks(row) & SCORED == 0 {
+                buffers.mark(row, SCORED);
+                let score = self.score(query, &candidate, buffers);
+                scored.push(Hit { row, score });
+            }
+            let Some(relaxation) = Relaxation::of_row(query, names, row, &self.weights) else { continue };
+            let score =
+                MatchStrategy::Relaxed.ceiling() * relaxation.similarity + prominence_bonus(candidate.prominence);
+            if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
+                hit.score = hit.score.max(score);
+            }
+        }
+        sort(scored);
+    }
+
+    /// The rows with all words of a query, of which the last may be incomplete; ascending. A search that is not complete
+    /// finds some of them.
+    pub fn rows_with_words(&self, query: &str) -> Vec<u32> {
+        let query = Query::parse(query, &self.weights);
+        let dictionary = &self.terms.lookups.dictionary;
+        let mut common: Option<Vec<u64>> = None;
+        for (index, word) in query.words.iter().enumerate() {
+            let mut bits = vec![0_u64; bit_words(self.rows)];
+            let mut set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);
+            let words = match query.is_typing(index) {
+                true => dictionary.with_prefix(&word.text),
+                false => dictionary.get(&word.text).map_or(0..0, |found| found..found + 1),
+            };
+            self.terms.each_rare_row(&words, |row, _| set(row));
+            for word in self.terms.rows.common_in(&words) {
+                self.terms.each_row(word, u32::MAX, |row, _| set(row));
+            }
+            match &mut common {
+                Some(common) => common.iter_mut().zip(&bits).for_each(|(common, bits)| *common &= bits),
+                None => common = Some(bits),
+            }
+        }
+        RowSet::Dense(&common.unwrap_or_default()).iter().collect()
+    }
+
+    /// How rows match a query.
+    pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
+        let query = Query::parse(query, &self.weights);
+        rows.iter().map(|row| MatchClass::of_row(&query, texts(names, *row))).collect()
     }
 
     /// The rows with a name of which a folded text has the initials: of all words, or of those that are not connecting
@@ -163,16 +278,24 @@ impl TextIndex {
     /// The parts of a row's score for a query, whether it is a match or not.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = Query::parse(query, &self.weights);
+        let class = MatchClass::of_row(&query, texts(names, row));
+        let relaxation = match class.is_sure() {
+            true => None,
+            false => Relaxation::of_row(&query, names, row, &self.weights),
+        };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {
                 let mut scores = AllScores::default();
                 score_text(&query, text, &self.weights, buffers, &mut scores);
+                if let Some(relaxation) = &relaxation {
+                    scores.add(MatchStrategy::Relaxed, relaxation.similarity);
+                }
                 (text, scores)
             });
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
         let (text, scores) = best.expect("a row has a name");
-        scores.explain(text, prominence_bonus(names.prominence(row)))
+        scores.explain(text, class, prominence_bonus(names.prominence(row)))
     }
 
     /// Scores those candidates that are not scored yet, at most `max`, and sorts all; true if there were more.
@@ -212,7 +335,7 @@ impl TextIndex {
                 }
             }
         }
-        scored.sort_unstable_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
+        sort(scored);
         is_capped
     }
 
@@ -232,6 +355,11 @@ impl TextIndex {
         }
         if best.0 > 0.0 { best.0 + prominence_bonus(candidate.prominence) } else { 0.0 }
     }
+}
+
+/// Sorts hits, best first; equal ones in the order of the table.
+fn sort(hits: &mut [Hit]) {
+    hits.sort_unstable_by(|left, right| right.score.total_cmp(&left.score).then(left.row.cmp(&right.row)));
 }
 
 /// The number of candidates read before they are scored.

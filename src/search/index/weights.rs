@@ -48,6 +48,11 @@ impl Weights {
         )
     }
 
+    /// Whether a folded word says nothing about a name: a legal form, an article or a connecting word.
+    pub(crate) fn is_stop_word(word: &str) -> bool {
+        STOP_WORDS.split_ascii_whitespace().any(|stop_word| stop_word == word)
+    }
+
     /// The weight of a folded word, from 0.2 to 1.
     pub(crate) fn of(&self, word: &str) -> f32 {
         self.common.get(word).copied().unwrap_or(1.0)

@@ -45,6 +45,12 @@ pub(crate) struct Expansion {
 /// The minimum length of a prefix that is looked up if the query has other words.
 const MIN_PREFIX: usize = 3;
 
+/// The maximum number of words that a part of a name may begin.
+const MAX_BEGUN: usize = 64;
+
+/// The maximum number of rows of a common word that are read if they match a part of the query.
+const MAX_FIRST_ROWS: usize = 500;
+
 /// The maximum number of common words that a word may be a typo of.
 const MAX_TYPO_OF: usize = 3;
 
@@ -92,14 +98,17 @@ impl Expansion {
         self.new.dedup();
     }
 
-    /// Second step: words that sound alike, prefixes with a typo, joined or split words.
+    /// Second step: words that it begins, words that sound alike, prefixes with a typo, joined or split words.
     pub(crate) fn widen(&mut self, query: &Query, terms: &TermIndex, steps: &mut u32) {
-        if self.is_common {
-            return;
-        }
         let dictionary = &terms.lookups.dictionary;
         let word = &query.words[self.index];
         let length = word.text.len();
+        if length >= MIN_PREFIX && !query.is_typing(self.index) {
+            self.new_ranges.push(dictionary.with_prefix(&word.text));
+        }
+        if self.is_common {
+            return;
+        }
         let mut near = Vec::new();
         if word.phonetic_key.len() > 1 && length > 3 {
             near.extend(terms.lookups.phonetic.get(&word.phonetic_key).iter().copied().filter(|found| {
@@ -252,6 +261,17 @@ impl Expansion {
         terms.each_rare_row(&self.hints, |row, _| found(row));
         for word in terms.rows.common_in(&self.hints) {
             terms.rows.first_rows(word).iter().for_each(|row| found(*row));
+        }
+    }
+
+    /// Calls `found` with rows of the words found: all of a rare word, of a common one those whose names begin with it.
+    pub(crate) fn each_row_of_part(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
+        let begun = self.known_ranges.iter().filter(|range| range.len() <= MAX_BEGUN).flat_map(|range| range.clone());
+        for word in self.known.iter().copied().chain(begun) {
+            match terms.rows.is_common(word) {
+                true => terms.rows.first_rows(word).iter().take(MAX_FIRST_ROWS).for_each(|row| found(*row)),
+                false => terms.each_row(word, u32::MAX, |row, _| found(row)),
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::search::MAX_HITS;
-use crate::search::index::{TermIndex, Weights, raw_term};
+use crate::search::index::{GENERIC, TermIndex, Weights, raw_term};
 use crate::search::query::Query;
 use crate::search::query::expansion::Expansion;
 use crate::search::rank::search_buffers::{BEGINS, EXACT, HINTED, KEEP, SearchBuffers, WORDS};
@@ -46,7 +46,6 @@ const MAX_TOUCHED_UNKNOWN: usize = 4_000;
 
 pub(crate) struct Candidates<'a> {
     terms: &'a TermIndex,
-    passes: &'a dyn Fn(u32) -> bool,
     expansions: Vec<Expansion>,
     /// The weight of each set of words.
     weights: Vec<f32>,
@@ -63,10 +62,9 @@ pub(crate) struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
-    pub(crate) fn new(terms: &'a TermIndex, passes: &'a dyn Fn(u32) -> bool) -> Self {
+    pub(crate) fn new(terms: &'a TermIndex) -> Self {
         Self {
             terms,
-            passes,
             expansions: Vec::new(),
             weights: Vec::new(),
             are_marked: false,
@@ -88,7 +86,7 @@ impl<'a> Candidates<'a> {
         if query.joined.is_empty() {
             let term = raw_term(&query.raw);
             if !term.is_empty() {
-                self.terms.each_raw_row(&term, |row| buffers.touch(row, KEEP, self.passes));
+                self.terms.each_raw_row(&term, |row| buffers.touch(row, KEEP));
             }
             return true;
         }
@@ -143,14 +141,34 @@ impl<'a> Candidates<'a> {
         }
     }
 
+    /// Touches rows that may match a part of the query of several words: those with a distinctive word of it, and those of
+    /// which some successive words are the full name. Common words are read only as far as names begin with them.
+    pub(crate) fn gather_parts(&mut self, query: &Query, buffers: &mut SearchBuffers) {
+        let Self { terms, expansions, .. } = self;
+        for (expansion, word) in expansions.iter().zip(&query.words) {
+            if word.weight >= GENERIC && word.text.len() > 1 {
+                expansion.each_row_of_part(terms, |row| buffers.touch(row, expansion.mark));
+            }
+        }
+        for start in 0..query.words.len() {
+            let mut joined = query.words[start].text.clone();
+            for word in &query.words[start + 1..] {
+                joined.push_str(&word.text);
+                for row in terms.lookups.full_names.get(&joined) {
+                    buffers.touch(*row, KEEP);
+                }
+            }
+        }
+    }
+
     /// Touches the rows with this full name or acronym.
     fn gather_full_names(&self, query: &Query, buffers: &mut SearchBuffers) {
         for row in self.terms.lookups.full_names.get(&query.joined) {
-            buffers.touch(*row, KEEP, self.passes);
+            buffers.touch(*row, KEEP);
         }
         if query.may_be_acronym() {
             for row in self.terms.lookups.acronyms.get(&query.joined) {
-                buffers.touch(*row, KEEP, self.passes);
+                buffers.touch(*row, KEEP);
             }
         }
     }
@@ -175,18 +193,18 @@ impl<'a> Candidates<'a> {
 
     /// Reads the rows of those words of a query that few rows contain.
     fn read_rare(&mut self, buffers: &mut SearchBuffers) {
-        let Self { terms, passes, expansions, budget, .. } = self;
+        let Self { terms, expansions, budget, .. } = self;
         for expansion in expansions.iter_mut().filter(|expansion| !expansion.optional) {
             if expansion.row_count(terms) <= MANY {
                 let mark = expansion.mark;
-                expansion.each_new_row(terms, budget, |row, exact| buffers.touch(row, mark | exact, *passes));
+                expansion.each_new_row(terms, budget, |row, exact| buffers.touch(row, mark | exact));
             }
         }
     }
 
     /// Reads the rows of a query of several words.
     fn read(&mut self, max: usize, buffers: &mut SearchBuffers) {
-        let Self { terms, passes, expansions, budget, .. } = self;
+        let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");
         let mut order: Vec<(u32, &mut Expansion)> = expansions
             .iter_mut()
@@ -205,7 +223,7 @@ impl<'a> Candidates<'a> {
             let full = buffers.touched.len() + max;
             let mut found = |row, exact| {
                 if buffers.touched.len() < full && buffers.has_bit(row) {
-                    buffers.touch(row, marks | exact, *passes);
+                    buffers.touch(row, marks | exact);
                 }
             };
             second.each_known_among(terms, &rows, budget, &mut found);
@@ -223,7 +241,7 @@ impl<'a> Candidates<'a> {
                 let mark = expansion.mark;
                 expansion.each_new_row(terms, budget, |row, exact| {
                     if buffers.touched.len() < full {
-                        buffers.touch(row, mark | exact, *passes);
+                        buffers.touch(row, mark | exact);
                     }
                 });
             }
@@ -255,24 +273,24 @@ impl<'a> Candidates<'a> {
     /// Reads the rows of a query of one word: those whose names begin with it, and the others if these are too few.
     fn read_single(&mut self, step: SearchStep, buffers: &mut SearchBuffers) {
         let Some(expansion) = self.expansions.first() else { return };
-        let (mark, terms, passes) = (expansion.mark, self.terms, self.passes);
+        let (mark, terms) = (expansion.mark, self.terms);
         let exact = if step == SearchStep::Near { EXACT } else { 0 };
         for range in &expansion.new_ranges {
             if terms.rows.estimate(range) > TOO_MANY {
                 self.read_highest_ranked(range, mark | exact, buffers);
             } else {
-                terms.each_first_row(range, |row| buffers.touch(row, mark | exact | BEGINS, passes));
+                terms.each_first_row(range, |row| buffers.touch(row, mark | exact | BEGINS));
             }
         }
         for word in &expansion.new {
             if !terms.rows.is_common(*word) {
-                terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark, passes));
+                terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark));
             }
         }
         for word in &expansion.typo_of {
             for row in terms.rows.first_rows(*word) {
                 if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(*row, mark, passes);
+                    buffers.touch(*row, mark);
                 }
             }
         }
@@ -282,7 +300,7 @@ impl<'a> Candidates<'a> {
         for range in &expansion.new_ranges {
             terms.each_rare_row(range, |row, is_first| {
                 if !is_first && buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact, passes);
+                    buffers.touch(row, mark | exact);
                 }
             });
         }
@@ -295,7 +313,7 @@ impl<'a> Candidates<'a> {
             }
             terms.each_row(word, self.budget, |row, _| {
                 if buffers.touched.len() < MAX_TOUCHED_SINGLE {
-                    buffers.touch(row, mark | exact, passes);
+                    buffers.touch(row, mark | exact);
                 }
             });
             self.budget = self.budget.saturating_sub(terms.rows.count(word));
@@ -304,13 +322,11 @@ impl<'a> Candidates<'a> {
 
     /// Touches those rows with the highest static rank whose names begin with a word in a range, enough for all hits.
     fn read_highest_ranked(&self, words: &Range<u32>, marks: u16, buffers: &mut SearchBuffers) {
-        let (terms, passes) = (self.terms, self.passes);
+        let terms = self.terms;
         let static_rank = |row: u32| terms.lookups.static_ranks[row as usize];
         let mut rows_by_rank = [0_usize; 256];
         terms.each_first_row(words, |row| {
-            if passes(row) {
-                rows_by_rank[usize::from(static_rank(row))] += 1;
-            }
+            rows_by_rank[usize::from(static_rank(row))] += 1;
         });
         let mut rows = 0;
         let min_rank = (0..=u8::MAX).rev().find(|rank| {
@@ -320,8 +336,8 @@ impl<'a> Candidates<'a> {
         let min_rank = min_rank.unwrap_or(0);
         let mut rest = MAX_TOUCHED_SINGLE;
         terms.each_first_row(words, |row| {
-            if static_rank(row) >= min_rank && rest > 0 && passes(row) {
-                buffers.touch(row, marks | BEGINS, passes);
+            if static_rank(row) >= min_rank && rest > 0 {
+                buffers.touch(row, marks | BEGINS);
                 rest -= 1;
             }
         });

@@ -1,8 +1,9 @@
 use serde::Serialize;
 
 use crate::data::field::model;
+use crate::data::vocabulary::Vocabulary;
 use crate::search::MATCH_SCORE;
-use crate::search::rank::{MatchStrategy, ScoreSink};
+use crate::search::rank::{MatchClass, MatchStrategy, ScoreSink};
 
 model! {
     /// Why a record matches a search: the parts of its score.
@@ -12,6 +13,9 @@ model! {
         pub score: f32,
         /// Whether the score is high enough for a match.
         pub matches: bool,
+        /// How it matches.
+        #[serde(rename = "match")]
+        pub match_class: &'static str [named("match"), one_of("MatchClass")],
         /// The name or alias that matched best.
         pub text: String,
         /// The strategy that matched best.
@@ -27,7 +31,8 @@ model! {
     /// How well a name matches by one strategy.
     #[derive(Clone, Copy, Debug, Serialize)]
     pub struct ScorePart as "ExplanationPart" {
-        /// The strategy: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym` or `raw`.
+        /// The strategy: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym`, `raw` or
+        /// `relaxed` (words left out).
         #[serde(rename = "way")]
         pub strategy: &'static str [named("way")],
         /// The score of a perfect match by this strategy.
@@ -50,11 +55,12 @@ impl AllScores {
         self.0.first().map_or(0.0, |part| part.points)
     }
 
-    pub(crate) fn explain(self, text: &str, prominence_bonus: f32) -> Explanation {
+    pub(crate) fn explain(self, text: &str, match_class: MatchClass, prominence_bonus: f32) -> Explanation {
         let score = self.points() + prominence_bonus;
         Explanation {
             score,
             matches: self.points() > 0.0 && score >= MATCH_SCORE,
+            match_class: match_class.name(),
             text: text.to_owned(),
             strategy: self.0.first().map_or("nothing", |part| part.strategy),
             parts: self.0,

@@ -6,10 +6,14 @@
 
 pub(crate) mod candidates;
 mod explain;
+mod match_class;
+mod relaxation;
 pub(crate) mod search_buffers;
 
 pub(crate) use explain::AllScores;
 pub use explain::{Explanation, ScorePart};
+pub use match_class::MatchClass;
+pub(crate) use relaxation::Relaxation;
 
 use crate::data::fold::fold_into;
 use crate::search::index::{GENERIC, Weights};
@@ -42,6 +46,8 @@ pub(crate) enum MatchStrategy {
     Sound,
     /// The query consists of the first letters of the name's words.
     Acronym,
+    /// Words of the query are left out.
+    Relaxed,
 }
 
 impl MatchStrategy {
@@ -58,6 +64,7 @@ impl MatchStrategy {
             Self::Sound => ("sound", 0.9),
             Self::NearPrefix => ("near_prefix", 0.86),
             Self::Acronym => ("acronym", 0.8),
+            Self::Relaxed => ("relaxed", 0.88),
         }
     }
 
@@ -168,7 +175,14 @@ fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut Strin
         other.clear();
         other.extend(words.iter().filter(|(_, weight)| *weight >= GENERIC).map(|(word, _)| *word));
         if !other.is_empty() {
-            scores.add(MatchStrategy::Core, similarity(core.distance(other).full, core.len(), other.len()));
+            let similarity = similarity(core.distance(other).full, core.len(), other.len());
+            // `Vision Fund` means no other company named Vision.
+            let lacks = query.words.iter().any(|word| {
+                word.weight < GENERIC
+                    && !Weights::is_stop_word(&word.text)
+                    && words.iter().all(|(text, _)| !text.starts_with(&word.text))
+            });
+            scores.add(MatchStrategy::Core, if lacks { similarity * 0.95 } else { similarity });
         }
     }
     scores.add(MatchStrategy::Words, words_similarity(query, words));

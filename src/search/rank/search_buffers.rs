@@ -14,8 +14,6 @@ pub(crate) const KEEP: u16 = 1 << 12;
 pub(crate) const BEGINS: u16 = 1 << 13;
 /// The row is scored.
 pub(crate) const SCORED: u16 = 1 << 14;
-/// The row does not pass the filter.
-const EXCLUDED: u16 = 1 << 15;
 
 #[derive(Debug, Default)]
 pub(crate) struct SearchBuffers {
@@ -23,7 +21,7 @@ pub(crate) struct SearchBuffers {
     seen: Vec<(u32, u16)>,
     /// The number of this search.
     search: u32,
-    /// The rows touched in this search that pass the filter, in the order of their first touch.
+    /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
     /// The folded text of a candidate.
     pub folded: String,
@@ -53,17 +51,15 @@ impl SearchBuffers {
         self.search += 1;
     }
 
-    /// Adds marks to a row and touches it if it passes the filter, which is checked once.
-    pub(crate) fn touch(&mut self, row: u32, marks: u16, passes: &dyn Fn(u32) -> bool) {
+    /// Adds marks to a row and touches it.
+    pub(crate) fn touch(&mut self, row: u32, marks: u16) {
         let seen = &mut self.seen[row as usize];
         if seen.0 == self.search {
             seen.1 |= marks;
-        } else if passes(row) {
+        } else {
             *seen = (self.search, marks);
             self.touched.push(row);
             self.are_bits_touched = false;
-        } else {
-            *seen = (self.search, EXCLUDED);
         }
     }
 

@@ -1,0 +1,139 @@
+//! How a name matches a query, in terms that a client can act on.
+
+use crate::data::fold::fold;
+use crate::data::vocabulary::{Vocabulary, vocabulary};
+use crate::search::index::Weights;
+use crate::search::query::phonetic::phonetic_key;
+use crate::search::query::{Query, QueryWord};
+use crate::search::rank::{has_initials, similarity};
+
+vocabulary! {
+    /// How a name matches a query, the surest first. All but the last are sure: each word of the query is in the name.
+    MatchClass, "match", {
+        /// The name itself, apart from letter case, accents, punctuation, spaces, the order of words, and legal forms.
+        Exact = "exact",
+        /// Another name of the record, or the initials of one.
+        Alias = "alias",
+        /// Each word of the query is a word of the name or begins one, or is another form of it (`Bob` for `Robert`).
+        Prefix = "prefix",
+        /// The same with typos: one edit in a word of three letters or more, two in one of eight or more.
+        Typo = "typo",
+        /// The same with words that are spelled as they sound.
+        Sound = "sound",
+        /// Not sure: words of the query are left out, or the name is only similar.
+        Relaxed = "relaxed",
+    }
+}
+
+impl MatchClass {
+    pub fn is_sure(self) -> bool {
+        self != Self::Relaxed
+    }
+
+    /// The class of a row, of which the name comes first and then its aliases.
+    pub(crate) fn of_row<'t>(query: &Query, texts: impl Iterator<Item = &'t str>) -> Self {
+        let class = |(index, text): (usize, &str)| match Self::of_text(query, text) {
+            Self::Exact if index > 0 => Self::Alias,
+            class => class,
+        };
+        texts.enumerate().map(class).min().unwrap_or(Self::Relaxed)
+    }
+
+    fn of_text(query: &Query, text: &str) -> Self {
+        let folded = fold(text);
+        if folded.is_empty() || query.joined.is_empty() {
+            return match text.trim() == query.raw {
+                true => Self::Exact,
+                false if text.contains(&query.raw) => Self::Prefix,
+                false => Self::Relaxed,
+            };
+        }
+        let joined = folded.replace(' ', "");
+        let words = main_words(folded.split(' '));
+        let query_words = main_words(query.words.iter().map(|word| word.text.as_str()));
+        if joined == query.joined || words.concat() == query_words.concat() || is_same(&words, &query_words) {
+            return Self::Exact;
+        }
+        if query.may_be_acronym() && has_initials(&folded, &query.joined) {
+            return Self::Alias;
+        }
+        if joined.starts_with(&query.joined) {
+            return Self::Prefix;
+        }
+        let by_words = of_words(query, &folded);
+        if by_words <= Self::Typo {
+            return by_words;
+        }
+        let distance = query.joined_pattern.distance(&joined).full;
+        if distance <= max_edits(query.joined.len()) {
+            return Self::Typo;
+        }
+        match query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key {
+            true => Self::Sound,
+            false => by_words,
+        }
+    }
+}
+
+/// The words but for legal forms and connecting words, unless there are no others.
+fn main_words<'t>(words: impl Iterator<Item = &'t str> + Clone) -> Vec<&'t str> {
+    let main: Vec<&str> = words.clone().filter(|word| !Weights::is_stop_word(word)).collect();
+    if main.is_empty() { words.collect() } else { main }
+}
+
+/// Whether two names have the same words.
+fn is_same(left: &[&str], right: &[&str]) -> bool {
+    let (mut left, mut right) = (left.to_vec(), right.to_vec());
+    left.sort_unstable();
+    right.sort_unstable();
+    left == right
+}
+
+/// The class by words: that of the least sure one. More words have to be found than initials stand for.
+fn of_words(query: &Query, folded: &str) -> MatchClass {
+    let mut words: Vec<Option<&str>> = folded.split(' ').map(Some).collect();
+    let mut class = MatchClass::Prefix;
+    let mut more_words = 0_i32;
+    for (index, word) in query.words.iter().enumerate() {
+        let classes = words.iter().enumerate().filter_map(|(position, text)| {
+            Some((of_word(word, (*text)?, query.is_typing(index))?, text.map(str::len), position))
+        });
+        match classes.min() {
+            Some((of_word, _, position)) => {
+                class = class.max(of_word);
+                let is_initial = words[position].is_some_and(|text| text.len() == 1 && word.text.len() > 1);
+                more_words += if is_initial { -1 } else { 1 };
+                words[position] = None;
+            }
+            None if Weights::is_stop_word(&word.text) => {}
+            None => return MatchClass::Relaxed,
+        }
+    }
+    if more_words > 0 { class } else { MatchClass::Relaxed }
+}
+
+/// How a word of a query matches a word of a name; `None`: it does not.
+pub(crate) fn of_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<MatchClass> {
+    let is_initial = text.len() == 1 && word.text.starts_with(text);
+    if text.starts_with(&word.text) || is_initial || word.nicknames.contains(&text) {
+        return Some(MatchClass::Prefix);
+    }
+    let distance = word.pattern.distance(text);
+    let max = max_edits(word.text.len());
+    if distance.full <= max || (is_typing && word.text.len() > 3 && distance.prefix <= max) {
+        return Some(MatchClass::Typo);
+    }
+    // The key is coarse: `season` has that of `Shen`.
+    let is_similar = || similarity(distance.full, word.pattern.len(), text.len()) >= 0.4;
+    let sounds_alike = word.phonetic_key.len() > 1 && phonetic_key(text) == word.phonetic_key;
+    (sounds_alike && word.text.len() > 3 && is_similar()).then_some(MatchClass::Sound)
+}
+
+/// The edits of a sure match.
+fn max_edits(length: usize) -> u32 {
+    match length {
+        0..=2 => 0,
+        3..=7 => 1,
+        _ => 2,
+    }
+}

@@ -1,0 +1,123 @@
+//! Matches of a part of a query: words that are not in the name are left out.
+//!
+//! A person who searches for `accel london` or `kunal shah cred` adds what they know. Such words count if they are in the
+//! record, as its city, country, sectors, organization or title; other words count against the record. A name matches
+//! only if the query has nearly all of it, and one of its distinctive words: `monzo bank` is no other bank.
+
+use crate::data::Names;
+use crate::data::fold::fold;
+use crate::search::index::{GENERIC, Weights, texts};
+use crate::search::query::{Query, QueryWord};
+use crate::search::rank::match_class::of_word;
+use crate::search::rank::{MAX_NAME_WORDS, MatchClass, similarity};
+
+/// The share of a name's weight that the query must have.
+const MIN_OF_NAME: f32 = 0.7;
+/// The share of the query's weight that the record must have.
+const MIN_OF_QUERY: f32 = 0.4;
+/// What a word counts that is in the record, but not in its name.
+const EXPLAINED: f32 = 0.9;
+
+pub(crate) struct Relaxation {
+    /// From 0 to 1, where all words that are left out are in the record.
+    pub similarity: f32,
+    /// The words that are not in the name.
+    pub left_out: Vec<String>,
+}
+
+/// What a name has of a query.
+struct Part {
+    /// The share of the name's weight that the query has.
+    of_name: f32,
+    /// The weight of the query's words that the name has.
+    weight: f32,
+    /// A bit for each of them.
+    words: u32,
+}
+
+impl Relaxation {
+    /// `None` if the row does not match even so.
+    pub(crate) fn of_row(query: &Query, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
+        let parts = texts(names, row).filter_map(|text| Part::of(query, &fold(text), weights));
+        let part =
+            parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
+        let mut left_out = Vec::new();
+        let (mut counted, mut all) = (part.weight, 0.0);
+        let context = names.context(row);
+        for (index, word) in query.words.iter().enumerate() {
+            let weight = if Weights::is_stop_word(&word.text) { 0.0 } else { word.weight };
+            all += weight;
+            if part.words & (1 << index) == 0 {
+                left_out.push(word.text.clone());
+                let is_typing = query.is_typing(index);
+                if weight > 0.0 && context.split(' ').any(|text| is_explained(word, text, is_typing)) {
+                    counted += EXPLAINED * weight;
+                }
+            }
+        }
+        let of_query = if all > 0.0 { (counted / all).min(1.0) } else { 0.0 };
+        (of_query >= MIN_OF_QUERY && !left_out.is_empty())
+            .then_some(Self { similarity: part.of_name * (0.5 + 0.5 * of_query), left_out })
+    }
+}
+
+/// What a word counts in a name: generic ones little, legal forms nothing.
+fn weight_in_name(word: &str, weights: &Weights) -> f32 {
+    match weights.of(word) {
+        _ if Weights::is_stop_word(word) => 0.0,
+        weight if weight < GENERIC => weight * 0.4,
+        weight => weight,
+    }
+}
+
+/// Whether a word of a record's other fields is one of the query.
+fn is_explained(word: &QueryWord, text: &str, is_typing: bool) -> bool {
+    word.text == text
+        || (is_typing && word.text.len() > 2 && text.starts_with(&word.text))
+        || (word.text.len() > 4 && word.pattern.distance(text).full <= 1)
+}
+
+impl Part {
+    /// `None` if the query lacks too much of the name.
+    fn of(query: &Query, folded: &str, weights: &Weights) -> Option<Self> {
+        let mut words = [("", 0.0); MAX_NAME_WORDS];
+        let mut count = 0;
+        for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
+            *slot = (word, weight_in_name(word, weights));
+            count += 1;
+        }
+        let words = &words[..count];
+        let (mut taken, mut found) = (0_u32, 0_u32);
+        let (mut weight, mut of_name, mut distinctive) = (0.0, 0.0, 0.0_f32);
+        for (index, word) in query.words.iter().enumerate() {
+            let is_typing = query.is_typing(index);
+            let free = words.iter().enumerate().filter(|(position, _)| taken & (1 << position) == 0);
+            let alike = free.filter_map(|(position, (text, weight))| {
+                let class = of_word(word, text, is_typing)?;
+                let is_whole = class == MatchClass::Prefix && word.text.len() >= text.len();
+                let similarity = match class {
+                    MatchClass::Prefix if is_whole || word.nicknames.contains(text) => 1.0,
+                    MatchClass::Prefix => 0.7 + 0.2 * similarity(0, word.pattern.len(), text.len()),
+                    _ => similarity(word.pattern.distance(text).full, word.pattern.len(), text.len()),
+                };
+                Some((similarity, position, *weight))
+            });
+            let Some((similarity, position, of_word)) = alike.max_by(|left, right| left.0.total_cmp(&right.0)) else {
+                continue;
+            };
+            taken |= 1 << position;
+            found |= 1 << index;
+            weight += if Weights::is_stop_word(&word.text) { 0.0 } else { word.weight * similarity };
+            of_name += of_word * similarity;
+            distinctive += match word.weight {
+                _ if word.text.len() < 2 => 0.0,
+                weight if weight >= GENERIC => 1.0,
+                weight => weight,
+            };
+        }
+        let name_weight: f32 = words.iter().map(|(_, weight)| weight).sum();
+        let of_name = if name_weight > 0.0 { of_name / name_weight } else { 0.0 };
+        // One distinctive word, or several that are less so: given names and surnames.
+        (distinctive >= 1.0 && of_name >= MIN_OF_NAME).then_some(Self { of_name, weight, words: found })
+    }
+}
