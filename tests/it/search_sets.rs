@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use venturedex::catalog::{AggregateOptions, Catalog, Filter, ListPosition, Order, Query, Resource};
+use venturedex::data::fold::fold;
 use venturedex::data::{Direction, Facet, Table};
 
 use crate::harness::{bundled_folder, catalog_of, real_data};
@@ -122,4 +123,59 @@ fn a_filter_only_removes_rows_from_a_search_of_the_real_data() {
         .map(|row| snapshot.name(Table::Firms, row))
         .collect();
     assert!(missing.is_empty() && rows.len() > 1_000, "{} found, missing: {missing:?}", rows.len());
+}
+
+/// Ordinary words to make names of.
+const WORDS: &str = "amber anchor apple arrow autumn badge bakery balcony banjo barrel basket beacon bicycle blanket bottle \
+    branch bridge bronze brush bucket button cabin candle canyon carpet castle cellar chapel cherry chimney clover \
+    cobbler comet copper cotton cradle crystal curtain dagger desert dolphin donkey drawer eagle ember engine falcon \
+    farmer feather fiddle forest fountain galaxy garden garlic ginger glacier goblet granite hammer harbor harvest \
+    hazel helmet hollow honey horizon island ivory jacket jasmine jungle kettle kitchen ladder lantern lemon lily \
+    linen lobster magnet maple marble meadow melon mirror mitten monsoon mustard needle nutmeg oasis olive orchard \
+    otter oyster paddle palace parrot pebble pepper pillow pirate planet pocket puzzle quartz rabbit ribbon river \
+    rocket saddle salmon scarlet shadow shelter silver sparrow spiral stable summer sunset temple thimble thunder \
+    timber trumpet tulip tunnel turtle valley velvet violin walnut whistle willow window winter wizard yellow";
+
+/// The share of names that are not in the data of which a search surely finds another.
+fn share_of_wrong_names(catalog: &Catalog) -> f64 {
+    let words: Vec<&str> = WORDS.split_whitespace().collect();
+    let endings = ["", "capital", "ventures", "labs", "health", "bank", "partners", "systems"];
+    let mut random = 0x5eed_u64;
+    let mut below = |end: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % end
+    };
+    let (mut wrong, mut count) = (0, 0);
+    while count < 300 {
+        let (_, table) = TABLES[count % 3];
+        let ending = if table == Table::People { "" } else { endings[below(endings.len())] };
+        let name = format!("{} {} {ending}", words[below(words.len())], words[below(words.len())]).trim().to_owned();
+        let snapshot = catalog.snapshot();
+        if (0..snapshot.rows(table)).any(|row| fold(snapshot.name(table, row)).contains(&name)) {
+            continue;
+        }
+        count += 1;
+        let rows: Vec<u32> = catalog.search(table, &name).hits.iter().map(|hit| hit.row).collect();
+        let sure: Vec<&str> = catalog
+            .match_classes(table, &name, &rows)
+            .into_iter()
+            .zip(&rows)
+            .filter(|(class, _)| class.is_sure())
+            .map(|(_, row)| snapshot.name(table, *row))
+            .collect();
+        if !sure.is_empty() {
+            eprintln!("{name}: {sure:?}");
+            wrong += 1;
+        }
+    }
+    f64::from(wrong) / count as f64
+}
+
+#[test]
+fn a_name_that_is_not_in_the_data_surely_matches_no_other() {
+    let share = share_of_wrong_names(&catalog_of(&bundled_folder()));
+    assert!(share <= 0.03, "{share}");
+    let Some(folder) = real_data() else { return };
+    let share = share_of_wrong_names(&catalog_of(&folder));
+    assert!(share <= 0.03, "{share}");
 }
