@@ -140,12 +140,10 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
 /// The parts of the scores of rows that match a search.
 fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedRow> {
     let Request::List(query) = request else { return Vec::new() };
-    let Some((text, index)) = query.text.as_deref().zip(catalog.text_index(query.table)) else { return Vec::new() };
-    let snapshot = catalog.snapshot();
-    let names = snapshot.names(query.table);
-    let explained = rows.iter().map(|row| ExplainedRow {
-        slug: snapshot.slug(query.table, *row).to_owned(),
-        explanation: index.explain(&names, text, *row),
+    let Some(text) = &query.text else { return Vec::new() };
+    let explained = rows.iter().filter_map(|row| {
+        let slug = catalog.snapshot().slug(query.table, *row).to_owned();
+        Some(ExplainedRow { slug, explanation: catalog.explain(query.table, text, *row)? })
     });
     explained.collect()
 }

@@ -3,6 +3,7 @@
 //! A [`Catalog`] is one open release: its snapshot and the text indexes over its names. It is immutable; a new release is a
 //! new catalog.
 
+mod address;
 pub mod aggregate;
 pub mod amounts;
 pub mod bundled;
@@ -58,11 +59,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use once_cell::sync::OnceCell;
 
+use crate::catalog::address::Address;
 use crate::catalog::round_years::RoundYears;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
-use crate::search::{Candidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
+use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
 /// Maximum number of values of a [`Cache`] of numbers.
 const MAX_CACHED: usize = 4_096;
@@ -172,20 +174,40 @@ impl Catalog {
         texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
-    /// The rows whose names match `text`, best first. If it is not complete, further rows match:
-    /// [`Catalog::all_matches`].
+    /// The rows that match `text`, best first: by their names, or by their websites if it is an address. Of very
+    /// many, the further ones: [`Catalog::all_matches`].
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
+        match self.address(table, text) {
+            Some(address) => self.search_address(table, &address),
+            None => self.search_names(table, text),
+        }
+    }
+
+    /// The parts of a row's score for a search text, whether it is a match or not; `None` if the table has no names.
+    pub fn explain(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
+        match self.address(table, text) {
+            Some(address) => self.explain_address(table, &address, row),
+            None => self.explain_name(table, text, row),
+        }
+    }
+
+    /// The address that a search text is, unless it is the name of a record: `Booking.com`.
+    fn address(&self, table: Table, text: &str) -> Option<Address> {
+        Address::parse(text).filter(|_| self.rows_named(table, text).is_empty())
+    }
+
+    fn search_names(&self, table: Table, text: &str) -> SearchResults {
         match self.texts.of(table) {
             Some(index) => index.search(&self.snapshot.names(table), text),
             None => SearchResults::default(),
         }
     }
 
-    /// All rows whose names match `text`: those of a search, best first, then the further ones in the default order.
+    /// All rows that match `text`: those of a search, best first, then the further ones in the default order.
     pub(crate) fn all_matches(&self, table: Table, text: &str) -> (Vec<u32>, SearchResults) {
         let found = self.search(table, text);
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
-        if let Some(index) = self.texts.of(table).filter(|_| !found.is_complete) {
+        if let Some((index, text)) = self.texts.of(table).zip(found.further.as_deref()) {
             let ranked: HashSet<u32> = rows.iter().copied().collect();
             rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
         }
@@ -194,16 +216,26 @@ impl Catalog {
 
     /// How rows match a search.
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
+        match self.address(table, text) {
+            Some(address) => self.match_classes_of_address(table, &address, rows),
+            None => self.match_classes_of_name(table, text, rows),
+        }
+    }
+
+    fn match_classes_of_name(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         let index = self.texts.of(table);
         index.map(|index| index.match_classes(&self.snapshot.names(table), text, rows)).unwrap_or_default()
+    }
+
+    fn explain_name(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
+        Some(self.texts.of(table)?.explain(&self.snapshot.names(table), text, row))
     }
 
     /// Names of all tables that complete `text`: table, row and score, best first.
     pub fn suggest(&self, text: &str, limit: usize) -> Vec<(Table, u32, f32)> {
         let mut suggested = Vec::new();
         for table in Texts::TABLES {
-            let Some(index) = self.texts.of(table) else { continue };
-            let results = index.search(&self.snapshot.names(table), text);
+            let results = self.search(table, text);
             suggested.extend(results.hits.iter().take(limit).map(|hit| (table, hit.row, hit.score)));
         }
         // The sort is stable: ties stay in the order of tables, and within a table in that of the search.

@@ -222,6 +222,7 @@ const ALIASES: &[(&[&str], &[&str])] = &[
     (&["company"], &["organization", "startup", "query"]),
     (&["investors", "organization"], &["investor"]),
     (&["sectors", "industry"], &["sector"]),
+    (&["domain", "url"], &["website"]),
     (&["stages", "round"], &["stage"]),
     (&["countries", "location"], &["country"]),
     (&["from", "after", "start_date"], &["since"]),

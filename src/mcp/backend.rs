@@ -193,7 +193,7 @@ impl ToolRelease {
     fn name_note(&self, list: &ListCall, text: &str, page: &ListPage) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
         if !catalog.rows_named(table, text).is_empty()
-            || page.rows.iter().any(|row| catalog.is_named(table, *row, text))
+            || page.rows.iter().any(|row| catalog.is_named(table, *row, text) || catalog.has_host(table, *row, text))
         {
             return None;
         }

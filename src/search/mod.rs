@@ -28,10 +28,13 @@ pub use index::{Hit, SearchResults, TextIndex};
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;
+
+/// The score of an exact match with the highest prominence.
+pub(crate) const MAX_SCORE: f32 = 1.0 + rank::MAX_PROMINENCE_BONUS;
 
 /// The score of a close match. Names with two typos are looked up only without such a match.
 pub const CLOSE_SCORE: f32 = 0.8;

@@ -84,6 +84,46 @@ fn a_name_is_found_by_all_forms_of_query() {
 }
 
 #[test]
+fn pieces_initials_and_numbers_are_read_as_the_name_they_mean() {
+    let table = Table::of(&[
+        "23andMe",
+        "Airbnb",
+        "Dropbox Group",
+        "500 Startups",
+        "Two Sigma Ventures",
+        "U.S. Venture Partners",
+        "New Enterprise Associates",
+        "Angel Club 天使客",
+        "Box Partners",
+        "Sigma Partners",
+    ]);
+    let index = TextIndex::in_memory(&table).unwrap();
+    for (query, name) in [
+        ("23 and me", "23andMe"),
+        ("twenty three and me", "23andMe"),
+        ("air b and b", "Airbnb"),
+        ("drop b ox", "Dropbox Group"),
+        ("drop b oxx group", "Dropbox Group"),
+        ("five hundred startups", "500 Startups"),
+        ("2 sigma ventures", "Two Sigma Ventures"),
+        ("us venture", "U.S. Venture Partners"),
+        ("U.S. Venture", "U.S. Venture Partners"),
+        ("u s venture", "U.S. Venture Partners"),
+        ("usvp", "U.S. Venture Partners"),
+        ("U.S.V.P.", "U.S. Venture Partners"),
+        ("N.E.A.", "New Enterprise Associates"),
+        ("n e a", "New Enterprise Associates"),
+        ("tian shi ke", "Angel Club 天使客"),
+    ] {
+        let hits = index.search(&table, query).hits;
+        assert_eq!(hits.first().map(|hit| table.name(hit.row)), Some(name), "{query}");
+        let explained = index.explain(&table, query, hits[0].row);
+        assert!(explained.matches && (explained.score - hits[0].score).abs() < 1e-5, "{query}: {explained:?}");
+    }
+    assert_eq!(found(&table, "nine hundred apples"), Vec::<String>::new());
+}
+
+#[test]
 fn unknown_names_are_not_found() {
     let table = firms();
     for query in ["", "   ", "wxyzzy", "\u{0}", "💸", "zzzzzzzzzzzzzzzz"] {
@@ -153,7 +193,7 @@ fn the_best_of_many_matches_are_ranked_and_the_others_follow() {
     let index = TextIndex::in_memory(&table).unwrap();
     for query in ["a", "al", "alder", "capital", "alder capital", "capital alder"] {
         let found = index.search(&table, query);
-        assert!(!found.is_complete, "{query}");
+        assert_eq!(found.further.as_deref(), Some(query));
         assert!((400..=MAX_HITS).contains(&found.hits.len()), "{query}: {}", found.hits.len());
         let all_words = |row: u32| {
             let name = table.name(row).to_lowercase();

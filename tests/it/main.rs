@@ -1,6 +1,7 @@
 //! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
 
 mod account;
+mod addresses;
 mod agreement;
 mod audit;
 mod broken;

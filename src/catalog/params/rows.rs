@@ -52,7 +52,8 @@ const fn city(table: Table, doc: &'static str) -> Parameter {
 }
 
 const fn website(table: Table) -> Parameter {
-    param("website", ParamType::Listed(table, Facet::Website), "", "Filter by the host of the website (any of).")
+    let doc = "Filter by the host of the website (any of); takes a host, a web address or an e-mail address.";
+    Parameter { aliases: &["domain"], ..param("website", ParamType::Listed(table, Facet::Website), "", doc) }
 }
 
 const FIRM_KINDS: ParamType = ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind);

@@ -75,14 +75,11 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
         },
         None => found.hits.iter().take(arguments.limit).map(|hit| hit.row).collect(),
     };
-    let index = catalog.text_index(table).expect("tables with names have a text index");
-    let names = snapshot.names(table);
     let matches: Vec<Match<'_>> = rows
         .into_iter()
-        .map(|row| Match {
-            slug: snapshot.slug(table, row),
-            name: snapshot.name(table, row),
-            explanation: index.explain(&names, &arguments.query, row),
+        .filter_map(|row| {
+            let explanation = catalog.explain(table, &arguments.query, row)?;
+            Some(Match { slug: snapshot.slug(table, row), name: snapshot.name(table, row), explanation })
         })
         .collect();
     if style.json {

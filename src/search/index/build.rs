@@ -16,6 +16,7 @@ use crate::search::index::hash_multi_map::HashMultiMapBuilder;
 use crate::search::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords, SideTables};
 use crate::search::index::weights::Weights;
 use crate::search::query::phonetic::phonetic_key_into;
+use crate::search::query::reading::fold_name_into;
 use crate::search::rank::{is_connecting, static_rank};
 use crate::search::{FORMAT, SearchError};
 
@@ -89,16 +90,20 @@ fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<
     let mut writer =
         Index::builder().schema(schema).single_segment_index_writer::<TantivyDocument>(directory, WRITER_MEMORY)?;
     let mut name_keys = NameKeys::default();
-    let mut folded = String::new();
+    let (mut folded, mut apart) = (String::new(), String::new());
     for row in 0..names.len() {
         let mut document = TantivyDocument::default();
         let mut words = String::new();
         for text in texts(names, row) {
-            fold_into(text, &mut folded);
+            fold_name_into(text, &mut folded);
             if folded.is_empty() {
                 document.add_text(fields.raw, raw_term(text));
             } else {
                 name_keys.add(&folded, row);
+                fold_into(text, &mut apart);
+                if apart != folded {
+                    name_keys.add(&apart, row);
+                }
                 if !words.is_empty() {
                     words.push(' ');
                 }
@@ -181,7 +186,7 @@ fn build_side_tables(
             let row = postings.doc();
             let mut is_first = false;
             for text in texts(names, row) {
-                fold_into(text, &mut folded);
+                fold_name_into(text, &mut folded);
                 is_first |= folded.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
                 if info.doc_freq > MAX_RARE_ROWS && folded == word {
                     name_keys.full_names.add(word, row);

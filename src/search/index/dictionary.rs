@@ -21,16 +21,16 @@ pub(crate) struct Dictionary {
 pub(crate) struct DictionaryBuilder(MapBuilder<Vec<u8>>);
 
 impl DictionaryBuilder {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(MapBuilder::memory())
     }
 
     /// Adds the next word; false if it is out of order.
-    pub(super) fn add(&mut self, word: &[u8], number: u32) -> bool {
+    pub(crate) fn add(&mut self, word: &[u8], number: u32) -> bool {
         self.0.insert(word, u64::from(number)).is_ok()
     }
 
-    pub(super) fn finish(self) -> Option<Dictionary> {
+    pub(crate) fn finish(self) -> Option<Dictionary> {
         Dictionary::from_bytes(self.0.into_inner().ok()?)
     }
 }

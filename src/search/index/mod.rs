@@ -9,7 +9,9 @@ mod term_index;
 mod weights;
 
 pub(crate) use build::{raw_term, texts};
-pub(crate) use dictionary::MAX_WORD_BYTES;
+#[cfg(test)]
+pub(crate) use dictionary::DictionaryBuilder;
+pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
@@ -28,6 +30,7 @@ use crate::search::index::build::split;
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::index::tables::SideTables;
 use crate::search::query::Query;
+use crate::search::query::reading::other_readings;
 use crate::search::rank::candidates::{Candidates, SearchStep};
 use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::search::rank::{
@@ -48,8 +51,8 @@ pub struct TextIndex {
 pub struct SearchResults {
     /// The matches, best first, without duplicates; at most [`MAX_HITS`]. If none is sure, a few loose ones.
     pub hits: Vec<Hit>,
-    /// False if further rows have all words of the query: [`TextIndex::rows_with_words`].
-    pub is_complete: bool,
+    /// The query as it was read, if further rows have all of its words: [`TextIndex::rows_with_words`].
+    pub further: Option<String>,
     /// True if there are matches and none is sure.
     pub is_loose: bool,
     /// True if more names may be similar than were compared.
@@ -58,6 +61,13 @@ pub struct SearchResults {
     pub did_you_mean: Vec<u32>,
     /// The words of the query that the best match leaves out, if no sure match was found.
     pub left_out: Vec<String>,
+}
+
+impl SearchResults {
+    /// The score of the best match; 0 without matches.
+    pub fn best_score(&self) -> f32 {
+        self.hits.first().map_or(0.0, |best| best.score)
+    }
 }
 
 /// A row that matches.
@@ -131,11 +141,26 @@ impl TextIndex {
         Ok(Self { terms, weights, rows, buffers: BufferPool::default() })
     }
 
-    /// The matches of a query, best first. Deterministic. An empty query has no matches.
+    /// The matches of a query, best first. Deterministic. An empty query has no matches. Of the readings of the query the
+    /// first that has a sure match, otherwise the one with the best match.
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
-        let mut query = Query::parse(query, &self.weights);
+        let mut results = self.search_reading(names, query);
+        let mut others = other_readings(query, &self.terms.lookups.dictionary);
+        while results.best_score() < SURE_SCORE
+            && let Some(reading) = others.next()
+        {
+            let other = self.search_reading(names, &reading);
+            if other.best_score() > results.best_score() {
+                results = other;
+            }
+        }
+        results
+    }
+
+    fn search_reading(&self, names: &dyn Names, text: &str) -> SearchResults {
+        let mut query = Query::parse(text, &self.weights);
         self.buffers.with(self.rows, |buffers| {
             let mut candidates = Candidates::new(&self.terms);
             let mut scored = Vec::new();
@@ -194,7 +219,8 @@ impl TextIndex {
             // If some of those compared do not match, the less likely candidates would not match either.
             capped &= is_sure && matching == compared;
             let is_loose = !is_sure && !hits.is_empty();
-            SearchResults { hits, is_complete: is_complete || !is_sure, is_loose, capped, did_you_mean, left_out }
+            let further = (is_sure && !is_complete).then(|| text.to_owned());
+            SearchResults { hits, further, is_loose, capped, did_you_mean, left_out }
         })
     }
 
@@ -258,10 +284,16 @@ impl TextIndex {
         RowSet::Dense(&common.unwrap_or_default()).iter().collect()
     }
 
-    /// How rows match a query.
+    /// How rows match a query, by the reading that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
-        let query = Query::parse(query, &self.weights);
-        rows.iter().map(|row| MatchClass::of_row(&query, texts(names, *row))).collect()
+        let others = other_readings(query, &self.terms.lookups.dictionary);
+        let readings = std::iter::once(query.to_owned()).chain(others);
+        let readings: Vec<Query> = readings.map(|reading| Query::parse(&reading, &self.weights)).collect();
+        let class = |row: &u32| {
+            let classes = readings.iter().map(|reading| MatchClass::of_row(reading, texts(names, *row)));
+            classes.min().unwrap_or(MatchClass::Relaxed)
+        };
+        rows.iter().map(class).collect()
     }
 
     /// The rows with a name of which a folded text has the initials: of all words, or of those that are not connecting
@@ -277,6 +309,20 @@ impl TextIndex {
 
     /// The parts of a row's score for a query, whether it is a match or not.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
+        let mut best = self.explain_reading(names, query, row);
+        let mut others = other_readings(query, &self.terms.lookups.dictionary);
+        while best.score < SURE_SCORE
+            && let Some(reading) = others.next()
+        {
+            let other = self.explain_reading(names, &reading, row);
+            if other.score > best.score {
+                best = other;
+            }
+        }
+        best
+    }
+
+    fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = Query::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
         let relaxation = match class.is_sure() {

@@ -73,7 +73,7 @@ impl Expansion {
         self.is_typing = is_typing;
         self.is_common = itself.is_some_and(|itself| terms.rows.is_common(itself));
         self.exact.extend(itself);
-        self.exact.extend(word.nicknames.iter().filter_map(|form| dictionary.get(form)));
+        self.exact.extend(word.forms.iter().filter_map(|form| dictionary.get(form.text)));
         self.exact.extend(pairs.iter().filter_map(|joined| dictionary.get(joined)));
         self.optional = !is_single && (length == 1 || (is_typing && length < MIN_PREFIX));
         if self.optional {

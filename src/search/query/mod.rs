@@ -2,12 +2,15 @@
 
 pub(crate) mod expansion;
 pub(crate) mod nickname;
+mod number_words;
 pub(crate) mod phonetic;
+pub(crate) mod reading;
 
-use crate::data::fold::fold;
 use crate::search::edit_distance::Pattern;
 use crate::search::index::{GENERIC, Weights};
+use crate::search::query::nickname::Form;
 use crate::search::query::phonetic::phonetic_key;
+use crate::search::query::reading::fold_name;
 use crate::search::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 
 #[derive(Debug)]
@@ -36,8 +39,8 @@ pub(crate) struct QueryWord {
     /// How distinctive it is, from 0.2 to 1.
     pub weight: f32,
     pub pattern: Pattern,
-    /// Other forms, if it is a given name.
-    pub nicknames: Vec<&'static str>,
+    /// The words that may replace it.
+    pub forms: &'static [Form],
     pub phonetic_key: String,
 }
 
@@ -49,7 +52,7 @@ impl Query {
             end -= 1;
         }
         let text = &text[..end];
-        let mut folded = fold(text);
+        let mut folded = fold_name(text);
         // A letter of another script may fold to several, so that the limit is applied again.
         folded.truncate(MAX_QUERY_BYTES);
         folded.truncate(folded.trim_end().len());
@@ -99,13 +102,15 @@ impl Query {
 }
 
 impl QueryWord {
+    /// Whether a word may replace it: `robert` for `bob`.
+    pub(super) fn has_form(&self, text: &str) -> bool {
+        self.forms.iter().any(|form| form.text == text)
+    }
+
     fn new(text: &str, weights: &Weights) -> Self {
-        Self {
-            text: text.to_owned(),
-            weight: weights.of(text),
-            pattern: Pattern::new(text),
-            nicknames: nickname::forms(text).collect(),
-            phonetic_key: phonetic_key(text),
-        }
+        let forms = nickname::forms(text);
+        // `mgmt` must weigh as little as `management`.
+        let weight = forms.iter().map(|form| weights.of(form.text)).fold(weights.of(text), f32::min);
+        Self { text: text.to_owned(), weight, pattern: Pattern::new(text), forms, phonetic_key: phonetic_key(text) }
     }
 }

@@ -161,10 +161,16 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Touches the rows with this full name or acronym.
+    /// Touches the rows with this full name, also one word that was typed in pieces, or acronym.
     fn gather_full_names(&self, query: &Query, buffers: &mut SearchBuffers) {
         for row in self.terms.lookups.full_names.get(&query.joined) {
             buffers.touch(*row, KEEP);
+        }
+        // Two pieces are expanded as a pair.
+        if query.words.len() > 2
+            && let Some(word) = self.terms.lookups.dictionary.get(&query.joined)
+        {
+            self.terms.each_row(word, MANY, |row, _| buffers.touch(row, KEEP));
         }
         if query.may_be_acronym() {
             for row in self.terms.lookups.acronyms.get(&query.joined) {

@@ -31,8 +31,8 @@ model! {
     /// How well a name matches by one strategy.
     #[derive(Clone, Copy, Debug, Serialize)]
     pub struct ScorePart as "ExplanationPart" {
-        /// The strategy: `whole`, `joined`, `core`, `sorted`, `words`, `prefix`, `near_prefix`, `sound`, `acronym`, `raw` or
-        /// `relaxed` (words left out).
+        /// The strategy: `website` (the host of an address), `whole`, `joined`, `core`, `sorted`, `words`, `prefix`,
+        /// `near_prefix`, `sound`, `acronym`, `raw` or `relaxed` (words left out).
         #[serde(rename = "way")]
         pub strategy: &'static str [named("way")],
         /// The score of a perfect match by this strategy.

@@ -1,9 +1,9 @@
 //! How a name matches a query, in terms that a client can act on.
 
-use crate::data::fold::fold;
 use crate::data::vocabulary::{Vocabulary, vocabulary};
 use crate::search::index::Weights;
 use crate::search::query::phonetic::phonetic_key;
+use crate::search::query::reading::fold_name;
 use crate::search::query::{Query, QueryWord};
 use crate::search::rank::{has_initials, similarity};
 
@@ -40,7 +40,7 @@ impl MatchClass {
     }
 
     fn of_text(query: &Query, text: &str) -> Self {
-        let folded = fold(text);
+        let folded = fold_name(text);
         if folded.is_empty() || query.joined.is_empty() {
             return match text.trim() == query.raw {
                 true => Self::Exact,
@@ -65,7 +65,8 @@ impl MatchClass {
             return by_words;
         }
         let distance = query.joined_pattern.distance(&joined).full;
-        if distance <= max_edits(query.joined.len()) {
+        // Of `uber taxi` and `UberTags` the words differ more than by a typo.
+        if distance <= max_edits_of_joined(query.joined.len()) {
             return Self::Typo;
         }
         match query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key {
@@ -115,7 +116,7 @@ fn of_words(query: &Query, folded: &str) -> MatchClass {
 /// How a word of a query matches a word of a name; `None`: it does not.
 pub(crate) fn of_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<MatchClass> {
     let is_initial = text.len() == 1 && word.text.starts_with(text);
-    if text.starts_with(&word.text) || is_initial || word.nicknames.contains(&text) {
+    if text.starts_with(&word.text) || is_initial || word.has_form(text) {
         return Some(MatchClass::Prefix);
     }
     let distance = word.pattern.distance(text);
@@ -129,7 +130,16 @@ pub(crate) fn of_word(word: &QueryWord, text: &str, is_typing: bool) -> Option<M
     (sounds_alike && word.text.len() > 3 && is_similar()).then_some(MatchClass::Sound)
 }
 
-/// The edits of a sure match.
+/// The edits of a name with its words joined or split.
+fn max_edits_of_joined(length: usize) -> u32 {
+    match length {
+        0..=3 => 0,
+        4..=11 => 1,
+        _ => 2,
+    }
+}
+
+/// The edits of a word.
 fn max_edits(length: usize) -> u32 {
     match length {
         0..=2 => 0,

@@ -15,13 +15,14 @@ pub use explain::{Explanation, ScorePart};
 pub use match_class::MatchClass;
 pub(crate) use relaxation::Relaxation;
 
-use crate::data::fold::fold_into;
+use crate::data::fold::fold;
 use crate::search::index::{GENERIC, Weights};
 use crate::search::query::phonetic::has_phonetic_key;
+use crate::search::query::reading::fold_name_into;
 use crate::search::query::{Query, QueryWord};
 use crate::search::rank::search_buffers::SearchBuffers;
 
-const MAX_PROMINENCE_BONUS: f32 = 0.02;
+pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.02;
 
 /// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
@@ -105,7 +106,7 @@ pub(crate) fn score_text(
     scores: &mut impl ScoreSink,
 ) {
     let SearchBuffers { folded, joined, other, .. } = buffers;
-    fold_into(text, folded);
+    fold_name_into(text, folded);
     if folded.is_empty() || query.joined.is_empty() {
         score_raw(query, text, scores);
         return;
@@ -137,6 +138,9 @@ pub(crate) fn score_text(
         scores.add(MatchStrategy::NearPrefix, similarity(distance.prefix, length, 0) * (0.97 + 0.03 * typed));
     }
     score_words(query, folded, weights, other, scores);
+    if is_acronym(query, text, folded) {
+        scores.add(MatchStrategy::Acronym, 1.0);
+    }
     if scores.best() < MatchStrategy::Sound.ceiling()
         && query.phonetic_key.len() > 1
         && has_phonetic_key(folded, &query.phonetic_key)
@@ -196,9 +200,6 @@ fn score_words(query: &Query, folded: &str, weights: &Weights, other: &mut Strin
         other.extend(in_order.iter().map(|(word, _)| *word));
         scores.add(MatchStrategy::Sorted, similarity(sorted.distance(other).full, sorted.len(), other.len()));
     }
-    if query.may_be_acronym() && has_initials(folded, &query.joined) {
-        scores.add(MatchStrategy::Acronym, 1.0);
-    }
 }
 
 /// The similarity of two texts of these lengths, where 1 is equal.
@@ -256,8 +257,8 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
     if word.text == text {
         return 1.0;
     }
-    if word.nicknames.contains(&text) {
-        return 0.97;
+    if let Some(form) = word.forms.iter().find(|form| form.text == text) {
+        return form.similarity;
     }
     let (typed, length) = (word.text.len(), text.len());
     if text.starts_with(&word.text) {
@@ -281,6 +282,12 @@ fn word_similarity(word: &QueryWord, text: &str, is_typing: bool) -> f32 {
         best = best.max(0.85 * similarity(distance.prefix, word.pattern.len(), 0));
     }
     if best < 0.6 { 0.0 } else { best }
+}
+
+/// True if the query consists of the initials of a name, of which some may be initials already: `U.S. Venture Partners`.
+fn is_acronym(query: &Query, text: &str, folded: &str) -> bool {
+    let has_own = || text.contains('.') && has_initials(&fold(text), &query.joined);
+    query.may_be_acronym() && (has_initials(folded, &query.joined) || has_own())
 }
 
 /// True if `letters` are the first letters of all words of a folded name of several, or of those that are not connecting

@@ -5,8 +5,8 @@
 //! only if the query has nearly all of it, and one of its distinctive words: `monzo bank` is no other bank.
 
 use crate::data::Names;
-use crate::data::fold::fold;
 use crate::search::index::{GENERIC, Weights, texts};
+use crate::search::query::reading::fold_name;
 use crate::search::query::{Query, QueryWord};
 use crate::search::rank::match_class::of_word;
 use crate::search::rank::{MAX_NAME_WORDS, MatchClass, similarity};
@@ -38,7 +38,7 @@ struct Part {
 impl Relaxation {
     /// `None` if the row does not match even so.
     pub(crate) fn of_row(query: &Query, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
-        let parts = texts(names, row).filter_map(|text| Part::of(query, &fold(text), weights));
+        let parts = texts(names, row).filter_map(|text| Part::of(query, &fold_name(text), weights));
         let part =
             parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
         let mut left_out = Vec::new();
@@ -57,7 +57,7 @@ impl Relaxation {
         }
         let of_query = if all > 0.0 { (counted / all).min(1.0) } else { 0.0 };
         (of_query >= MIN_OF_QUERY && !left_out.is_empty())
-            .then_some(Self { similarity: part.of_name * (0.5 + 0.5 * of_query), left_out })
+            .then_some(Self { similarity: part.of_name * (0.6 + 0.4 * of_query), left_out })
     }
 }
 
@@ -96,7 +96,7 @@ impl Part {
                 let class = of_word(word, text, is_typing)?;
                 let is_whole = class == MatchClass::Prefix && word.text.len() >= text.len();
                 let similarity = match class {
-                    MatchClass::Prefix if is_whole || word.nicknames.contains(text) => 1.0,
+                    MatchClass::Prefix if is_whole || word.has_form(text) => 1.0,
                     MatchClass::Prefix => 0.7 + 0.2 * similarity(0, word.pattern.len(), text.len()),
                     _ => similarity(word.pattern.distance(text).full, word.pattern.len(), text.len()),
                 };

@@ -1,0 +1,460 @@
+//! Addresses as search texts: `https://www.acme.com/about`, `jane.doe@acme.com`, `@acme`, `linkedin.com/in/jane-doe`.
+//!
+//! The records whose website has the host come first. What else an address says is a name: the host without its ending for
+//! firms and startups, the local part of an e-mail address for people, the name of a profile for all.
+
+use crate::catalog::Catalog;
+use crate::data::import::website;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, Table};
+use crate::search::{
+    CLOSE_SCORE, Explanation, Hit, MATCH_SCORE, MAX_HITS, MAX_SCORE, MatchClass, ScorePart, SearchResults,
+};
+
+/// Endings of hosts that a text without scheme and `www.` must have to be an address, or else the code of a country.
+const ENDINGS: &str = "academy agency app bank biz bio business capital care careers chat city click cloud club codes coffee com \
+    community company computer consulting cool coop design dev digital directory earth edu education energy engineering \
+    enterprises equity estate eu events example exchange expert farm finance financial fit foundation fun fund fyi gallery games \
+    global gold gov green group guide guru health help holdings host house inc info institute insure international \
+    investments jobs land legal life limited link live loans lol love ltd management market marketing markets media mil \
+    mobi money museum name net network news ninja one online org page partners parts photo photos pizza plus pro \
+    productions properties realestate rent restaurant rocks run sale school science services shop site social software \
+    solar solutions space store stream studio support systems team tech technology tel tips today tools top tours town \
+    trade training travel tube uk university vacations ventures video vision watch website wiki wine work works world \
+    wtf xyz yoga zone";
+
+/// Labels before an ending of two letters that belong to the ending: `co.uk`.
+const SECOND_LEVEL: &str = "ac co com edu gob gouv gov govt gv ltd me mil ne net nhs nom or org plc sch";
+
+/// Labels of hosts on which others have their pages: `acme.wordpress.com` is of acme.
+const PAGES_OF_OTHERS: &str = "appspot azurewebsites bandcamp blogspot carrd firebaseapp framer github gitlab herokuapp medium \
+    myshopify netlify notion pages podia squarespace strikingly substack tumblr typepad vercel webflow weebly wixsite \
+    wordpress";
+
+/// Labels of hosts whose paths name firms or people.
+const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble f6s facebook fb github gitlab instagram linkedin \
+    medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
+
+/// Beginnings of the paths of profiles that are no names.
+const PROFILE_KINDS: &str = "add c channel company companies firm firms fund funds group groups hub in investor investors o \
+    organization organizations orgs p pages people person pg products profile profiles pub school showcase startup startups u \
+    user users";
+
+/// Labels of hosts that give everybody an e-mail address.
+const MAIL_PROVIDERS: &str = "126 163 aol fastmail foxmail gmail gmx googlemail hanmail hey hotmail icloud laposte libero live mac \
+    mail mailbox me msn naver outlook pm proton protonmail qq rambler rediffmail sina t-online tutanota web wp yahoo yandex \
+    ymail zoho";
+
+/// Local parts of e-mail addresses that name no person.
+const ROLE_ACCOUNTS: &str = "accounts admin billing careers contact deals founders hello help hi info invest investors ir jobs mail \
+    marketing media office pitch press sales support team web webmaster";
+
+/// What hosts and handles add to a name.
+const ADDED_BEFORE: [&str; 16] = [
+    "get", "try", "join", "use", "go", "my", "the", "with", "hello", "meet", "we", "weare", "ask", "visit", "team",
+    "hey",
+];
+const ADDED_AFTER: [&str; 16] = [
+    "app", "hq", "inc", "corp", "co", "llc", "ltd", "io", "ai", "labs", "tech", "group", "global", "online",
+    "official", "vc",
+];
+
+/// The least that must remain of a name without them, in letters.
+const MIN_REST: usize = 4;
+/// By how much a name without them is less likely: below [`CLOSE_SCORE`] if it is exact.
+const CUT_FACTOR: f32 = 0.79;
+/// A host with more records is that of a platform, and not of each.
+const MAX_OF_HOST: u64 = 4;
+
+/// A search text that is an address.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// In lowercase without `www.`; not that of a mail provider.
+    host: Option<String>,
+    /// The local part of an e-mail address, unless it names no person.
+    person: Option<String>,
+    /// A handle, or the name of a profile.
+    name: Option<String>,
+}
+
+/// What to search for besides the host: names, and those that are tried if none of these has a sure match.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct AddressNames {
+    likely: Vec<String>,
+    cut: Vec<String>,
+}
+
+fn lists(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+impl Address {
+    /// `None` if a text is no address.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().trim_matches(['<', '>', '"', '\'', ',', ';']);
+        let text = text.strip_prefix("mailto:").unwrap_or(text).trim_start_matches('/');
+        if text.contains(char::is_whitespace) || !text.contains(['.', '@']) {
+            return None;
+        }
+        if let Some(handle) = text.strip_prefix('@').filter(|handle| !handle.contains(['/', '@'])) {
+            let name = (!handle.is_empty()).then(|| handle.to_owned())?;
+            return Some(Self { name: Some(name), ..Self::default() });
+        }
+        if !text.contains('/')
+            && let Some((local, host)) = text.split_once('@')
+        {
+            let host = host.to_lowercase();
+            let local = local.split('+').next().filter(|local| !local.is_empty())?;
+            if !is_host(&host) {
+                return None;
+            }
+            let person = Some(local.to_owned()).filter(|local| !lists(ROLE_ACCOUNTS, &local.to_lowercase()));
+            let host = Some(host).filter(|host| !lists(MAIL_PROVIDERS, OwnName::of(host).label));
+            return (host.is_some() || person.is_some()).then_some(Self { host, person, name: None });
+        }
+        let host = website::host(text);
+        let lower = text.to_lowercase();
+        let is_marked = lower.starts_with("www.") || lower.contains("://");
+        if !is_host(&host) || !(is_marked || has_known_ending(&host)) {
+            return None;
+        }
+        let name = profile(text, &host);
+        Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
+    }
+
+    /// The names to search a table for.
+    fn names(&self, table: Table) -> AddressNames {
+        if let Some(name) = &self.name {
+            return AddressNames { cut: cut_names(name), likely: vec![name.clone()] };
+        }
+        if let Some(person) = self.person.as_ref().filter(|_| table == Table::People || self.host.is_none()) {
+            let name = person.trim_end_matches(|char: char| char.is_ascii_digit());
+            let name = name.replace(['.', '_', '-'], " ");
+            // The initial of the given name and the surname.
+            let mut letters = name.chars();
+            let first = letters.next().filter(|_| !name.contains(' ') && name.len() >= MIN_REST);
+            let cut = first.map(|first| format!("{first} {}", letters.as_str()));
+            return AddressNames { likely: vec![name], cut: cut.into_iter().collect() };
+        }
+        let Some(host) = &self.host else { return AddressNames::default() };
+        let own = OwnName::of(host);
+        // `58.com` and `sequoia.capital` are names too.
+        AddressNames { likely: vec![own.domain.to_owned(), own.label.to_owned()], cut: cut_names(own.label) }
+    }
+}
+
+/// At least two labels of letters, digits and hyphens, of which the last has letters only.
+fn is_host(host: &str) -> bool {
+    let is_label =
+        |label: &str| !label.is_empty() && label.chars().all(|char| char.is_alphanumeric() || "-_".contains(char));
+    let ending = host.rsplit('.').next().unwrap_or_default();
+    host.contains('.')
+        && host.split('.').all(is_label)
+        && ending.chars().count() > 1
+        && (ending.starts_with("xn--") || ending.chars().all(char::is_alphabetic))
+}
+
+fn has_known_ending(host: &str) -> bool {
+    let ending = host.rsplit('.').next().unwrap_or_default();
+    lists(ENDINGS, ending) || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
+}
+
+/// The part of a host that its owner chose.
+#[derive(Debug, PartialEq, Eq)]
+struct OwnName<'a> {
+    /// With the ending, without subdomains.
+    domain: &'a str,
+    label: &'a str,
+}
+
+impl<'a> OwnName<'a> {
+    fn of(host: &'a str) -> Self {
+        let labels: Vec<&str> = host.split('.').collect();
+        let ending_labels = match labels.as_slice() {
+            [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
+            _ => 1,
+        };
+        let mut at = labels.len().saturating_sub(ending_labels + 1);
+        if at > 0 && lists(PAGES_OF_OTHERS, labels[at]) {
+            at -= 1;
+        }
+        let before: usize = labels[..at].iter().map(|label| label.len() + 1).sum();
+        Self { domain: &host[before..], label: labels[at] }
+    }
+}
+
+/// The name of a profile on another site: `linkedin.com/in/jane-doe`.
+fn profile(text: &str, host: &str) -> Option<String> {
+    if !lists(PROFILES, OwnName::of(host).label) {
+        return None;
+    }
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let path = rest.split(['?', '#']).next()?.split_once('/')?.1;
+    let mut parts = path.split('/').filter(|part| !part.is_empty() && !lists(PROFILE_KINDS, &part.to_lowercase()));
+    let name = parts.next()?.trim_start_matches('@');
+    // `jane-doe-1a2b3c` has the number of a member at its end.
+    let is_number = |end: &str| end.len() > 4 && end.contains(|char: char| char.is_ascii_digit());
+    let name = name.rsplit_once('-').filter(|(_, end)| is_number(end)).map_or(name, |(name, _)| name);
+    let name = name.replace(['-', '_'], " ");
+    (!name.is_empty()).then_some(name)
+}
+
+/// A name without what hosts and handles add: `getacme`, `acmehq`, `acme-app`.
+fn cut_names(name: &str) -> Vec<String> {
+    let name = name.to_lowercase();
+    let before = ADDED_BEFORE.iter().filter_map(|added| name.strip_prefix(added));
+    let after = ADDED_AFTER.iter().filter_map(|added| name.strip_suffix(added));
+    let rest = before.chain(after).map(|rest| rest.trim_matches(['-', '_', ' ', '.']));
+    rest.filter(|rest| rest.chars().count() >= MIN_REST).map(str::to_owned).collect()
+}
+
+impl Catalog {
+    /// As [`Catalog::search`], for an address.
+    pub(super) fn search_address(&self, table: Table, address: &Address) -> SearchResults {
+        let names = address.names(table);
+        let mut found = SearchResults::default();
+        for name in &names.likely {
+            let other = self.search_names(table, name);
+            if found.hits.is_empty() && found.did_you_mean.is_empty() || other.best_score() > found.best_score() {
+                found = other;
+            }
+        }
+        let of_host = self.rows_of_host(table, address);
+        if of_host.is_empty() {
+            for name in names.cut {
+                if found.best_score() >= CLOSE_SCORE {
+                    break;
+                }
+                let mut other = self.search_names(table, &name);
+                other.hits.iter_mut().for_each(|hit| hit.score *= CUT_FACTOR);
+                other.hits.retain(|hit| hit.score >= MATCH_SCORE);
+                other.is_loose = !other.hits.is_empty();
+                if other.best_score() > found.best_score() {
+                    found = other;
+                }
+            }
+            return found;
+        }
+        // Several records of a host: that with its name is first.
+        let (mut hits, others): (Vec<Hit>, Vec<Hit>) = found.hits.iter().partition(|hit| of_host.contains(&hit.row));
+        hits.iter_mut().for_each(|hit| hit.score = MAX_SCORE);
+        for row in of_host {
+            if hits.iter().all(|hit| hit.row != row) {
+                hits.push(Hit { row, score: MAX_SCORE });
+            }
+        }
+        hits.extend(others);
+        hits.truncate(MAX_HITS);
+        SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
+    }
+
+    /// As [`Catalog::explain`], for an address.
+    pub(super) fn explain_address(&self, table: Table, address: &Address, row: u32) -> Option<Explanation> {
+        if self.rows_of_host(table, address).contains(&row) {
+            // As high as the score of any name.
+            let part = ScorePart { strategy: "website", ceiling: 1.0, similarity: 1.0, points: 1.0 };
+            return Some(Explanation {
+                score: MAX_SCORE,
+                matches: true,
+                match_class: MatchClass::Exact.name(),
+                text: address.host.clone().unwrap_or_default(),
+                strategy: part.strategy,
+                parts: vec![part],
+                prominence_bonus: MAX_SCORE - 1.0,
+            });
+        }
+        let names = address.names(table);
+        let best = |left: Explanation, right: Explanation| if right.score > left.score { right } else { left };
+        let likely = names.likely.iter().filter_map(|name| self.explain_name(table, name, row)).reduce(best)?;
+        if likely.score >= CLOSE_SCORE {
+            return Some(likely);
+        }
+        let cut = names.cut.iter().filter_map(|name| self.explain_name(table, name, row)).map(|mut explanation| {
+            for points in [&mut explanation.score, &mut explanation.prominence_bonus] {
+                *points *= CUT_FACTOR;
+            }
+            for part in &mut explanation.parts {
+                part.ceiling *= CUT_FACTOR;
+                part.points *= CUT_FACTOR;
+            }
+            explanation.matches &= explanation.score >= MATCH_SCORE;
+            explanation.match_class = MatchClass::Relaxed.name();
+            explanation
+        });
+        cut.fold(likely, best).into()
+    }
+
+    /// As [`Catalog::match_classes`], for an address.
+    pub(super) fn match_classes_of_address(&self, table: Table, address: &Address, rows: &[u32]) -> Vec<MatchClass> {
+        let of_host = self.rows_of_host(table, address);
+        let names = address.names(table).likely;
+        let of_names = names.iter().map(|name| self.match_classes_of_name(table, name, rows));
+        let of_names: Vec<Vec<MatchClass>> = of_names.collect();
+        let of_name = |index: usize| of_names.iter().filter_map(|classes| classes.get(index).copied()).min();
+        let class = |(index, row): (usize, &u32)| match of_host.contains(row) {
+            true => MatchClass::Exact,
+            false => of_name(index).unwrap_or(MatchClass::Relaxed),
+        };
+        rows.iter().enumerate().map(class).collect()
+    }
+
+    /// Whether a search text is an address with the host of a row's website.
+    pub(crate) fn has_host(&self, table: Table, row: u32, text: &str) -> bool {
+        Address::parse(text).is_some_and(|address| self.rows_of_host(table, &address).contains(&row))
+    }
+
+    /// The records whose website has the host of an address, or the domain it belongs to; none if it is that of a platform.
+    fn rows_of_host(&self, table: Table, address: &Address) -> Vec<u32> {
+        let Some(host) = &address.host else { return Vec::new() };
+        let domain = OwnName::of(host).domain;
+        let parents = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
+        let hosts = std::iter::once(host.as_str()).chain(parents).take_while(|host| host.len() >= domain.len());
+        let snapshot = self.snapshot();
+        let values = hosts.filter_map(|host| snapshot.find_term(Facet::Website, host));
+        let rows = values.map(|value| snapshot.facet_rows(table, Facet::Website, value));
+        let found = rows.filter(|rows| rows.count() > 0).take(1).filter(|rows| rows.count() <= MAX_OF_HOST);
+        found.flat_map(|rows| rows.iter()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn host_of(text: &str) -> Option<String> {
+        Address::parse(text)?.host
+    }
+
+    fn likely(text: &str, table: Table) -> Vec<String> {
+        Address::parse(text).map(|address| address.names(table).likely).unwrap_or_default()
+    }
+
+    #[test]
+    fn addresses_of_every_form_have_the_same_host() {
+        for text in [
+            "acme.com",
+            "ACME.com.",
+            "www.acme.com",
+            "http://acme.com",
+            "https://www.Acme.com:443/about/us?ref=a.b#top",
+            "//acme.com/",
+            "acme.com/pricing",
+            "<https://acme.com>",
+            "jane.doe+news@acme.com",
+            "mailto:info@acme.com",
+        ] {
+            assert_eq!(host_of(text).as_deref(), Some("acme.com"), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_not_addresses() {
+        for text in [
+            "",
+            ".",
+            "@",
+            "acme",
+            "Acme Inc.",
+            "N.E.A.",
+            "U.S. Venture",
+            "kabir.bose",
+            "v2.0",
+            "3.14",
+            "a..com",
+            "Acme & Co. Ltd",
+            "s.oliver/bonprix",
+            "and/or",
+            "jane@",
+            "@@",
+            "http://",
+            "www.",
+            "1.1.1.1",
+            "e.ventures capital",
+            "★.★",
+        ] {
+            assert_eq!(Address::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_cut_to_the_name_of_its_owner() {
+        for (text, names) in [
+            ("https://www.stripe.com/de", ["stripe.com", "stripe"]),
+            ("blog.stripe.co.uk", ["stripe.co.uk", "stripe"]),
+            ("www.sequoia.capital", ["sequoia.capital", "sequoia"]),
+            ("http://acme-labs.wordpress.com/about", ["acme-labs.wordpress.com", "acme-labs"]),
+            ("wordpress.com", ["wordpress.com", "wordpress"]),
+            ("co.uk", ["co.uk", "co"]),
+            ("sales@mail.acme.io", ["acme.io", "acme"]),
+        ] {
+            assert_eq!(likely(text, Table::Startups), names, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_email_address_names_a_person_and_a_firm() {
+        for (text, person, firm) in [
+            ("jane.doe@acme.com", "jane doe", "acme.com"),
+            ("jane_doe99@gmail.com", "jane doe", "jane doe"),
+            ("info@acme.com", "acme.com", "acme.com"),
+        ] {
+            assert_eq!(likely(text, Table::People)[0], person, "{text}");
+            assert_eq!(likely(text, Table::Firms)[0], firm, "{text}");
+        }
+        let names = Address::parse("jdoe@acme.com").unwrap().names(Table::People);
+        assert_eq!((names.likely, names.cut), (vec!["jdoe".to_owned()], vec!["j doe".to_owned()]));
+        assert_eq!(Address::parse("info@gmail.com"), None);
+    }
+
+    #[test]
+    fn a_profile_on_another_site_is_a_name() {
+        for (text, name) in [
+            ("linkedin.com/in/jane-doe", "jane doe"),
+            ("https://www.linkedin.com/in/jane-doe-8a1b2c34/?x=y", "jane doe"),
+            ("https://uk.linkedin.com/company/acme", "acme"),
+            ("twitter.com/acme", "acme"),
+            ("https://www.crunchbase.com/organization/acme-2", "acme 2"),
+            ("https://medium.com/@acme", "acme"),
+            ("@acme", "acme"),
+            ("@get_acme", "get_acme"),
+        ] {
+            assert_eq!(likely(text, Table::Startups), [name], "{text}");
+            assert_eq!(likely(text, Table::People), [name], "{text}");
+        }
+        assert_eq!(host_of("linkedin.com").as_deref(), Some("linkedin.com"));
+    }
+
+    #[test]
+    fn what_addresses_add_to_a_name_is_cut() {
+        for text in ["getacme", "acmehq", "try-acme", "Acme_App", "acme.io"] {
+            assert!(cut_names(text).contains(&"acme".to_owned()), "{text}: {:?}", cut_names(text));
+        }
+        assert_eq!(cut_names("usenet"), Vec::<String>::new());
+        assert_eq!(cut_names("acme"), Vec::<String>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_parsed(text in "\\PC{0,40}", from in "(@|www\\.|https?://|a@|linkedin.com/)?") {
+            if let Some(address) = Address::parse(&format!("{from}{text}")) {
+                for table in [Table::Firms, Table::People] {
+                    address.names(table);
+                }
+            }
+        }
+
+        #[test]
+        fn decoration_does_not_change_the_host(
+            label in "[a-z][a-z0-9-]{0,8}[a-z]", ending in "(com|co\\.uk|io|vc)", sub in "(www\\.)?",
+            scheme in "(https?://)?", port in "(:[0-9]{2,4})?", path in "(/[a-z]{1,5}){0,2}", query in "(\\?[a-z]=[a-z.]{1,4})?",
+        ) {
+            prop_assume!(!lists(PROFILES, &label) && !lists(MAIL_PROVIDERS, &label) && label != "www");
+            let plain = format!("{label}.{ending}");
+            prop_assert_eq!(host_of(&format!("{scheme}{sub}{plain}{port}{path}{query}")), Some(plain.clone()));
+            let person = format!("jane@{plain}");
+            prop_assert_eq!(host_of(&person), Some(plain));
+        }
+    }
+}

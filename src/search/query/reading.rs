@@ -1,0 +1,204 @@
+//! How a text is read before it is compared.
+//!
+//! Dots between initials are no word ends, in a query as in a name: `N.E.A.` is `nea`. If a query has no sure match, it may
+//! have [`other_readings`]: a name typed in pieces, a number in words or digits.
+
+use std::borrow::Cow;
+
+use crate::data::fold::{fold, fold_into};
+use crate::search::MAX_QUERY_WORDS;
+use crate::search::index::Dictionary;
+use crate::search::query::number_words::{to_digits, to_words};
+
+/// Folds a name or query after joining its initials.
+pub(crate) fn fold_name(text: &str) -> String {
+    fold(&join_initials(text))
+}
+
+/// As [`fold_name`]; replaces the content of the buffer.
+pub(crate) fn fold_name_into(text: &str, folded: &mut String) {
+    fold_into(&join_initials(text), folded);
+}
+
+/// Removes the dots between single letters: `U.S. Venture` is `US. Venture`.
+pub(crate) fn join_initials(text: &str) -> Cow<'_, str> {
+    if !text.contains('.') {
+        return Cow::Borrowed(text);
+    }
+    let mut joined = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut is_word_start = true;
+    while let Some(first) = rest.chars().next() {
+        let letters = if is_word_start { initials(rest) } else { 0 };
+        if letters > 1 {
+            let mut read = rest.chars();
+            joined.extend(read.by_ref().filter(|char| *char != '.').take(letters));
+            rest = read.as_str();
+            is_word_start = false;
+        } else {
+            joined.push(first);
+            rest = &rest[first.len_utf8()..];
+            is_word_start = !first.is_alphanumeric();
+        }
+    }
+    Cow::Owned(joined)
+}
+
+/// The number of single letters with dots between them at the beginning of a text.
+fn initials(text: &str) -> usize {
+    let mut chars = text.chars();
+    let mut letters = 0;
+    while chars.next().is_some_and(char::is_alphabetic) {
+        let rest = chars.clone().next();
+        if rest == Some('.') {
+            chars.next();
+            letters += 1;
+        } else {
+            return letters + usize::from(!rest.is_some_and(char::is_alphanumeric));
+        }
+    }
+    letters
+}
+
+/// Maximum number of steps in the dictionary to find a one-word name typed in pieces with a typo.
+const MAX_STEPS: u32 = 3_000;
+/// Minimum length of such a name.
+const MIN_MISTYPED: usize = 5;
+
+/// Replaces the numbers among words; `None` if there are none.
+type ReadNumbers = fn(&[String]) -> Option<Vec<String>>;
+
+/// What else a query may mean, in the order of likelihood, if it has no sure match as it is.
+pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> impl Iterator<Item = String> + 'a {
+    // A space at the end marks the last word as complete.
+    let end = if text.ends_with(char::is_whitespace) { " " } else { "" };
+    let folded = fold_name(text);
+    let words: Vec<String> =
+        folded.split(' ').filter(|word| !word.is_empty()).take(MAX_QUERY_WORDS).map(str::to_owned).collect();
+    let numbers: [ReadNumbers; 2] = [to_digits, to_words];
+    let with_numbers = {
+        let words = words.clone();
+        numbers.into_iter().filter_map(move |read| read(&words)).flat_map(move |read| {
+            let pieces = join_pieces(&read, dictionary);
+            pieces.into_iter().chain([read])
+        })
+    };
+    join_pieces(&words, dictionary).into_iter().chain(with_numbers).map(move |words| words.join(" ") + end)
+}
+
+/// The words with those joined that are pieces of one word: of several such runs the longest. `and` may be the `n` of a
+/// name. `None` if no word of the dictionary is made of several.
+fn join_pieces(words: &[String], dictionary: &Dictionary) -> Option<Vec<String>> {
+    let is_word = |text: &String| dictionary.get(text).is_some();
+    for length in (2..=words.len()).rev() {
+        for start in 0..=words.len() - length {
+            let pieces = &words[start..start + length];
+            let joined = pieces.concat();
+            let with_n = || pieces.iter().map(|word| if word == "and" { "n" } else { word }).collect();
+            if let Some(name) = [joined, with_n()].into_iter().find(is_word) {
+                let (before, after) = (&words[..start], &words[start + length..]);
+                return Some([before, &[name], after].concat());
+            }
+        }
+    }
+    let joined = words.concat();
+    let are_letters = words.len() > 1 && words.iter().all(|word| word.len() == 1);
+    let is_mistyped = || {
+        let mut near = Vec::new();
+        dictionary.within(&joined, 1, &mut { MAX_STEPS }, &mut near);
+        words.len() > 2 && joined.len() >= MIN_MISTYPED && !near.is_empty()
+    };
+    (are_letters || is_mistyped()).then_some(vec![joined])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::search::index::DictionaryBuilder;
+
+    fn dictionary(words: &[&str]) -> Dictionary {
+        let mut builder = DictionaryBuilder::new();
+        for (number, word) in (0..).zip(words.iter().collect::<BTreeSet<_>>()) {
+            assert!(builder.add(word.as_bytes(), number));
+        }
+        builder.finish().unwrap()
+    }
+
+    fn readings(text: &str, words: &[&str]) -> Vec<String> {
+        other_readings(text, &dictionary(words)).collect()
+    }
+
+    #[test]
+    fn dots_between_initials_are_removed() {
+        for (text, joined) in [
+            ("N.E.A.", "NEA."),
+            ("U.S. Venture Partners", "US. Venture Partners"),
+            ("J.P.Morgan", "JP.Morgan"),
+            ("the E.U", "the EU"),
+            ("É.L.F. Beauty", "ÉLF. Beauty"),
+            ("A.T.&T.", "AT.&T."),
+        ] {
+            assert_eq!(join_initials(text), joined);
+        }
+        for text in
+            ["Robert J. Smith", "e.ventures", "Booking.com", "St. Jude", "No. 5.", "v2.0", "J. R. Smith", "...", ""]
+        {
+            assert_eq!(join_initials(text), text);
+        }
+    }
+
+    #[test]
+    fn a_name_typed_in_pieces_is_joined() {
+        let words = ["23andme", "airbnb", "dropbox", "tianshike", "group"];
+        for (text, reading) in [
+            ("23 and me", "23andme"),
+            ("air b and b", "airbnb"),
+            ("drop b ox group", "dropbox group"),
+            ("tian shi ke ", "tianshike "),
+            ("drop bo xx", "dropboxx"),
+            ("K. P. C. B.", "kpcb"),
+        ] {
+            assert_eq!(readings(text, &words).first().map(String::as_str), Some(reading), "{text}");
+        }
+        assert_eq!(readings("twenty three and me", &words), ["23andme", "23 and me"]);
+        for text in ["", "★", "drop", "drop bo", "some other words"] {
+            assert_eq!(readings(text, &words), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_two_readings() {
+        assert_eq!(readings("five hundred startups", &[]), ["500 startups"]);
+        assert_eq!(readings("7 Generations Energy", &[]), ["seven generations energy"]);
+    }
+
+    proptest! {
+        #[test]
+        fn joining_initials_removes_dots_only(text in "[a-cA.& é0]{0,12}") {
+            let joined = join_initials(&text);
+            prop_assert_eq!(joined.replace('.', ""), text.replace('.', ""));
+            prop_assert_eq!(join_initials(&joined), &*joined);
+            let without_spaces = |text: &str| text.replace(' ', "");
+            prop_assert_eq!(without_spaces(&fold_name(&text)), without_spaces(&fold(&text)));
+        }
+
+        #[test]
+        fn a_word_in_any_pieces_is_joined(word in "[b-z]{3,12}", ends in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+            let mut pieces = word.clone();
+            for end in ends {
+                let at = 1 + end.index(word.len() - 1);
+                if pieces.is_char_boundary(at) {
+                    pieces.insert(at, ' ');
+                }
+            }
+            let pieces = fold(&pieces);
+            if pieces.contains(' ') {
+                prop_assert_eq!(&readings(&pieces, &[&word])[0], &word);
+            }
+        }
+    }
+}
