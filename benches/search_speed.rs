@@ -1,4 +1,4 @@
-//! Search speed: latency by class of query, compared with tantivy's own fuzzy query and with scoring every name, in the
+//! Search speed: latency by class of query and of completions of what is typed, compared with tantivy's own fuzzy query and with scoring every name, in the
 //! same run; build time and size of the index.
 //!
 //! `cargo bench --bench search_speed -- [--names 1000000 | --from startups.csv] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT] [--folder DIR]`
@@ -19,8 +19,8 @@ use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, Query};
 use tantivy::schema::{Schema, TEXT};
 use tantivy::{Index, TantivyDocument, Term};
-use venturedex::data::Names;
 use venturedex::data::fold::fold;
+use venturedex::data::{MAX_PROMINENCE, Names};
 use venturedex::search::TextIndex;
 
 use clock::Moment;
@@ -40,7 +40,7 @@ fn main() {
     let options = options();
     let mut random = Random(0x5eed_cafe_f00d_1234);
     let table = match &options.from {
-        Some(path) => Table::read(path),
+        Some(path) => Table::read(path, &mut random),
         None => Table::make(options.names, &mut random),
     };
     let scratch = tempfile_folder(&options);
@@ -77,8 +77,8 @@ fn main() {
     }
     let mut queries = make_queries(&table, options.queries, &mut random);
     queries.retain(|query| options.class.as_deref().is_none_or(|class| class == query.class));
-    let search = |query: &str| index.search(&table, query).hits.iter().take(10).map(|hit| hit.row).collect();
-    let ours = measure("venturedex", &table, &queries, 2, &search);
+    let best = |query: &str| index.search(&table, query).hits.iter().take(10).map(|hit| hit.row).collect();
+    let ours = measure("venturedex", &table, &queries, 2, &best);
     if options.class.is_some() {
         return;
     }
@@ -89,7 +89,13 @@ fn main() {
     let all = measure("every name scored", &table, &brute, 1, &|query| every_name(&index, &table, query));
     println!("ratios of p50: FuzzyTermQuery {:.0} times ours, every name {:.0} times ours", theirs / ours, all / ours);
 
-    hostile(&index, &table, options.hostile, &mut random);
+    let typed: Vec<TestQuery> = queries.iter().filter(|query| query.class == "fold").flat_map(typed).collect();
+    let complete = |text: &str| index.complete(&table, text, COMPLETIONS).iter().map(|found| found.row).collect();
+    measure("completions, letter by letter", &table, &typed, 2, &complete);
+
+    let search = |text: &str| drop(index.search(&table, text));
+    hostile("searches", &search, &table, options.hostile, &mut random);
+    hostile("completions", &|text| drop(complete(text)), &table, options.hostile, &mut random);
     if options.folder.is_none() {
         let _ = std::fs::remove_dir_all(&scratch);
     }
@@ -157,6 +163,15 @@ fn capital(word: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// What a catalog stores: the logarithm of the share of records that are as prominent.
+fn prominence(count: usize, random: &mut Random) -> Vec<u32> {
+    let value = |random: &mut Random| (count as f64 / (random.below(count) + 1) as f64).ln() / (count as f64).ln();
+    (0..count).map(|_| (value(random) * f64::from(MAX_PROMINENCE)) as u32).collect()
+}
+
+/// The number of completions that a list of ten asks for.
+const COMPLETIONS: usize = 20;
+
 struct Table {
     names: Vec<String>,
     aliases: Vec<String>,
@@ -185,10 +200,10 @@ impl Names for Table {
 
 impl Table {
     /// The names of a CSV file of startups, firms or people.
-    fn read(path: &Path) -> Self {
+    fn read(path: &Path, random: &mut Random) -> Self {
         let mut table = Self { names: Vec::new(), aliases: Vec::new(), prominence: Vec::new(), generic: Vec::new() };
         let mut last_words: HashMap<String, u32> = HashMap::new();
-        for (row, record) in (0..).zip(csv::Reader::from_path(path).expect("a CSV file").deserialize()) {
+        for record in csv::Reader::from_path(path).expect("a CSV file").deserialize() {
             let mut record: HashMap<String, String> = record.expect("a row");
             let name = record.remove("name").unwrap_or_default();
             if let [_, .., last] = fold(&name).split(' ').collect::<Vec<_>>().as_slice() {
@@ -196,10 +211,10 @@ impl Table {
             }
             table.names.push(name);
             table.aliases.push(record.remove("aliases").unwrap_or_default());
-            table.prominence.push(row * 7 % 60);
         }
         let mut last_words: Vec<(u32, String)> = last_words.into_iter().map(|(word, count)| (count, word)).collect();
         last_words.sort_unstable_by(|left, right| right.cmp(left));
+        table.prominence = prominence(table.names.len(), random);
         table.generic = last_words.into_iter().take(40).map(|(_, word)| word).collect();
         table
     }
@@ -230,8 +245,7 @@ impl Table {
                 words.join(" ")
             })
             .collect();
-        let prominence = (0..count).map(|_| random.tailed(400) as u32).collect();
-        Self { names, aliases: vec![String::new(); count], prominence, generic }
+        Self { names, aliases: vec![String::new(); count], prominence: prominence(count, random), generic }
     }
 }
 
@@ -301,6 +315,17 @@ fn make_queries(table: &Table, each: usize, random: &mut Random) -> Vec<TestQuer
         }
     }
     queries
+}
+
+/// A name typed letter by letter.
+fn typed(query: &TestQuery) -> impl Iterator<Item = TestQuery> + '_ {
+    const CLASSES: [&str; 6] = ["1 letter", "2 letters", "3 letters", "4 letters", "5 letters", "more"];
+    let ends = (1..=query.text.len()).filter(|end| query.text.is_char_boundary(*end));
+    ends.zip(0..).map(|(end, at)| TestQuery {
+        class: CLASSES[usize::min(at, CLASSES.len() - 1)],
+        text: query.text[..end].to_owned(),
+        row: query.row,
+    })
 }
 
 /// Runs the queries and prints p50 and p99 by class; returns p50 of all in microseconds.
@@ -411,7 +436,7 @@ fn every_name(index: &TextIndex, table: &Table, query: &str) -> Vec<u32> {
     all.iter().take(10).map(|(_, row)| *row).collect()
 }
 
-fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) {
+fn hostile(name: &str, run: &dyn Fn(&str), table: &Table, count: usize, random: &mut Random) {
     let mut worst = (Duration::ZERO, String::new());
     let mut all = Vec::with_capacity(count);
     for at in 0..count {
@@ -445,10 +470,10 @@ fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) 
                 .join(" "),
         };
         let start = Moment::now();
-        std::hint::black_box(index.search(table, &text));
+        run(&text);
         let mut fastest = start.elapsed();
         if fastest > SLOW {
-            fastest = fastest.min(repeat(|| index.search(table, &text)));
+            fastest = fastest.min(repeat(|| run(&text)));
         }
         if fastest > worst.0 {
             worst = (fastest, text);
@@ -457,7 +482,7 @@ fn hostile(index: &TextIndex, table: &Table, count: usize, random: &mut Random) 
     }
     let (p50, p99, max) = times(&mut all);
     println!(
-        "\nhostile: {count} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, max {max:.0} µs: {:?}",
+        "\nhostile {name}: {count} queries, p50 {p50:.0} µs, p99 {p99:.0} µs, max {max:.0} µs: {:?}",
         worst.1.chars().take(60).collect::<String>()
     );
 }

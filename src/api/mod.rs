@@ -392,7 +392,7 @@ impl ApiRequest<'_> {
             Operation::Aggregate { query, options, notes, .. } => facets::aggregate(self, query, options, notes),
             Operation::Stats => record::stats(self),
             Operation::Snapshots => record::snapshots(self),
-            Operation::Suggest { text, window } => record::suggest(self, text, window),
+            Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
             Operation::Usage => record::usage(self),
         }
     }

@@ -6,6 +6,7 @@ use crate::catalog::json::{self, FieldSet, Fields};
 use crate::catalog::param_error::shortened;
 use crate::catalog::{Catalog, Issues, ParameterError, Totals};
 use crate::data::field::{Model, SNAPSHOT, model};
+use crate::data::vocabulary::Vocabulary;
 use crate::data::{Counts, Date, Table, rfc3339};
 use crate::http::problem::{Code, Problem};
 use crate::search::nearest;
@@ -95,15 +96,34 @@ pub const SUGGESTIONS: u64 = 10;
 model! {
     /// A record whose name may complete the text.
     #[derive(Serialize)]
-    pub(crate) struct Suggestion<'a> {
+    pub(crate) struct SuggestedName<'a> as "Suggestion" {
         /// The type of the record.
         kind: &'a str [one_of("RecordKind")],
         /// The record's slug.
         slug: &'a str [slug],
         /// The record's name.
         name: &'a str,
-        /// Match score, 0–1 (plus up to 0.02 for prominence).
+        /// What tells the record from others of its name: place and rounds, or title and organization.
+        note: Option<String>,
+        /// How the name matches the text.
+        #[serde(rename = "match")]
+        matched_by: &'static str [named("match"), one_of("MatchClass")],
+        /// The alias, or the initials, that match; `null` if the name does.
+        alias: Option<String>,
+        /// The part of the alias, or else of the name, that the text completes; `null` if there is a typo.
+        matched: Option<MatchedPart>,
+        /// Descending, 0–1: from 0.8 names that equal the text, from 0.55 those that begin with it, from 0.3 those with a
+        /// later word that begins so, below near ones; within these by prominence.
         score: f64,
+    }
+
+    /// A part of a text, in characters (Unicode code points).
+    #[derive(Serialize)]
+    pub(crate) struct MatchedPart {
+        /// The first character, from 0.
+        start: u32,
+        /// The character after the last one.
+        end: u32,
     }
 
     /// An available release of the data.
@@ -142,19 +162,32 @@ model! {
     }
 }
 
-/// `GET /suggest?q=`: records of all types whose names complete the text, best first.
-pub(crate) fn suggest(request: &ApiRequest<'_>, text: &str, window: &PageWindow) -> Result<ApiResponse, Problem> {
+/// `GET /suggest?q=`: records whose names complete the text, best first.
+pub(crate) fn suggest(
+    request: &ApiRequest<'_>,
+    text: &str,
+    tables: &[Table],
+    window: &PageWindow,
+) -> Result<ApiResponse, Problem> {
     let warnings: Vec<ParameterError> =
         window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT)).into_iter().collect();
     let snapshot = request.catalog.snapshot();
-    let suggestions =
-        request.catalog.suggest(text, window.limit as usize).into_iter().map(|(table, row, score)| Suggestion {
-            kind: table.noun(),
-            slug: snapshot.slug(table, row),
-            name: snapshot.name(table, row),
-            score: (f64::from(score) * 1_000.0).round() / 1_000.0,
-        });
-    sorted_response::<Suggestion<'_>>(request, &suggestions.collect::<Vec<_>>(), &warnings)
+    let suggestions: Vec<SuggestedName<'_>> = request
+        .catalog
+        .suggest(text, tables, window.limit as usize)
+        .into_iter()
+        .map(|suggestion| SuggestedName {
+            kind: suggestion.table.noun(),
+            slug: snapshot.slug(suggestion.table, suggestion.row),
+            name: snapshot.name(suggestion.table, suggestion.row),
+            note: suggestion.note,
+            matched_by: suggestion.matched_by.name(),
+            alias: suggestion.alias,
+            matched: suggestion.matched.map(|part| MatchedPart { start: part.start as u32, end: part.end as u32 }),
+            score: (f64::from(suggestion.score) * 1_000.0).round() / 1_000.0,
+        })
+        .collect();
+    sorted_response::<SuggestedName<'_>>(request, &suggestions, &warnings)
 }
 
 /// `GET /snapshots`: the available releases, newest first.

@@ -9,6 +9,7 @@ use crate::catalog::params::MAX_PARAMETERS;
 use crate::catalog::parse::{is_empty_list, is_ignored};
 use crate::catalog::{
     AggregateOptions, Catalog, Issue, Issues, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
+    Suggestion, Texts,
 };
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{SnapshotVersion, Table};
@@ -67,6 +68,8 @@ pub(crate) enum Operation {
     Snapshots,
     Suggest {
         text: String,
+        /// The kinds of records, each once.
+        tables: Vec<Table>,
         window: PageWindow,
     },
     Usage,
@@ -196,9 +199,11 @@ impl Operation {
             }
             Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
             Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,
-            Self::Suggest { text, window } => {
+            Self::Suggest { text, tables, window } => {
                 let text = std::iter::once(("q", text.clone()));
-                text.chain(window.canonical(SUGGESTIONS)).collect()
+                let kinds: Vec<&str> = tables.iter().map(|table| table.noun()).collect();
+                let kinds = (*tables != Texts::TABLES).then(|| ("kind", kinds.join(",")));
+                text.chain(kinds).chain(window.canonical(SUGGESTIONS)).collect()
             }
         };
         if url.version == Version::V3 {
@@ -334,12 +339,17 @@ fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<Operation, Reque
     if text.is_none() {
         errors.push(ParameterError::invalid("q", "`q` is required: the text typed so far"));
     }
+    let kinds = single_value(url.values, "kind", &mut errors);
+    let tables = Suggestion::tables(kinds.unwrap_or_default()).unwrap_or_else(|error| {
+        errors.push(error);
+        Vec::new()
+    });
     let mut window = PageWindow::parse(Version::V1, url.values)?;
     if !url.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
         window.limit = SUGGESTIONS;
     }
     match text {
-        Some(text) if errors.is_empty() => Ok(Operation::Suggest { text: text.to_owned(), window }),
+        Some(text) if errors.is_empty() => Ok(Operation::Suggest { text: text.to_owned(), tables, window }),
         _ => Err(errors.into()),
     }
 }

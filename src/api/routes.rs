@@ -141,7 +141,7 @@ impl Route {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
                 own.filter(|name| *name != "sort").chain(AggregateOptions::NAMES).chain(["fields", SNAPSHOT]).collect()
             }
-            EndpointKind::Suggestions => vec!["q", "limit", "fields", SNAPSHOT],
+            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
                 vec!["fields", INCLUDE, SNAPSHOT]
             }
@@ -377,7 +377,9 @@ const ALL: &[Route] = &[
         EndpointKind::Suggestions,
         "suggest",
         "Suggest names",
-        "Firms, startups, people and sectors whose names complete the text, for a search box; best first.",
+        "Firms, startups, people and sectors whose names complete the text, for a search box: those that equal it, those that \
+         begin with it, those with a later word that begins so, each by prominence; if these are few, near ones. At most two \
+         sectors, unless only they are requested, and one record of a name that is not typed entirely.",
     ),
     of(
         Version::V3,

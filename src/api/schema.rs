@@ -2,7 +2,7 @@
 
 use crate::api::EndpointKind;
 use crate::api::facets::Facets;
-use crate::api::record::{Release, Suggestion, Usage};
+use crate::api::record::{Release, SuggestedName, Usage};
 use crate::catalog::json::FieldSet;
 use crate::catalog::{Aggregate, Totals};
 
@@ -15,7 +15,7 @@ impl FieldSet {
             EndpointKind::Aggregate(_) => Self::of_model::<Aggregate>(),
             EndpointKind::Stats => Self::of_model::<Totals>(),
             EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
-            EndpointKind::Suggestions => Self::of_model::<Suggestion<'_>>(),
+            EndpointKind::Suggestions => Self::of_model::<SuggestedName<'_>>(),
             EndpointKind::Usage => Self::of_model::<Usage>(),
         }
     }

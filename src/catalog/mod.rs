@@ -9,6 +9,7 @@ pub mod amounts;
 pub mod bundled;
 mod city_names;
 pub mod co_investors;
+mod completion;
 pub mod coverage;
 pub mod cursor;
 pub mod facets;
@@ -37,6 +38,7 @@ pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
 pub use bundled::{BundledError, bundled};
 pub use co_investors::{CoInvestor, CoInvestorPage};
+pub use completion::Suggestion;
 pub use coverage::Coverage;
 pub use cursor::Cursor;
 pub use facets::{FacetCounts, ValueCount};
@@ -229,19 +231,6 @@ impl Catalog {
 
     fn explain_name(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
         Some(self.texts.of(table)?.explain(&self.snapshot.names(table), text, row))
-    }
-
-    /// Names of all tables that complete `text`: table, row and score, best first.
-    pub fn suggest(&self, text: &str, limit: usize) -> Vec<(Table, u32, f32)> {
-        let mut suggested = Vec::new();
-        for table in Texts::TABLES {
-            let results = self.search(table, text);
-            suggested.extend(results.hits.iter().take(limit).map(|hit| (table, hit.row, hit.score)));
-        }
-        // The sort is stable: ties stay in the order of tables, and within a table in that of the search.
-        suggested.sort_by(|a, b| b.2.total_cmp(&a.2));
-        suggested.truncate(limit);
-        suggested
     }
 
     pub fn text_index(&self, table: Table) -> Option<&TextIndex> {

@@ -20,7 +20,7 @@ pub struct RelatedRoles {
 }
 
 /// A firm or startup by table and row.
-type OrganizationRow = (Table, u32);
+pub(crate) type OrganizationRow = (Table, u32);
 
 impl Catalog {
     pub fn related_roles(&self, person: u32) -> RelatedRoles {
@@ -44,7 +44,7 @@ impl Catalog {
         related
     }
 
-    fn organization_of(&self, person: u32) -> (Organization, OrganizationRow) {
+    pub(crate) fn organization_of(&self, person: u32) -> (Organization, OrganizationRow) {
         let field = Table::People.field_index("organization");
         let value = self.snapshot().record(Table::People, person).value(Table::People, field);
         let organization: Organization = serde_json::from_slice(value).expect("a person has an organization");
@@ -53,7 +53,7 @@ impl Catalog {
         (organization, (table, row))
     }
 
-    fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
+    pub(crate) fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
         let value = self.snapshot().record(table, row).value(table, table.field_index(name));
         serde_json::from_slice(value).expect("the field is text or null")
     }

@@ -157,7 +157,7 @@ impl Compiled {
     fn write_firms(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let (firms, stats, assessed) = (&self.dataset.firms, &self.derived.firms, &self.derived.assessments);
         let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
-        let prominence = |row: usize| stats[row].investment_count.saturating_add(assessed[row].score.review_count);
+        let prominence = &self.derived.prominence.firms;
         columns.names(|row| &firms[row].name, |row| &firms[row].aliases, prominence)?;
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
@@ -231,10 +231,7 @@ impl Compiled {
     fn write_startups(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let (startups, stats) = (&self.dataset.startups, &self.derived.startups);
         let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
-        let prominence = |row: usize| {
-            let money = stats[row].total_raised_usd.map_or(0, |usd| usd.max(1).ilog2());
-            stats[row].round_count * 4 + stats[row].investors.len() as u32 + money
-        };
+        let prominence = &self.derived.prominence.startups;
         columns.names(|row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
 
         columns.name_order(|row| &startups[row].name)?;
@@ -297,11 +294,7 @@ impl Compiled {
     fn write_people(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let people = &self.dataset.people;
         let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
-        let prominence = |row: usize| match people[row].organization_kind {
-            OrganizationKind::Firm => self.derived.firms[people[row].organization as usize].investment_count,
-            OrganizationKind::Startup => self.derived.startups[people[row].organization as usize].round_count,
-        };
-        columns.names(|row| &people[row].name, |_| &[], prominence)?;
+        columns.names(|row| &people[row].name, |_| &[], &self.derived.prominence.people)?;
         columns.name_order(|row| &people[row].name)?;
         columns.word_facet(Facet::Kind, |row| Some(people[row].organization_kind))?;
         columns.country_facet(|row| country_of(&self.dataset, &people[row]).map(|(country, _)| country))?;
@@ -349,8 +342,7 @@ impl Compiled {
     fn write_sectors(&self, writer: &mut Writer<'_>) -> io::Result<()> {
         let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
         let mut columns = self.begin(writer, Table::Sectors, |row| &sectors[row].slug)?;
-        let prominence = |row: usize| stats[row].vc_count.saturating_add(stats[row].startup_count);
-        columns.names(|row| &sectors[row].name, |_| &[], prominence)?;
+        columns.names(|row| &sectors[row].name, |_| &[], &self.derived.prominence.sectors)?;
         let parent = |row: usize| Some(self.orders.new_row(Table::Sectors, sectors[row].parent?));
         columns.numbers("parent", |row| parent(row).unwrap_or(NONE_U32))?;
         columns.name_order(|row| &sectors[row].name)?;

@@ -25,7 +25,7 @@ pub use compile::{Compiled, check, compile};
 pub use country::Country;
 pub use date::{Date, PartialDate, rfc3339};
 pub use import::diagnostics::{Diagnostic, NoProgress, Progress, Report, Severity};
-pub use names::Names;
+pub use names::{MAX_PROMINENCE, Names};
 pub use schema::{Facet, Metric, Table};
 pub use snapshot::{Counts, Direction, Snapshot};
 pub use version::SnapshotVersion;

@@ -1,5 +1,8 @@
 //! What the text index reads from a table.
 
+/// Prominence is stored in millionths.
+pub const MAX_PROMINENCE: u32 = 1_000_000;
+
 /// The names of one table's rows.
 ///
 /// Row numbers are below `len()`; implementations may panic for others.
@@ -15,7 +18,7 @@ pub trait Names: Sync {
     /// The row's other names, separated by `|`; empty if there are none.
     fn aliases(&self, row: u32) -> &str;
 
-    /// How much activity is known of the row (rounds joined, money raised, reviews): larger is more prominent.
+    /// How prominent the row is among those of its kind, up to [`MAX_PROMINENCE`]: see `data::derive::prominence`.
     fn prominence(&self, row: u32) -> u32;
 
     /// The folded words of what else is known of the row and may be searched for with its name: city, country, sectors,

@@ -14,7 +14,7 @@ use crate::catalog::json::FieldSet;
 use crate::catalog::json::fields::MAX_NAMES;
 use crate::catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
-use crate::catalog::{Catalog, Property, Resource, params};
+use crate::catalog::{Catalog, Property, Resource, Suggestion, params};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{self, Metric, Table};
 
@@ -299,6 +299,16 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         "amounts" => query(version, name, "Sum up the amounts of all matching rounds in `meta.amounts`.")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
             .build(),
+        "kind" => {
+            let doc = "Kinds of records (any of); `vc` is a firm. Default: all.";
+            let kinds = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Suggestion::KINDS.map(|(kind, _)| kind)));
+            query(version, name, doc)
+                .style(Some(ParameterStyle::Form))
+                .explode(Some(false))
+                .schema(Some(ArrayBuilder::new().items(kinds)))
+                .example(Some(json!(["vc"])))
+                .build()
+        }
         "q" => query(version, name, "The text typed so far.")
             .required(Required::True)
             .extensions(None)

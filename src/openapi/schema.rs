@@ -15,7 +15,7 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use crate::api::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::api::facets::Facets;
 use crate::api::include::Include;
-use crate::api::record::{Release, Suggestion, Usage};
+use crate::api::record::{MatchedPart, Release, SuggestedName, Usage};
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
@@ -68,7 +68,7 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::Aggregate(_) => Aggregate::DEFINITION.name,
         EndpointKind::Stats => Totals::DEFINITION.name,
         EndpointKind::Snapshots => Release::DEFINITION.name,
-        EndpointKind::Suggestions => Suggestion::DEFINITION.name,
+        EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
         EndpointKind::Usage => Usage::DEFINITION.name,
     }
 }
@@ -160,7 +160,8 @@ fn data(version: Version) -> Objects {
             Aggregate::DEFINITION,
             Totals::DEFINITION,
             Release::DEFINITION,
-            Suggestion::DEFINITION,
+            SuggestedName::DEFINITION,
+            MatchedPart::DEFINITION,
             Usage::DEFINITION,
             <RelatedRole>::DEFINITION,
             YearScore::DEFINITION,

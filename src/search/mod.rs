@@ -23,8 +23,8 @@ mod tests;
 
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
-pub(crate) use index::texts;
-pub use index::{Hit, SearchResults, TextIndex};
+pub use index::{Completed, Completion, Hit, SearchResults, TextIndex};
+pub(crate) use index::{texts, typed_part};
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::catalog::params::MAX_TEXT_CHARS;
-use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Totals};
+use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Texts, Totals};
 use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
@@ -109,14 +109,19 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
 }
 
 #[derive(Serialize)]
-struct Suggestions {
-    names: Vec<Suggestion>,
+struct SuggestedNames {
+    names: Vec<SuggestedName>,
 }
 
 #[derive(Serialize)]
-struct Suggestion {
+struct SuggestedName {
     name: String,
     kind: &'static str,
+    note: Option<String>,
+    /// The alias or the initials that match, if the name does not.
+    alias: Option<String>,
+    /// The part of the alias, or else of the name, that is shown in bold: from one character to before another.
+    matched: Option<[usize; 2]>,
     href: String,
 }
 
@@ -124,13 +129,16 @@ struct Suggestion {
 pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let text = search_text(request.query);
     let snapshot = catalog.snapshot();
-    let names = if text.is_empty() { Vec::new() } else { catalog.suggest(&text, MAX_SUGGESTIONS) };
-    let names = names.into_iter().map(|(table, row, _)| Suggestion {
-        name: snapshot.name(table, row).to_owned(),
-        kind: table.noun(),
-        href: path_of(table, snapshot.slug(table, row)),
+    let names = catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS);
+    let names = names.into_iter().map(|suggestion| SuggestedName {
+        name: snapshot.name(suggestion.table, suggestion.row).to_owned(),
+        kind: suggestion.table.noun(),
+        note: suggestion.note,
+        alias: suggestion.alias,
+        matched: suggestion.matched.map(|part| [part.start, part.end]),
+        href: path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row)),
     });
-    let body = serde_json::to_vec(&Suggestions { names: names.collect() }).expect("strings have a JSON form");
+    let body = serde_json::to_vec(&SuggestedNames { names: names.collect() }).expect("strings have a JSON form");
     let mut response = Response::new(body);
     set(response.headers_mut(), "content-type", "application/json");
     CommonHeaders { caching: Some(Caching::Private), ..crate::site::PAGE }.write(response.headers_mut());

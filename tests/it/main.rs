@@ -7,6 +7,7 @@ mod audit;
 mod broken;
 mod bundled;
 mod commands;
+mod completion;
 mod confirmation;
 mod contact;
 mod cost;

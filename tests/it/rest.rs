@@ -418,7 +418,7 @@ fn names_of_all_record_types_are_suggested() {
     assert_eq!(reply.status, 200, "{}", reply.text);
     let json = reply.json();
     assert_eq!(json["data"][0]["name"], "Alder Capital");
-    assert_eq!(keys(&json["data"][0]), ["kind", "name", "score", "slug"]);
+    assert_eq!(keys(&json["data"][0]), ["alias", "kind", "match", "matched", "name", "note", "score", "slug"]);
     let few = client.list("/api/v3/suggest", &[("q", "an"), ("limit", "30"), ("fields", "kind,name")]).json();
     let rows = few["data"].as_array().unwrap();
     assert_eq!(keys(&rows[0]), ["kind", "name"]);

@@ -59,12 +59,12 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         &mut self,
         name: impl Fn(usize) -> &'s str,
         aliases: impl Fn(usize) -> &'s [String],
-        prominence: impl Fn(usize) -> u32,
+        prominence: &[u32],
     ) -> io::Result<()> {
         self.texts("name", self.rows().map(name))?;
         let aliases: Vec<String> = self.rows().map(|row| aliases(row).join("|")).collect();
         self.texts("aliases", aliases.iter().map(String::as_str))?;
-        self.numbers("prominence", prominence)
+        self.numbers("prominence", |row| prominence[row])
     }
 
     /// Writes the order by a number, and its distinct values: the value of a row is the one at its rank.

@@ -1,10 +1,12 @@
 //! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
+pub(crate) mod prominence;
 pub mod record;
 pub mod row_order;
 pub mod score;
 pub mod sort_order;
 
+use crate::data::derive::prominence::Prominence;
 use crate::data::derive::score::{Assessment, FirmScore, Priors};
 use crate::data::derive::sort_order::{Permutation, sort_prefix};
 use crate::data::import::Dataset;
@@ -57,6 +59,7 @@ pub(crate) struct Derived {
     pub firms: Vec<FirmStats>,
     pub startups: Vec<StartupStats>,
     pub sectors: Vec<SectorStats>,
+    pub prominence: Prominence,
     /// Each sector with all its ancestors.
     pub lineage: Vec<Vec<u32>>,
 }
@@ -68,7 +71,8 @@ impl Derived {
         let startups = startups(dataset);
         let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
-        Self { assessments, priors, firms, startups, sectors, lineage }
+        let prominence = Prominence::of(dataset, &assessments, &firms, &startups, &sectors);
+        Self { assessments, priors, firms, startups, sectors, prominence, lineage }
     }
 }
 

@@ -208,7 +208,7 @@ fn build_side_tables(
         acronyms: name_keys.acronyms.build(),
         phonetic: phonetic.build(),
         dictionary: dictionary.finish().ok_or_else(damaged)?,
-        static_ranks: (0..names.len()).map(|row| static_rank(names.name(row).len(), names.prominence(row))).collect(),
+        static_ranks: (0..names.len()).map(|row| static_rank(names.prominence(row))).collect(),
         frequent_words,
     };
     Ok(SideTables { rows_of_words, lookups })

@@ -1,6 +1,7 @@
 //! The text index of one table, open for searching.
 
 mod build;
+mod complete;
 mod dictionary;
 mod hash_multi_map;
 mod read_only_directory;
@@ -9,6 +10,8 @@ mod term_index;
 mod weights;
 
 pub(crate) use build::{raw_term, texts};
+pub(crate) use complete::typed_part;
+pub use complete::{Completed, Completion};
 #[cfg(test)]
 pub(crate) use dictionary::DictionaryBuilder;
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};

@@ -9,7 +9,7 @@ model! {
     /// Why a record matches a search: the parts of its score.
     #[derive(Clone, Debug, Serialize)]
     pub struct Explanation {
-        /// Match score, 0–1 (plus up to 0.02 for prominence).
+        /// Match score, 0–1 (plus up to 0.06 for prominence).
         pub score: f32,
         /// Whether the score is high enough for a match.
         pub matches: bool,

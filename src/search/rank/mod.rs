@@ -15,6 +15,7 @@ pub use explain::{Explanation, ScorePart};
 pub use match_class::MatchClass;
 pub(crate) use relaxation::Relaxation;
 
+use crate::data::MAX_PROMINENCE;
 use crate::data::fold::fold;
 use crate::search::index::{GENERIC, Weights};
 use crate::search::query::phonetic::has_phonetic_key;
@@ -22,7 +23,7 @@ use crate::search::query::reading::fold_name_into;
 use crate::search::query::{Query, QueryWord};
 use crate::search::rank::search_buffers::SearchBuffers;
 
-pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.02;
+pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 
 /// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
@@ -304,15 +305,12 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// What prominence adds to a score, on a logarithmic scale.
+/// What prominence adds to a score.
 pub(crate) fn prominence_bonus(prominence: u32) -> f32 {
-    MAX_PROMINENCE_BONUS * ((1.0 + prominence as f32).ln() / 12.0).min(1.0)
+    MAX_PROMINENCE_BONUS * ratio(prominence.min(MAX_PROMINENCE), MAX_PROMINENCE)
 }
 
-/// The rank of a row among rows that match a query equally well: the shorter its name and the more prominent, the higher.
-/// Approximates the prefix score plus the prominence bonus in a byte.
-pub(crate) fn static_rank(name_length: usize, prominence: u32) -> u8 {
-    // Six letters are a usual query.
-    let points = 0.07 * 6.0 / ratio(name_length.clamp(6, 200) as u32, 1) + prominence_bonus(prominence);
-    (points / (0.07 + MAX_PROMINENCE_BONUS) * 255.0) as u8
+/// The prominence of a row in a byte: its rank among rows that match a query equally well.
+pub(crate) fn static_rank(prominence: u32) -> u8 {
+    (ratio(prominence.min(MAX_PROMINENCE), MAX_PROMINENCE) * 255.0) as u8
 }

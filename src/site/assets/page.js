@@ -52,28 +52,51 @@ for (const input of document.querySelectorAll("input[data-suggest]")) {
     if (index < 0) input.removeAttribute("aria-activedescendant");
     else input.setAttribute("aria-activedescendant", list.children[index].id);
   };
+  const option = (at) => {
+    const item = document.createElement("li");
+    item.id = list.id + "-" + at;
+    item.setAttribute("role", "option");
+    item.setAttribute("aria-selected", "false");
+    return item;
+  };
+  // A text with the part that was typed in bold; its ends count characters, not code units.
+  const marked = (text, matched) => {
+    const label = document.createElement("span"), part = document.createElement("b"), [start, end] = matched ?? [0, 0];
+    const letters = Array.from(text);
+    part.textContent = letters.slice(start, end).join("");
+    label.append(letters.slice(0, start).join(""), part, letters.slice(end).join(""));
+    return label;
+  };
   const show = (names) => {
-    list.replaceChildren(...names.map(({ name, kind, href }, at) => {
-      const item = document.createElement("li"), label = document.createElement("span");
-      item.id = list.id + "-" + at;
-      item.setAttribute("role", "option");
-      item.setAttribute("aria-selected", "false");
+    const items = names.map(({ name, kind, note, alias, matched, href }, at) => {
+      const item = option(at), detail = document.createElement("span");
       item.dataset.href = href;
-      label.className = "quiet";
-      label.textContent = kind;
-      item.append(name, label);
+      const label = marked(name, alias ? null : matched);
+      if (alias) label.append(" (", marked(alias, matched), ")");
+      detail.className = "quiet";
+      detail.textContent = note ? kind + " · " + note : kind;
+      item.append(label, detail);
       return item;
-    }));
+    });
+    if (!names.length) {
+      const nothing = option(0);
+      nothing.setAttribute("aria-disabled", "true");
+      nothing.className = "quiet";
+      nothing.textContent = "Nothing found";
+      items.push(nothing);
+    }
+    list.replaceChildren(...items);
     selected = -1;
-    list.hidden = names.length === 0;
-    input.setAttribute("aria-expanded", String(names.length > 0));
+    list.hidden = false;
+    input.setAttribute("aria-expanded", "true");
   };
   const suggest = async () => {
     const text = input.value.trim(), request = ++requests;
     if (!text) return close();
     try {
       const response = await fetch("/suggest?q=" + encodeURIComponent(text), { headers: { Accept: "application/json" } });
-      const names = response.ok ? (await response.json()).names : [];
+      if (!response.ok) return close();
+      const { names } = await response.json();
       if (request === requests && document.activeElement === input) show(names);
     } catch {
       close();
@@ -82,14 +105,14 @@ for (const input of document.querySelectorAll("input[data-suggest]")) {
   input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(suggest, 160); });
   input.addEventListener("blur", () => setTimeout(close, 150));
   input.addEventListener("keydown", (event) => {
-    const count = list.hidden ? 0 : list.children.length;
+    const count = list.hidden ? 0 : list.querySelectorAll("[data-href]").length;
     if (event.key === "Escape") close();
     else if (event.key === "ArrowDown" && count) { select((selected + 1) % count); event.preventDefault(); }
     else if (event.key === "ArrowUp" && count) { select(selected <= 0 ? count - 1 : selected - 1); event.preventDefault(); }
     else if (event.key === "Enter" && selected >= 0 && count) { location.assign(list.children[selected].dataset.href); event.preventDefault(); }
   });
   list.addEventListener("mousedown", (event) => {
-    const item = event.target.closest("li");
+    const item = event.target.closest("[data-href]");
     if (item) { location.assign(item.dataset.href); event.preventDefault(); }
   });
 }

@@ -1,0 +1,366 @@
+//! Names that a text may become while it is typed, the most prominent first.
+//!
+//! A search scores names one by one; a completion reads the rows of the words that begin with what was typed and keeps those
+//! of the highest prominence. As more is typed, fewer names begin with the text and none is added, so that a name in a list
+//! is only overtaken by names, aliases and initials that equal the text.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::data::Names;
+use crate::data::fold::{fold, fold_into};
+use crate::search::index::{MAX_WORD_BYTES, TextIndex, texts};
+use crate::search::rank::has_initials;
+use crate::search::rank::search_buffers::SearchBuffers;
+use crate::search::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+
+/// How a name completes a text, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Completion {
+    /// It equals the text, except for letter case, diacritics, punctuation and spaces.
+    Equal,
+    /// It begins with the text.
+    Begins,
+    /// It begins with the text but for spaces, or has its words, of which the last may be unfinished.
+    Includes,
+}
+
+/// A row that completes a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    pub row: u32,
+    pub completion: Completion,
+    /// The name (0) or the alias (from 1) that completes the text.
+    pub text: usize,
+    /// True if the initials of that name equal the text: they count as a beginning.
+    pub by_initials: bool,
+    /// In units of 1 / [`crate::data::MAX_PROMINENCE`].
+    pub prominence: u32,
+}
+
+/// The maximum number of rows that are compared with the text, the most prominent ones.
+const MAX_COMPARED: usize = 1_000;
+/// The maximum number of rows of a common word that are read.
+const MAX_READ: u32 = 50_000;
+
+/// What was typed, folded.
+pub(crate) struct Typed {
+    folded: String,
+    words: Vec<String>,
+    joined: String,
+}
+
+impl Typed {
+    /// `None` if there is no letter or digit.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut end = text.len().min(MAX_QUERY_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let folded = fold(&text[..end]);
+        let words: Vec<String> = folded.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        (!words.is_empty()).then(|| Self { joined: words.concat(), folded: words.join(" "), words })
+    }
+
+    /// True for one word of two to eight letters, and for single letters (`N.E.A.`).
+    fn may_be_initials(&self) -> bool {
+        let is_one = self.words.len() == 1 || self.words.iter().all(|word| word.len() == 1);
+        is_one && (2..=8).contains(&self.joined.len())
+    }
+
+    /// How a folded text completes what was typed; `joined` is the text without spaces.
+    fn completed_by(&self, folded: &str, joined: &str) -> Option<Completion> {
+        match joined.strip_prefix(self.joined.as_str()) {
+            Some("") => Some(Completion::Equal),
+            Some(_) if folded.starts_with(&self.folded) => Some(Completion::Begins),
+            Some(_) => Some(Completion::Includes),
+            None => self.is_included_in(folded).then_some(Completion::Includes),
+        }
+    }
+
+    fn is_included_in(&self, folded: &str) -> bool {
+        let Some((last, complete)) = self.words.split_last() else { return false };
+        let mut words = folded.split(' ');
+        words.any(|word| word.starts_with(last.as_str()))
+            && complete.iter().all(|typed| folded.split(' ').any(|word| word == typed))
+    }
+
+    /// The part of a text that was typed, as positions of its characters: from its beginning or that of a word, or else the
+    /// word that begins with the last word typed.
+    fn part_of(&self, text: &str) -> Option<Range<usize>> {
+        let mut folded = String::new();
+        // The folded text without spaces, its length after each character, and where its words begin in both.
+        let mut joined = String::new();
+        let (mut ends, mut starts) = (Vec::new(), Vec::new());
+        let mut in_word = false;
+        for (at, char) in text.chars().enumerate() {
+            fold_into(char.encode_utf8(&mut [0; 4]), &mut folded);
+            let ends_word = fold(&format!("a{char}b")).contains(' ');
+            if !folded.is_empty() && (ends_word || !in_word) {
+                starts.push((at, joined.len()));
+            }
+            in_word = !ends_word && (in_word || !folded.is_empty());
+            folded.split(' ').for_each(|part| joined.push_str(part));
+            ends.push(joined.len());
+        }
+        let find = |typed: &str| {
+            let (start, length) = starts.iter().find(|(_, length)| joined[*length..].starts_with(typed))?;
+            let last = ends.iter().position(|end| *end >= length + typed.len())?;
+            Some(*start..last + 1)
+        };
+        find(&self.joined).or_else(|| find(self.words.last()?))
+    }
+}
+
+/// The part of a name or alias that was typed, as positions of its characters (not bytes).
+pub(crate) fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
+    Typed::parse(typed)?.part_of(text)
+}
+
+impl TextIndex {
+    /// The rows whose names or aliases complete a text, the surest and most prominent first; `max` or a few more. Rows that
+    /// only include the text are added if too few equal it or begin with it.
+    pub fn complete(&self, names: &dyn Names, text: &str, max: usize) -> Vec<Completed> {
+        let Some(typed) = Typed::parse(text) else { return Vec::new() };
+        self.buffers.with(self.rows, |buffers| {
+            let mut found: Vec<Completed> = Vec::new();
+            for row in self.rows_of_full_name(&typed.joined) {
+                let completed = completed(names, &typed, row, buffers);
+                found.extend(completed.filter(|completed| completed.completion == Completion::Equal));
+            }
+            sort(&mut found);
+            found.truncate(max);
+            self.add_initials(names, &typed, max, buffers, &mut found);
+            let beginning = self.rows_beginning(names, &typed, max + found.len(), buffers);
+            add(names, &typed, &beginning, Completion::Begins, max, buffers, &mut found);
+            if found.len() < max {
+                let including = self.rows_including(names, &typed, buffers);
+                add(names, &typed, &including, Completion::Includes, max - found.len(), buffers, &mut found);
+            }
+            sort(&mut found);
+            found
+        })
+    }
+
+    /// How a row completes a text, if it does.
+    pub fn completion(&self, names: &dyn Names, text: &str, row: u32) -> Option<Completed> {
+        let typed = Typed::parse(text)?;
+        self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))
+    }
+
+    /// The rows with this name, without spaces, and some others.
+    fn rows_of_full_name(&self, joined: &str) -> Vec<u32> {
+        let mut rows = self.terms.lookups.full_names.get(joined).to_vec();
+        // Names of one word that is not common are not among them.
+        if let Some(word) = self.terms.lookups.dictionary.get(joined).filter(|word| !self.terms.rows.is_common(*word)) {
+            self.terms.each_row(word, u32::MAX, |row, _| rows.push(row));
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        rows.truncate(MAX_COMPARED);
+        rows
+    }
+
+    /// Adds the most prominent rows whose initials equal the text.
+    fn add_initials(
+        &self,
+        names: &dyn Names,
+        typed: &Typed,
+        max: usize,
+        buffers: &mut SearchBuffers,
+        found: &mut Vec<Completed>,
+    ) {
+        if !typed.may_be_initials() {
+            return;
+        }
+        let mut best = self.most_prominent(names, MAX_COMPARED);
+        self.terms.lookups.acronyms.get(&typed.joined).iter().for_each(|row| best.add(*row));
+        let known = found.len();
+        for row in best.rows() {
+            if found.len() == known + max {
+                return;
+            }
+            let with_initials = texts(names, row).position(|text| has_initials(&fold(text), &typed.joined));
+            let Some(text) = with_initials.filter(|_| found[..known].iter().all(|known| known.row != row)) else {
+                continue;
+            };
+            let begins = completed(names, typed, row, buffers).filter(|row| row.completion <= Completion::Begins);
+            let prominence = names.prominence(row);
+            let by_initials = Completed { row, completion: Completion::Begins, text, by_initials: true, prominence };
+            found.push(begins.unwrap_or(by_initials));
+        }
+    }
+
+    /// The most prominent rows of which a name or alias begins with the text, and some others.
+    fn rows_beginning(&self, names: &dyn Names, typed: &Typed, max: usize, buffers: &mut SearchBuffers) -> Vec<u32> {
+        let ranges = self.ranges(typed);
+        let Some((first, others)) = ranges.split_first() else { return Vec::new() };
+        let mut best = self.most_prominent(names, if others.is_empty() { max } else { MAX_COMPARED });
+        if others.is_empty() {
+            self.terms.each_first_row(first, |row| best.add(row));
+        } else {
+            let mut rows = Vec::new();
+            self.terms.each_first_row(first, |row| rows.push(row));
+            self.retain_with(&mut rows, others, buffers);
+            rows.into_iter().for_each(|row| best.add(row));
+        }
+        best.rows()
+    }
+
+    /// The most prominent rows with all words of the text, and those of which a name or alias may begin with it but for
+    /// spaces.
+    fn rows_including(&self, names: &dyn Names, typed: &Typed, buffers: &mut SearchBuffers) -> Vec<u32> {
+        let mut ranges = self.ranges(typed);
+        ranges.sort_by_key(|range| self.terms.rows.estimate(range));
+        let mut with_words = self.most_prominent(names, MAX_COMPARED);
+        if let Some((rarest, others)) = ranges.split_first() {
+            let mut rows = Vec::new();
+            self.terms.each_rare_row(rarest, |row, _| rows.push(row));
+            let mut budget = MAX_READ;
+            for word in self.terms.rows.common_in(rarest) {
+                self.terms.each_row(word, budget, |row, _| rows.push(row));
+                budget = budget.saturating_sub(self.terms.rows.count(word));
+            }
+            self.retain_with(&mut rows, others, buffers);
+            rows.into_iter().for_each(|row| with_words.add(row));
+        }
+        let mut joined = self.most_prominent(names, MAX_COMPARED);
+        let dictionary = &self.terms.lookups.dictionary;
+        self.terms.each_first_row(&dictionary.with_prefix(&typed.joined), |row| joined.add(row));
+        for end in 1..typed.joined.len().min(MAX_WORD_BYTES) {
+            if let Some(word) = dictionary.get(&typed.joined[..end]) {
+                self.terms.each_first_row(&(word..word + 1), |row| joined.add(row));
+            }
+        }
+        let mut rows = with_words.entries();
+        rows.extend(joined.entries());
+        rows.sort_unstable();
+        rows.dedup();
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// The words of the dictionary for each word typed: itself, or those that begin with the last one. Empty if one is not a
+    /// word of any name.
+    fn ranges(&self, typed: &Typed) -> Vec<Range<u32>> {
+        let dictionary = &self.terms.lookups.dictionary;
+        let last = typed.words.len() - 1;
+        let range = |(index, word): (usize, &String)| match index == last {
+            true => Some(dictionary.with_prefix(word)).filter(|range| !range.is_empty()),
+            false => dictionary.get(word).map(|word| word..word + 1),
+        };
+        let ranges: Option<_> = typed.words.iter().enumerate().take(MAX_QUERY_WORDS).map(range).collect();
+        ranges.unwrap_or_default()
+    }
+
+    /// Removes rows without a word of each range, until so few are left that it costs less to read their names.
+    fn retain_with(&self, rows: &mut Vec<u32>, ranges: &[Range<u32>], buffers: &mut SearchBuffers) {
+        rows.sort_unstable();
+        rows.dedup();
+        for range in ranges {
+            if rows.len() <= MAX_COMPARED / 4 || self.terms.rows.estimate(range) > MAX_READ {
+                continue;
+            }
+            buffers.clear_bits();
+            self.terms.each_rare_row(range, |row, _| buffers.set_bit(row));
+            for word in self.terms.rows.common_in(range) {
+                self.terms.each_row_among(word, rows, |row| buffers.set_bit(row));
+            }
+            rows.retain(|row| buffers.has_bit(*row));
+        }
+    }
+
+    fn most_prominent<'a>(&'a self, names: &'a dyn Names, max: usize) -> MostProminent<'a> {
+        let ranks = &self.terms.lookups.static_ranks;
+        MostProminent { names, ranks, max: max.max(1), min_rank: 0, worst: None, rows: Vec::new() }
+    }
+}
+
+fn sort(found: &mut [Completed]) {
+    found.sort_unstable_by_key(|row| (row.completion, Reverse(row.prominence), row.row));
+}
+
+/// Adds those rows, in their order, that complete the text at least as `worst` and are not found yet; at most `max`.
+fn add(
+    names: &dyn Names,
+    typed: &Typed,
+    rows: &[u32],
+    worst: Completion,
+    max: usize,
+    buffers: &mut SearchBuffers,
+    found: &mut Vec<Completed>,
+) {
+    let known = found.len();
+    for row in rows {
+        if found.len() == known + max {
+            return;
+        }
+        if found[..known].iter().all(|found| found.row != *row) {
+            found.extend(completed(names, typed, *row, buffers).filter(|row| row.completion <= worst));
+        }
+    }
+}
+
+/// How the best of a row's names completes the text.
+fn completed(names: &dyn Names, typed: &Typed, row: u32, buffers: &mut SearchBuffers) -> Option<Completed> {
+    let SearchBuffers { folded, joined, .. } = buffers;
+    let completions = texts(names, row).enumerate().filter_map(|(index, text)| {
+        fold_into(text, folded);
+        joined.clear();
+        folded.split(' ').for_each(|word| joined.push_str(word));
+        Some((typed.completed_by(folded, joined)?, index))
+    });
+    let (completion, text) = completions.min()?;
+    Some(Completed { row, completion, text, by_initials: false, prominence: names.prominence(row) })
+}
+
+/// The most prominent of the rows added.
+struct MostProminent<'a> {
+    names: &'a dyn Names,
+    ranks: &'a [u8],
+    max: usize,
+    /// The static rank and the entry of the worst row that is kept, once there are enough.
+    min_rank: u8,
+    worst: Option<(Reverse<u32>, u32)>,
+    /// At most twice `max`.
+    rows: Vec<(Reverse<u32>, u32)>,
+}
+
+impl MostProminent<'_> {
+    fn add(&mut self, row: u32) {
+        let rank = self.ranks[row as usize];
+        if rank < self.min_rank {
+            return;
+        }
+        let entry = (Reverse(self.names.prominence(row)), row);
+        if self.worst.is_none_or(|worst| entry < worst) {
+            self.rows.push(entry);
+            if self.rows.len() >= 2 * self.max {
+                self.cut();
+            }
+        }
+    }
+
+    fn cut(&mut self) {
+        self.rows.sort_unstable();
+        self.rows.dedup();
+        if self.rows.len() >= self.max {
+            self.rows.truncate(self.max);
+            self.worst = self.rows.last().copied();
+            self.min_rank = self.worst.map_or(0, |(_, row)| self.ranks[row as usize]);
+        }
+    }
+
+    /// The rows with their prominence, the most prominent first.
+    fn entries(mut self) -> Vec<(Reverse<u32>, u32)> {
+        self.cut();
+        self.rows
+    }
+
+    /// The rows, the most prominent first.
+    fn rows(self) -> Vec<u32> {
+        self.entries().into_iter().map(|(_, row)| row).collect()
+    }
+}
