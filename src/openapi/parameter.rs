@@ -14,7 +14,7 @@ use crate::catalog::json::FieldSet;
 use crate::catalog::json::fields::MAX_NAMES;
 use crate::catalog::params::{MAX_TEXT_CHARS, ParamType, Unit};
 use crate::catalog::parse::scalars::Bound;
-use crate::catalog::{Catalog, Property, Resource, Suggestion, params};
+use crate::catalog::{Catalog, Property, Resource, params};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{self, Metric, Table};
 
@@ -301,11 +301,10 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
             .build(),
         "kind" => {
             let doc = "Kinds of records (any of); `vc` is a firm. Default: all.";
-            let kinds = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Suggestion::KINDS.map(|(kind, _)| kind)));
             query(version, name, doc)
                 .style(Some(ParameterStyle::Form))
                 .explode(Some(false))
-                .schema(Some(ArrayBuilder::new().items(kinds)))
+                .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name("SuggestedKind"))))
                 .example(Some(json!(["vc"])))
                 .build()
         }

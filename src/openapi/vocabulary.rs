@@ -10,7 +10,7 @@ use crate::catalog::aggregate::{GroupOrder, group_bys};
 use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
-use crate::catalog::{Property, Resource, Texts};
+use crate::catalog::{Property, Resource, Suggestion, Texts};
 use crate::data::derive::score::{DIMENSIONS, GHOSTING};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
@@ -125,7 +125,7 @@ pub(crate) fn group_name(resource: Resource) -> String {
 }
 
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 15] {
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 16] {
     [
         ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
         ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
@@ -139,6 +139,11 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 15] {
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", crate::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
         ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
+        (
+            "SuggestedKind",
+            "A type of record to suggest; `vc` is a firm.",
+            Suggestion::KINDS.map(|(name, _)| name).to_vec(),
+        ),
         (
             "ScoreStatus",
             "Whether there are enough reviews to publish a score.",
@@ -164,6 +169,7 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "Role",
             "Metric",
             "RecordKind",
+            "SuggestedKind",
             "FitReasonName",
             "MatchClass",
         ],

@@ -253,8 +253,8 @@ impl TextIndex {
                 scored.push(Hit { row, score });
             }
             let Some(relaxation) = Relaxation::of_row(query, names, row, &self.weights) else { continue };
-            let score =
-                MatchStrategy::Relaxed.ceiling() * relaxation.similarity + prominence_bonus(candidate.prominence);
+            let points = MatchStrategy::Relaxed.ceiling() * relaxation.similarity;
+            let score = points + prominence_bonus(points, candidate.prominence);
             if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
                 hit.score = hit.score.max(score);
             }
@@ -344,7 +344,8 @@ impl TextIndex {
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
         let (text, scores) = best.expect("a row has a name");
-        scores.explain(text, class, prominence_bonus(names.prominence(row)))
+        let bonus = prominence_bonus(scores.points(), names.prominence(row));
+        scores.explain(text, class, bonus)
     }
 
     /// Scores those candidates that are not scored yet, at most `max`, and sorts all; true if there were more.
@@ -402,7 +403,7 @@ impl TextIndex {
         for text in split(candidate.name, candidate.aliases) {
             score_text(query, text, &self.weights, buffers, &mut best);
         }
-        if best.0 > 0.0 { best.0 + prominence_bonus(candidate.prominence) } else { 0.0 }
+        if best.0 > 0.0 { best.0 + prominence_bonus(best.0, candidate.prominence) } else { 0.0 }
     }
 }
 

@@ -24,6 +24,8 @@ use crate::search::query::{Query, QueryWord};
 use crate::search::rank::search_buffers::SearchBuffers;
 
 pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
+/// The maximum score of a name that does not equal the query.
+const MAX_UNEQUAL: f32 = 0.999;
 
 /// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
@@ -305,9 +307,10 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// What prominence adds to a score.
-pub(crate) fn prominence_bonus(prominence: u32) -> f32 {
-    MAX_PROMINENCE_BONUS * ratio(prominence.min(MAX_PROMINENCE), MAX_PROMINENCE)
+/// What prominence adds to a score. A name that does not equal the query stays below those that do.
+pub(crate) fn prominence_bonus(score: f32, prominence: u32) -> f32 {
+    let bonus = MAX_PROMINENCE_BONUS * ratio(prominence.min(MAX_PROMINENCE), MAX_PROMINENCE);
+    if score < 1.0 { bonus.min(MAX_UNEQUAL - score).max(0.0) } else { bonus }
 }
 
 /// The prominence of a row in a byte: its rank among rows that match a query equally well.
