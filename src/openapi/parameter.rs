@@ -304,7 +304,7 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
             query(version, name, doc)
                 .style(Some(ParameterStyle::Form))
                 .explode(Some(false))
-                .schema(Some(ArrayBuilder::new().items(Ref::from_schema_name("SuggestedKind"))))
+                .schema(Some(many(version, Ref::from_schema_name("SuggestedKind").into(), None)))
                 .example(Some(json!(["vc"])))
                 .build()
         }
