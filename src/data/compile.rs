@@ -6,15 +6,20 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
-use crate::data::derive::record::Record;
+use crate::data::derive::alias_candidates::{self, AliasCandidate};
+use crate::data::derive::near_duplicates::{self, NearDuplicate};
+use crate::data::derive::record::{Record, reference};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, country_of, each_ancestor};
 use crate::data::fold::fold;
 use crate::data::import::Dataset;
 use crate::data::import::rows::Investor;
-use crate::data::import::website;
+use crate::data::import::{known_aliases, website};
+use crate::data::model::Reference;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
@@ -29,12 +34,13 @@ pub fn check(folder: &Path, progress: &dyn Progress) -> Report {
 /// Reads, checks and derives the dataset in `folder`; returns the report if it has errors.
 pub fn compile(folder: &Path, progress: &dyn Progress) -> Result<Compiled, Report> {
     let (dataset, report) = import::read(folder, progress);
-    let Some(dataset) = dataset else { return Err(report) };
+    let Some(mut dataset) = dataset else { return Err(report) };
     progress.step("derive", 0);
+    let known_aliases = known_aliases::add(&mut dataset);
     let derived = Derived::of(&dataset);
     let orders = RowOrders::of(&dataset, &derived);
     progress.done();
-    Ok(Compiled { dataset, derived, orders, report })
+    Ok(Compiled { dataset, derived, orders, report, known_aliases })
 }
 
 /// A dataset with its derived values, ready to be written.
@@ -43,6 +49,7 @@ pub struct Compiled {
     derived: Derived,
     orders: RowOrders,
     report: Report,
+    known_aliases: usize,
 }
 
 impl Compiled {
@@ -54,8 +61,30 @@ impl Compiled {
         &self.report
     }
 
+    /// The number of well-known aliases that records were given, see [`known_aliases`].
+    pub fn known_aliases(&self) -> usize {
+        self.known_aliases
+    }
+
     pub fn rows(&self, table: Table) -> usize {
         self.orders[table].old.len()
+    }
+
+    /// The near-duplicates of a table, in its order.
+    pub fn near_duplicates(&self, table: Table) -> Vec<NearDuplicateRecord<'_>> {
+        let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
+        let duplicates = self.orders[table].old.iter().filter_map(|row| Some((*row, found[*row as usize]?)));
+        let record = |(row, duplicate): (u32, NearDuplicate)| NearDuplicateRecord {
+            record: reference(&self.dataset, table, row),
+            main: reference(&self.dataset, table, duplicate.main),
+            reason: duplicate.to_string(),
+        };
+        duplicates.map(record).collect()
+    }
+
+    /// Names that firms and startups probably have besides their own, the surest first.
+    pub fn alias_candidates(&self) -> Vec<AliasCandidate<'_>> {
+        alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
 
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -132,6 +161,13 @@ impl Compiled {
         ColumnWriter::begin(writer, table, &self.orders[table], slug)
     }
 
+    /// Writes the main record of each near-duplicate.
+    fn write_main_records(&self, columns: &mut ColumnWriter<'_, '_>, table: Table) -> io::Result<()> {
+        let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
+        columns
+            .numbers("main", |row| found[row].map_or(NONE_U32, |duplicate| self.orders.new_row(table, duplicate.main)))
+    }
+
     fn write_sector_facet<'s>(
         &self,
         columns: &mut ColumnWriter<'_, '_>,
@@ -159,6 +195,7 @@ impl Compiled {
         let mut columns = self.begin(writer, Table::Firms, |row| &firms[row].slug)?;
         let prominence = &self.derived.prominence.firms;
         columns.names(|row| &firms[row].name, |row| &firms[row].aliases, prominence)?;
+        self.write_main_records(&mut columns, Table::Firms)?;
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
@@ -233,6 +270,7 @@ impl Compiled {
         let mut columns = self.begin(writer, Table::Startups, |row| &startups[row].slug)?;
         let prominence = &self.derived.prominence.startups;
         columns.names(|row| &startups[row].name, |row| &startups[row].aliases, prominence)?;
+        self.write_main_records(&mut columns, Table::Startups)?;
 
         columns.name_order(|row| &startups[row].name)?;
         columns.order("total_raised_usd", |row| stats[row].total_raised_usd.map(dollars))?;
@@ -294,7 +332,8 @@ impl Compiled {
     fn write_people(&self, writer: &mut Writer<'_>, terms: &Terms) -> io::Result<()> {
         let people = &self.dataset.people;
         let mut columns = self.begin(writer, Table::People, |row| &people[row].slug)?;
-        columns.names(|row| &people[row].name, |_| &[], &self.derived.prominence.people)?;
+        columns.names(|row| &people[row].name, |row| &people[row].aliases, &self.derived.prominence.people)?;
+        self.write_main_records(&mut columns, Table::People)?;
         columns.name_order(|row| &people[row].name)?;
         columns.word_facet(Facet::Kind, |row| Some(people[row].organization_kind))?;
         columns.country_facet(|row| country_of(&self.dataset, &people[row]).map(|(country, _)| country))?;
@@ -343,6 +382,7 @@ impl Compiled {
         let (sectors, stats) = (&self.dataset.sectors, &self.derived.sectors);
         let mut columns = self.begin(writer, Table::Sectors, |row| &sectors[row].slug)?;
         columns.names(|row| &sectors[row].name, |_| &[], &self.derived.prominence.sectors)?;
+        self.write_main_records(&mut columns, Table::Sectors)?;
         let parent = |row: usize| Some(self.orders.new_row(Table::Sectors, sectors[row].parent?));
         columns.numbers("parent", |row| parent(row).unwrap_or(NONE_U32))?;
         columns.name_order(|row| &sectors[row].name)?;
@@ -351,6 +391,15 @@ impl Compiled {
         columns.order("average_health_score", |row| stats[row].average_health_tenths)?;
         columns.single_facet(Facet::Parent, sectors.len(), parent)
     }
+}
+
+/// A record that is probably the same as a more prominent one.
+#[derive(Debug, Serialize)]
+pub struct NearDuplicateRecord<'a> {
+    pub record: Reference<&'a str>,
+    pub main: Reference<&'a str>,
+    /// What they have in common.
+    pub reason: String,
 }
 
 /// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.

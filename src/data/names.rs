@@ -26,4 +26,9 @@ pub trait Names: Sync {
     fn context(&self, _row: u32) -> String {
         String::new()
     }
+
+    /// The more prominent row that is probably the same record; no main row has one itself.
+    fn main_of(&self, _row: u32) -> Option<u32> {
+        None
+    }
 }

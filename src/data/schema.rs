@@ -39,7 +39,7 @@ impl Table {
 
     /// One row of the table, for messages.
     #[must_use]
-    pub fn noun(self) -> &'static str {
+    pub const fn noun(self) -> &'static str {
         match self {
             Self::Firms => "firm",
             Self::Startups => "startup",

@@ -432,4 +432,9 @@ impl Names for TableNames<'_> {
         let names = self.snapshot.table_columns(self.table).names.as_ref();
         names.map_or(0, |columns| self.snapshot.archive.get(&columns.prominence)[row as usize])
     }
+
+    fn main_of(&self, row: u32) -> Option<u32> {
+        let names = self.snapshot.table_columns(self.table).names.as_ref()?;
+        Some(self.snapshot.archive.get(&names.main)[row as usize]).filter(|main| *main != NONE_U32)
+    }
 }

@@ -15,7 +15,7 @@ use crate::faults::{Edit, FAULTS, WARNINGS};
 
 /// A small dataset without a fault. The first firm takes two lines, so that line numbers differ from row numbers; nothing
 /// refers to the last sector, firm and startup, so that faults in their slugs cause no other errors.
-const VALID: [(&str, &str); 7] = [
+const VALID: [(&str, &str); 8] = [
     (
         "snapshot.toml",
         "version = \"2026-01-31.1\"\n\
@@ -67,6 +67,13 @@ const VALID: [(&str, &str); 7] = [
         "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on\n\
          v-1,alder-capital,seed,5,4,3,2,false,Fine,Quick and fair,approved,2025-10-01\n\
          v-2,birch-fund,,1,,,,true,,,pending,2025-11-30\n",
+    ),
+    (
+        "aliases.csv",
+        "kind,slug,alias,source\n\
+         firm,birch-fund,Birchwood,Its website\n\
+         startup,tidewick,Tidewick Tills,\n\
+         person,ada-birchden,A. B. Birchden,Her book\n",
     ),
 ];
 
@@ -153,6 +160,26 @@ fn a_valid_dataset_has_no_problems() {
 }
 
 #[test]
+fn a_dataset_may_lack_aliases() {
+    let mut files = valid();
+    files.remove("aliases.csv");
+    assert_eq!(check(written(&files).path(), &NoProgress).problems, []);
+}
+
+#[test]
+fn the_number_of_aliases_of_a_record_is_limited() {
+    let problems = |count: usize| {
+        let mut files = valid();
+        let aliases: Vec<String> = (0..count).map(|alias| format!("firm,alder-capital,a{alias},\n")).collect();
+        files.insert("aliases.csv", format!("kind,slug,alias,source\n{}", aliases.concat()).into_bytes());
+        messages(&check(written(&files).path(), &NoProgress), Severity::Error)
+    };
+    // Two are in the column of its record.
+    assert!(problems(998).is_empty());
+    assert_eq!(problems(999), ["aliases.csv:1000: slug: has more than 1000 aliases; remove some"]);
+}
+
+#[test]
 fn every_fault_is_rejected_with_its_location_and_message() {
     let mut wrong = Vec::new();
     for fault in FAULTS {
@@ -227,7 +254,7 @@ fn suspicious_values_are_warnings_and_not_errors() {
 }
 
 /// Columns with a valid value of the dataset, and the most characters that are accepted instead.
-const LENGTHS: [(&str, &str, &str, usize); 11] = [
+const LENGTHS: [(&str, &str, &str, usize); 13] = [
     ("sectors.csv", "description", "Animals", 20_000),
     ("firms.csv", "slug", "dunlin-club", 200),
     ("firms.csv", "name", "Dunlin Club", 200),
@@ -239,6 +266,8 @@ const LENGTHS: [(&str, &str, &str, usize); 11] = [
     ("reviews.csv", "title", "Fine", 200),
     ("reviews.csv", "body", "Quick and fair", 20_000),
     ("snapshot.toml", "license", "CC0-1.0", 1_000),
+    ("aliases.csv", "alias", "Tidewick Tills", 200),
+    ("aliases.csv", "source", "Her book", 200),
 ];
 
 #[test]

@@ -32,6 +32,7 @@ const STARTUPS: &str = "startups.csv";
 const ROUNDS: &str = "funding_rounds.csv";
 const PEOPLE: &str = "people.csv";
 const REVIEWS: &str = "reviews.csv";
+const ALIASES: &str = "aliases.csv";
 
 #[rustfmt::skip]
 pub const FAULTS: &[Fault] = &[
@@ -109,17 +110,27 @@ pub const FAULTS: &[Fault] = &[
 
     // references
     fault("an unknown parent", Swap(SECTORS, "Payments,fintech", "Payments,finance"), &["sectors.csv:3: parent: no sector has the slug \"finance\""]),
-    fault("an unknown sector of a firm", Swap(FIRMS, "fintech|health", "fintech|wealth"), &["firms.csv:2: sectors: no sector has the slug \"wealth\""]),
-    fault("an unknown sector of a startup", Swap(STARTUPS, "payments|cards", "payments|card"), &["startups.csv:2: sectors: no sector has the slug \"card\""]),
-    fault("a round of an unknown startup", Swap(ROUNDS, "r-3,lomar", "r-3,lomax"), &["funding_rounds.csv:4: startup: no startup has the slug \"lomax\""]),
+    fault("an unknown sector of a firm", Swap(FIRMS, "fintech|health", "fintech|wealth"), &["firms.csv:2: sectors: no sector has the slug \"wealth\"; did you mean `health`?"]),
+    fault("an unknown sector of a startup", Swap(STARTUPS, "payments|cards", "payments|card"), &["startups.csv:2: sectors: no sector has the slug \"card\"; did you mean `cards`?"]),
+    fault("a round of an unknown startup", Swap(ROUNDS, "r-3,lomar", "r-3,lomax"), &["funding_rounds.csv:4: startup: no startup has the slug \"lomax\"; did you mean `lomar`?"]),
     fault("a round of a firm", Swap(ROUNDS, "r-3,lomar", "r-3,birch-fund"), &["funding_rounds.csv:4: startup: no startup has the slug \"birch-fund\""]),
-    fault("an unknown lead", Swap(ROUNDS, "2019-05-04,alder-capital", "2019-05-04,elder-capital"), &["funding_rounds.csv:2: lead_investors: no firm has the slug \"elder-capital\""]),
-    fault("an unknown investor", Swap(ROUNDS, "alder-capital|cedar-bank", "alder-capital|cedar-bonk"), &["funding_rounds.csv:3: investors: no firm has the slug \"cedar-bonk\""]),
-    fault("an investor by its name", Swap(ROUNDS, "alder-capital|cedar-bank", "Alder Capital|cedar-bank"), &["funding_rounds.csv:3: investors: no firm has the slug \"Alder Capital\""]),
+    fault("an unknown lead", Swap(ROUNDS, "2019-05-04,alder-capital", "2019-05-04,elder-capital"), &["funding_rounds.csv:2: lead_investors: no firm has the slug \"elder-capital\"; did you mean `alder-capital`?"]),
+    fault("an unknown investor", Swap(ROUNDS, "alder-capital|cedar-bank", "alder-capital|cedar-bonk"), &["funding_rounds.csv:3: investors: no firm has the slug \"cedar-bonk\"; did you mean `cedar-bank`?"]),
+    fault("an investor by its name", Swap(ROUNDS, "alder-capital|cedar-bank", "Alder Capital|cedar-bank"), &["funding_rounds.csv:3: investors: no firm has the slug \"Alder Capital\"; did you mean `alder-capital`?"]),
     fault("a person of an unknown firm", Swap(PEOPLE, "firm,birch-fund", "firm,birch"), &["people.csv:2: organization: no firm has the slug \"birch\""]),
-    fault("a person of an unknown startup", Swap(PEOPLE, "startup,lomar", "startup,lomax"), &["people.csv:3: organization: no startup has the slug \"lomax\""]),
+    fault("a person of an unknown startup", Swap(PEOPLE, "startup,lomar", "startup,lomax"), &["people.csv:3: organization: no startup has the slug \"lomax\"; did you mean `lomar`?"]),
     fault("a person of a startup that is a firm", Swap(PEOPLE, "firm,birch-fund", "startup,birch-fund"), &["people.csv:2: organization: no startup has the slug \"birch-fund\""]),
     fault("a review of an unknown firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,tidewick"), &["reviews.csv:3: firm: no firm has the slug \"tidewick\""]),
+
+    // aliases
+    fault("an alias of an unknown firm", Swap(ALIASES, "firm,birch-fund", "firm,birch-fnud"), &["aliases.csv:2: slug: no firm has the slug \"birch-fnud\"; did you mean `birch-fund`?"]),
+    fault("an alias of a firm that is a person", Swap(ALIASES, "person,ada-birchden", "firm,ada-birchden"), &["aliases.csv:4: slug: no firm has the slug \"ada-birchden\""]),
+    fault("an alias of a sector", Swap(ALIASES, "firm,birch-fund", "sector,cards"), &["aliases.csv:2: kind: \"sector\" is not a kind of record with aliases: firm, startup, person"]),
+    fault("an alias of no kind", Swap(ALIASES, "firm,birch-fund", ",birch-fund"), &["aliases.csv:2: kind: is empty; every row needs a value"]),
+    fault("an empty alias", Swap(ALIASES, "Tidewick Tills", " "), &["aliases.csv:3: alias: is empty; every row needs a value"]),
+    fault("an alias of no record", Swap(ALIASES, "startup,tidewick", "startup,"), &["aliases.csv:3: slug: is empty; every row needs a value"]),
+    fault("two aliases on a line", Swap(ALIASES, "Tidewick Tills", "Tills|Tidetills"), &["aliases.csv:3: alias: \"Tills|Tidetills\" contains `|`; write each alias on a line of its own"]),
+    fault("an alias twice", Swap(ALIASES, "startup,tidewick,Tidewick Tills", "firm,birch-fund,Birchwood"), &["aliases.csv:3: alias: \"Birchwood\" is already an alias of this record in line 2"]),
 
     // vocabularies
     fault("an unknown kind", Swap(FIRMS, ",bank,", ",banks,"), &["firms.csv:5: kind: \"banks\" is not a kind: vc, angel, angel-network, accelerator, corporate, private-equity, family-office, bank, university, government, crowdfunding, other"]),
@@ -208,6 +219,8 @@ pub const WARNINGS: &[Fault] = &[
     fault("an invisible character in an alias", Swap(STARTUPS, "Lomar,Lo,", "Lomar,L\u{202e}o,"), &["startups.csv:3: aliases: \"L\\u{202e}o\": 1 invisible or control character was removed"]),
     fault("an invisible character in a review", Swap(REVIEWS, "Quick and fair", "Quick\u{e0041} and fair"), &["reviews.csv:2: body: \"Quick\\u{e0041} and fair\": 1 invisible or control character was removed"]),
     fault("an invisible character in a title", Swap(META, "A small dataset", "A \u{200b}small dataset"), &["snapshot.toml:3: title: \"A \\u{200b}small dataset\": invisible or control characters were removed"]),
+    fault("an alias that is the name", Swap(ALIASES, "Birchwood", "BIRCH fund"), &["aliases.csv:2: alias: \"BIRCH fund\" is the name of the firm; remove the line"]),
+    fault("an alias that the record has", Swap(ALIASES, "startup,tidewick,Tidewick Tills", "startup,lomar,Lo"), &["aliases.csv:3: alias: \"Lo\" is already in the column `aliases` of its record; remove one"]),
     fault("two firms of one name", Swap(FIRMS, "Birch Fund", "Alder Capital"), &["firms.csv:4: name: \"Alder Capital\" is also the name in line 2"]),
     fault("two startups of one name", Swap(STARTUPS, "lomar,Lomar", "lomar,Tidewick"), &["startups.csv:3: name: \"Tidewick\" is also the name in line 2"]),
     fault("two people of one name", Swap(PEOPLE, "Olu Tanner", "Ada Birchden"), &["people.csv:3: name: \"Ada Birchden\" is also the name in line 2"]),

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use venturedex::data::SnapshotVersion;
+use venturedex::data::{SnapshotVersion, Table};
 use venturedex::release::ReleaseStore;
 
 use crate::harness::{bundled_folder, copy_as, real_data};
@@ -391,4 +391,120 @@ fn a_search_shows_the_components_of_each_score() {
     let one = index.run(&["search", "--json", "aldr captial", "--slug", "aldern-ventures"]).json(0);
     assert_eq!(one["matches"][0]["name"], "Aldern Ventures");
     assert_eq!(index.run(&["search", "x", "--slug", "aldern-venture"]).0.status.code(), Some(1));
+}
+
+/// A copy of the small dataset with more lines in a file, which may be new.
+fn extended(file: &str, lines: &str) -> TempDir {
+    let folder = copy_as(&small(), "2026-11-20.1");
+    let path = folder.path().join(file);
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    fs::write(path, before + lines).unwrap();
+    folder
+}
+
+/// The slugs that a search of the active release finds.
+fn found(index: &Index, kind: &str, query: &str) -> Vec<String> {
+    let found = index.run(&["search", "--json", "--kind", kind, query]).json(0);
+    let matches = found["matches"].as_array().unwrap();
+    matches.iter().map(|found| found["slug"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn aliases_of_the_file_are_searched_and_served() {
+    let index = Index::new();
+    let lines =
+        "kind,slug,alias,source\nfirm,ostrava-ventures,Silesian Seed,a test\nperson,li-na-moss,Moss Quillfeather,\n";
+    let dataset = extended("aliases.csv", lines);
+    assert_eq!(index.build_json(dataset.path())["known_aliases"], 0);
+    assert_eq!(found(&index, "firms", "silesian seed"), ["ostrava-ventures"]);
+    assert_eq!(found(&index, "people", "moss quillfeather")[0], "li-na-moss");
+    let release = index.releases().open(version("2026-11-20.1")).unwrap();
+    let snapshot = release.catalog.snapshot();
+    let row = snapshot.find(Table::Firms, "ostrava-ventures").unwrap();
+    let aliases = snapshot.record(Table::Firms, row).value(Table::Firms, Table::Firms.field_index("aliases"));
+    assert_eq!(aliases, br#"["Silesian Seed"]"#);
+}
+
+#[test]
+fn a_well_known_alias_is_given_by_the_website() {
+    let index = Index::new();
+    let dataset = changed("2026-11-20.1", "firms.csv", "https://birchlane.example", "https://www.kpcb.com/team");
+    let built = index.build_json(dataset.path());
+    assert!(built["known_aliases"].as_u64().unwrap() > 0);
+    assert_eq!(found(&index, "firms", "kpcb")[0], "birch-lane");
+    let text = index.build(dataset.path()).code(0).out();
+    assert!(text.contains(&format!("  known aliases added: {}\n", built["known_aliases"])), "{text}");
+}
+
+#[test]
+fn proposed_aliases_are_lines_of_the_file() {
+    let index = Index::new();
+    let dataset = changed("2026-11-20.1", "firms.csv", "Ostrava Ventures,", "Ostrava Ventures (OV),");
+    let path = dataset.path().to_str().unwrap();
+    let proposed = index.run(&["aliases", "--dataset", path]).code(0).out();
+    let line = "firm,ostrava-ventures,OV,sure: abbreviation in brackets\n";
+    assert!(proposed.starts_with(&format!("kind,slug,alias,source\n{line}")), "{proposed}");
+    let json = index.run(&["aliases", "--json", "--dataset", path]).json(0);
+    assert_eq!(json["candidates"][0]["alias"], "OV");
+    assert_eq!(json["candidates"][0]["sureness"], "sure");
+    assert_eq!(json["total"], proposed.lines().count() - 1);
+
+    // The output is a valid file, after which nothing is left to propose.
+    fs::write(dataset.path().join("aliases.csv"), proposed).unwrap();
+    index.run(&["check", "--dataset", path]).code(0);
+    assert_eq!(index.run(&["aliases", "--dataset", path]).code(0).out(), "kind,slug,alias,source\n");
+    fs::write(dataset.path().join("aliases.csv"), "kind,slug\n").unwrap();
+    assert_eq!(index.run(&["aliases", "--json", "--dataset", path]).json(1)["code"], "dataset_refused");
+    assert_eq!(index.run(&["duplicates", "--json", "--dataset", path]).json(1)["code"], "dataset_refused");
+}
+
+#[test]
+fn near_duplicates_are_listed_and_follow_their_main_record() {
+    let index = Index::new();
+    let dataset = extended("firms.csv", "birch-lane-2,Birch Lane,,vc,,,DE,Berlin,,,,,,\n");
+    let path = dataset.path().to_str().unwrap();
+    let listed = index.run(&["duplicates", "--dataset", path]).code(0).out();
+    let line = "firm birch-lane-2 (Birch Lane) of birch-lane (Birch Lane Capital): same name; same city\n";
+    assert_eq!(
+        listed,
+        format!("{line}firms: 1 near-duplicate\nstartups: 0 near-duplicates\npeople: 0 near-duplicates\n")
+    );
+    let json = index.run(&["duplicates", "--json", "--dataset", path]).json(0);
+    let firms = &json["duplicates"]["firms"];
+    assert_eq!(firms[0]["record"], serde_json::json!({ "slug": "birch-lane-2", "name": "Birch Lane" }));
+    assert_eq!(firms[0]["main"]["slug"], "birch-lane");
+    assert_eq!(json["duplicates"]["people"], serde_json::json!([]));
+
+    index.build(dataset.path()).code(0);
+    for query in ["birch lane", "Birch Lane", "birhc lane", "birch la"] {
+        assert_eq!(found(&index, "firms", query), ["birch-lane", "birch-lane-2"], "{query}");
+    }
+}
+
+#[test]
+fn firms_of_one_portfolio_that_never_invest_together_are_one_house() {
+    let index = Index::new();
+    let dataset = copy_as(&small(), "2026-11-20.1");
+    let add = |file: &str, lines: String| {
+        let path = dataset.path().join(file);
+        let before = fs::read_to_string(&path).unwrap();
+        fs::write(path, before + &lines).unwrap();
+    };
+    add("firms.csv", "tidewick,Tidewick Group,,vc,,,,,,,,,,\n".into());
+    let startup = |number: u32| format!("wharf-{number},Wharf {number},,,,,,,,,\n");
+    add("startups.csv", (0..6).map(startup).collect());
+    let rounds = |firm: &str, count: u32| -> String {
+        (0..count)
+            .map(|number| format!("{firm}-{number},wharf-{number},seed,,2020-05-0{},,{firm}\n", number + 1))
+            .collect()
+    };
+    add("funding_rounds.csv", rounds("zoe-angels", 6) + &rounds("tidewick", 5));
+    let proposed = || {
+        let out = index.run(&["aliases", "--dataset", dataset.path().to_str().unwrap()]).code(0).out();
+        out.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let source = "probable: has 5 of the 5 startups of tidewick and no common round";
+    assert_eq!(proposed(), [format!("firm,zoe-angels,Tidewick Group,{source}")]);
+    add("funding_rounds.csv", "both,wharf-5,seed,,2021-01-01,,tidewick|zoe-angels\n".into());
+    assert_eq!(proposed(), Vec::<String>::new());
 }

@@ -18,6 +18,7 @@ use crate::release::{Outcome, Publication, ReleaseStore, manifest};
 struct Summary<'a> {
     publication: &'a Publication,
     report: &'a Report,
+    known_aliases: usize,
     difference: Difference,
     steps: Vec<Step>,
     took: Duration,
@@ -51,6 +52,7 @@ pub(crate) fn run(
         }
     };
     let report = compiled.report().clone();
+    let known_aliases = compiled.known_aliases();
     let publication = building.publish(compiled, now, &steps)?;
     drop(building);
     let difference = compare(releases, &publication, &steps);
@@ -58,6 +60,7 @@ pub(crate) fn run(
     let summary = Summary {
         publication: &publication,
         report: &report,
+        known_aliases,
         difference,
         steps: steps.completed(),
         took: start.elapsed(),
@@ -102,6 +105,7 @@ impl Summary<'_> {
         let sizes = [manifest::TABLES, manifest::TEXT].map(|prefix| format::size(manifest.bytes(prefix)));
         let [tables, text] = sizes;
         writeln!(out, "  size: {} (tables {tables}, text {text})", format::size(manifest.bytes("")))?;
+        writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
         writeln!(out, "  time: {}", steps.join(", "))?;
@@ -160,6 +164,8 @@ struct SummaryJson<'a> {
     /// The active release.
     current: Option<SnapshotVersion>,
     counts: Counts,
+    /// Well-known aliases that records were given.
+    known_aliases: usize,
     bytes: Bytes,
     built_at: &'a str,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
@@ -197,6 +203,7 @@ impl<'a> SummaryJson<'a> {
             place: summary.folder.display().to_string(),
             current: publication.current,
             counts: manifest.counts,
+            known_aliases: summary.known_aliases,
             bytes: Bytes {
                 tables: manifest.bytes(manifest::TABLES),
                 text: manifest.bytes(manifest::TEXT),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{self, Diagnostic, Report};
+use crate::data::{self, Compiled, Diagnostic, Report};
 
 /// Errors are always listed, warnings only with `--verbose`.
 #[derive(Serialize)]
@@ -44,6 +44,20 @@ pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
     drop(steps);
     print(&report, folder, style)?;
     Ok(if report.has_errors() { Code::Rejected } else { Code::Success })
+}
+
+/// Compiles a dataset; the exit code if it has errors, which are printed.
+pub(crate) fn compile(folder: &Path, style: &Style) -> Result<Result<Compiled, Code>, CommandError> {
+    let steps = Steps::new(style.json);
+    let compiled = data::compile(folder, &steps);
+    drop(steps);
+    Ok(match compiled {
+        Ok(compiled) => Ok(compiled),
+        Err(report) => {
+            print(&report, folder, style)?;
+            Err(Code::Rejected)
+        }
+    })
 }
 
 pub(crate) fn print(report: &Report, folder: &Path, style: &Style) -> io::Result<()> {

@@ -3,8 +3,10 @@
 //! Results go to standard output, as text or with `--json` as one JSON object; progress and error messages go to standard
 //! error. The exit codes are part of the interface.
 
+mod aliases;
 mod build;
 mod check;
+mod duplicates;
 mod format;
 mod generate;
 mod progress;
@@ -84,6 +86,16 @@ enum Command {
         #[command(flatten)]
         dataset: Dataset,
     },
+    /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
+    Aliases {
+        #[command(flatten)]
+        dataset: Dataset,
+    },
+    /// List the records that are probably the same as a more prominent one
+    Duplicates {
+        #[command(flatten)]
+        dataset: Dataset,
+    },
     /// Check a dataset, publish it as a release and activate the release
     Build {
         #[command(flatten)]
@@ -141,6 +153,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
     let style = &arguments.style;
     let result = match &arguments.command {
         Command::Check { dataset } => check::run(&dataset.dataset, style),
+        Command::Aliases { dataset } => aliases::run(&dataset.dataset, style),
+        Command::Duplicates { dataset } => duplicates::run(&dataset.dataset, style),
         Command::Build { dataset, index } => build::run(&dataset.dataset, &releases_at(index), now, style),
         Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => releases::list(&releases_at(index), style),

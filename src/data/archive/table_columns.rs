@@ -4,7 +4,7 @@ use crate::data::archive::facet_column::FacetColumn;
 use crate::data::archive::{Archive, Column, Texts, check_offsets};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    ArchiveError, Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
+    ArchiveError, Country, Facet, FirmKind, NONE_U32, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
 };
 
 pub(crate) struct TableColumns {
@@ -26,6 +26,8 @@ pub(crate) struct NameColumns {
     pub names: Texts,
     pub aliases: Texts,
     pub prominence: Column<u32>,
+    /// The main record of each near-duplicate; [`NONE_U32`] for other rows.
+    pub main: Column<u32>,
 }
 
 pub(crate) struct OrderColumns {
@@ -42,11 +44,17 @@ impl TableColumns {
         let n = rows as usize;
         let names = match table {
             Table::Rounds | Table::Reviews => None,
-            _ => Some(NameColumns {
-                names: archive.texts(&format!("{name}/name"), n)?,
-                aliases: archive.texts(&format!("{name}/aliases"), n)?,
-                prominence: archive.column(&format!("{name}/prominence"), n)?,
-            }),
+            _ => {
+                let main = archive.column(&format!("{name}/main"), n)?;
+                let is_valid = |main: &u32| *main == NONE_U32 || *main < rows;
+                check(archive.get(&main).iter().all(is_valid), &format!("{name}/main"))?;
+                Some(NameColumns {
+                    names: archive.texts(&format!("{name}/name"), n)?,
+                    aliases: archive.texts(&format!("{name}/aliases"), n)?,
+                    prominence: archive.column(&format!("{name}/prominence"), n)?,
+                    main,
+                })
+            }
         };
         let mut orders = Vec::new();
         for sort_key in table.sort_keys() {

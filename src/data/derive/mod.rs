@@ -1,5 +1,7 @@
 //! Values derived from the rows: counts, totals, dates, co-investors, and the stages and sectors of firms that publish none.
 
+pub mod alias_candidates;
+pub mod near_duplicates;
 pub(crate) mod prominence;
 pub mod record;
 pub mod row_order;

@@ -180,6 +180,20 @@ fn review<'a>(dataset: &'a Dataset, review: &'a rows::Review) -> Review<&'a str>
     }
 }
 
+/// The slug and name of a row; rounds and reviews have only an id.
+pub(crate) fn reference(dataset: &Dataset, table: Table, row: u32) -> Reference<&str> {
+    let at = row as usize;
+    let (slug, name) = match table {
+        Table::Firms => return firm_reference(dataset, row),
+        Table::Startups => return startup_reference(dataset, row),
+        Table::Rounds => (&dataset.rounds[at].id, ""),
+        Table::People => (&dataset.people[at].slug, dataset.people[at].name.as_str()),
+        Table::Reviews => (&dataset.reviews[at].id, ""),
+        Table::Sectors => (&dataset.sectors[at].slug, dataset.sectors[at].name.as_str()),
+    };
+    Reference { slug, name }
+}
+
 fn firm_reference(dataset: &Dataset, row: u32) -> Reference<&str> {
     let firm = &dataset.firms[row as usize];
     Reference { slug: &firm.slug, name: &firm.name }

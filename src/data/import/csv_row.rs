@@ -28,7 +28,7 @@ const MAX_URL: usize = 2_000;
 const MAX_TEXT: usize = 20_000;
 
 /// Maximum number of values in a list.
-const MAX_VALUES: usize = 1_000;
+pub(crate) const MAX_VALUES: usize = 1_000;
 
 const EMPTY: &str = "is empty; every row needs a value";
 

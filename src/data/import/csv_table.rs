@@ -1,21 +1,31 @@
 //! Reading one CSV file row by row, with diagnostics that name line and column.
 
+use std::cell::Cell;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use csv::StringRecord;
 
 use crate::data::import::csv_row::{CsvRow, Index};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::{Progress, Report, Table};
+use crate::data::{Progress, Report};
 
 /// Rows between two progress reports.
 const STRIDE: u64 = 16_384;
 
+/// Maximum number of unknown slugs for which the nearest is looked up: of many, the cause is another file.
+const MAX_HINTS: u32 = 100;
+
+/// Everything that a slug consists of.
+const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
+
 pub(crate) trait TableRow: Sized {
-    const TABLE: Table;
+    /// Its name in messages, such as `firm`.
+    const NOUN: &'static str;
     const FILE: &'static str;
+    /// Whether a dataset may lack the file.
+    const IS_OPTIONAL: bool = false;
     /// The names of the columns, separated by commas. A file may have them in another order.
     const HEADER: &'static str;
 }
@@ -25,6 +35,8 @@ pub(crate) struct CsvTable<T> {
     index: Index,
     /// False if the file could not be read; references to it are not checked then.
     is_known: bool,
+    /// How many more unknown slugs are compared with the known ones.
+    hints: Cell<u32>,
 }
 
 /// The positions of a table's columns in a file.
@@ -83,9 +95,11 @@ impl<T: TableRow> CsvTable<T> {
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
         let mut diagnostics = Diagnostics::of(T::FILE, report);
-        let mut table = Self { rows: Vec::new(), index: Index::default(), is_known: false };
+        let mut table =
+            Self { rows: Vec::new(), index: Index::default(), is_known: false, hints: Cell::new(MAX_HINTS) };
         let file = match File::open(folder.join(T::FILE)) {
             Ok(file) => file,
+            Err(error) if T::IS_OPTIONAL && error.kind() == io::ErrorKind::NotFound => return table,
             Err(error) => {
                 diagnostics.unreadable(&error);
                 return table;
@@ -168,8 +182,30 @@ impl<T: TableRow> CsvTable<T> {
     fn resolve(&self, row: &mut CsvRow<'_, '_>, column: &'static str, slug: &str) -> Option<u32> {
         let found = self.find(slug);
         if found.is_none() && self.is_known {
-            row.error(column, format!("no {} has the slug {}", T::TABLE.noun(), quoted(slug)));
+            let nearest = self.nearest(slug).map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
+            row.error(column, format!("no {} has the slug {}{nearest}", T::NOUN, quoted(slug)));
         }
         found
+    }
+
+    /// A known slug that is one edit away from `slug`.
+    fn nearest(&self, slug: &str) -> Option<String> {
+        let hints = self.hints.get().checked_sub(1)?;
+        self.hints.set(hints);
+        if slug.len() > 80 || !slug.is_ascii() {
+            return None;
+        }
+        let slug = slug.to_ascii_lowercase();
+        let edits = (0..=slug.len()).flat_map(|at| {
+            let (head, tail) = slug.split_at(at);
+            let rest = tail.get(1..);
+            let deleted = rest.map(|rest| format!("{head}{rest}"));
+            let swapped = tail.get(..2).map(|pair| format!("{head}{}{}{}", &pair[1..], &pair[..1], &tail[2..]));
+            let written = SLUG_LETTERS.chars().flat_map(move |letter| {
+                [Some(format!("{head}{letter}{tail}")), rest.map(|rest| format!("{head}{letter}{rest}"))]
+            });
+            deleted.into_iter().chain(swapped).chain(written.flatten())
+        });
+        edits.into_iter().find(|edited| self.find(edited).is_some())
     }
 }

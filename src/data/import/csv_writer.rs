@@ -39,12 +39,11 @@ impl TableWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Table;
 
     struct Row;
 
     impl TableRow for Row {
-        const TABLE: Table = Table::Firms;
+        const NOUN: &'static str = "row";
         const FILE: &'static str = "a.csv";
         const HEADER: &'static str = "slug,name";
     }

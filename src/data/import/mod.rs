@@ -2,11 +2,13 @@
 //!
 //! Files are read in the order of their references, so that each reference is resolved on its own line.
 
+pub mod aliases;
 pub(crate) mod clean;
 pub(crate) mod csv_row;
 pub(crate) mod csv_table;
 pub(crate) mod csv_writer;
 pub mod diagnostics;
+pub(crate) mod known_aliases;
 pub mod meta;
 pub mod rows;
 pub mod website;
@@ -19,7 +21,7 @@ use crate::data::import::meta::Meta;
 use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
 use crate::data::{Progress, Report};
 
-/// The files of a dataset, in reading order.
+/// The files that every dataset has, in reading order; [`Alias::FILE`](aliases) is optional.
 pub const FILES: [&str; 7] =
     [meta::FILE, Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
 
@@ -49,16 +51,21 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
     let startups = CsvTable::read(folder, &mut report, progress, |row| Some(Startup::read(row, &sectors, released_on)));
     let rounds =
         CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on)).rows;
-    let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms)).rows;
+    let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
     let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
+    let aliases = aliases::read(folder, &mut report, progress, &firms, &startups, &people);
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
         meta,
         sectors: sectors.rows,
         firms: firms.rows,
         startups: startups.rows,
         rounds,
-        people,
+        people: people.rows,
         reviews,
+    });
+    let dataset = dataset.map(|mut dataset| {
+        aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
+        dataset
     });
     (dataset, report)
 }

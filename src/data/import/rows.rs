@@ -16,7 +16,7 @@ pub struct Sector {
 }
 
 impl TableRow for Sector {
-    const TABLE: Table = Table::Sectors;
+    const NOUN: &'static str = Table::Sectors.noun();
     const FILE: &'static str = "sectors.csv";
     const HEADER: &'static str = "slug,name,parent,description";
 }
@@ -48,7 +48,7 @@ pub struct Firm {
 }
 
 impl TableRow for Firm {
-    const TABLE: Table = Table::Firms;
+    const NOUN: &'static str = Table::Firms.noun();
     const FILE: &'static str = "firms.csv";
     const HEADER: &'static str = "slug,name,aliases,kind,website,description,country,city,founded_year,stages,sectors,\
                                   check_min_usd,check_max_usd,aum_usd";
@@ -101,7 +101,7 @@ pub struct Startup {
 }
 
 impl TableRow for Startup {
-    const TABLE: Table = Table::Startups;
+    const NOUN: &'static str = Table::Startups.noun();
     const FILE: &'static str = "startups.csv";
     const HEADER: &'static str = "slug,name,aliases,website,description,country,city,founded_year,stage,sectors,status";
 }
@@ -169,7 +169,7 @@ pub struct Round {
 }
 
 impl TableRow for Round {
-    const TABLE: Table = Table::Rounds;
+    const NOUN: &'static str = Table::Rounds.noun();
     const FILE: &'static str = "funding_rounds.csv";
     const HEADER: &'static str = "id,startup,stage,amount_usd,announced_on,lead_investors,investors";
 }
@@ -212,6 +212,8 @@ impl Round {
 pub struct Person {
     pub slug: String,
     pub name: String,
+    /// From [`Alias::FILE`](crate::data::import::aliases).
+    pub aliases: Vec<String>,
     pub title: Option<String>,
     pub organization_kind: OrganizationKind,
     pub organization: u32,
@@ -219,7 +221,7 @@ pub struct Person {
 }
 
 impl TableRow for Person {
-    const TABLE: Table = Table::People;
+    const NOUN: &'static str = Table::People.noun();
     const FILE: &'static str = "people.csv";
     const HEADER: &'static str = "slug,name,title,organization_kind,organization,country";
 }
@@ -236,7 +238,15 @@ impl Person {
             None => row.required("organization", |_, _| None),
         };
         let country = row.country("country");
-        Some(Self { slug, name, title, organization_kind: organization_kind?, organization: organization?, country })
+        Some(Self {
+            slug,
+            name,
+            aliases: Vec::new(),
+            title,
+            organization_kind: organization_kind?,
+            organization: organization?,
+            country,
+        })
     }
 }
 
@@ -258,7 +268,7 @@ pub struct Review {
 }
 
 impl TableRow for Review {
-    const TABLE: Table = Table::Reviews;
+    const NOUN: &'static str = Table::Reviews.noun();
     const FILE: &'static str = "reviews.csv";
     const HEADER: &'static str =
         "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on";

@@ -38,7 +38,7 @@ use crate::search::rank::candidates::{Candidates, SearchStep};
 use crate::search::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::search::rank::{
     AllScores, BestScore, Explanation, MatchClass, MatchStrategy, Relaxation, ScoreSink, has_initials,
-    prominence_bonus, score_text,
+    prominence_bonus, put_main_records_first, score_text,
 };
 use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
 
@@ -221,6 +221,7 @@ impl TextIndex {
             let did_you_mean = distant.filter(is_similar).collect();
             // If some of those compared do not match, the less likely candidates would not match either.
             capped &= is_sure && matching == compared;
+            put_main_records_first(&mut hits, |row| names.main_of(row));
             let is_loose = !is_sure && !hits.is_empty();
             let further = (is_sure && !is_complete).then(|| text.to_owned());
             SearchResults { hits, further, is_loose, capped, did_you_mean, left_out }

@@ -6,12 +6,14 @@
 
 pub(crate) mod candidates;
 mod explain;
+mod main_records;
 mod match_class;
 mod relaxation;
 pub(crate) mod search_buffers;
 
 pub(crate) use explain::AllScores;
 pub use explain::{Explanation, ScorePart};
+pub(crate) use main_records::put_main_records_first;
 pub use match_class::MatchClass;
 pub(crate) use relaxation::Relaxation;
 

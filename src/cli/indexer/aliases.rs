@@ -1,0 +1,34 @@
+//! `indexer aliases`: proposals for `aliases.csv`, found in a dataset.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::indexer::{Code, CommandError, Style, check, format};
+use crate::data::derive::alias_candidates::AliasCandidate;
+use crate::data::import::aliases;
+
+#[derive(Serialize)]
+struct Candidates<'a> {
+    ok: bool,
+    total: usize,
+    /// The surest first.
+    candidates: Vec<AliasCandidate<'a>>,
+}
+
+pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
+    let compiled = match check::compile(folder, style)? {
+        Ok(compiled) => compiled,
+        Err(code) => return Ok(code),
+    };
+    let candidates = compiled.alias_candidates();
+    if style.json {
+        format::json(&Candidates { ok: true, total: candidates.len(), candidates })?;
+        return Ok(Code::Success);
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    aliases::write(&candidates, &mut out)?;
+    out.flush()?;
+    Ok(Code::Success)
+}

@@ -1,0 +1,43 @@
+//! `indexer duplicates`: the records of a dataset that are probably one and the same.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::indexer::{Code, CommandError, Style, check, format};
+use crate::data::Table;
+use crate::data::compile::NearDuplicateRecord;
+use crate::data::import::aliases;
+
+#[derive(Serialize)]
+struct Duplicates<'a> {
+    ok: bool,
+    duplicates: BTreeMap<Table, Vec<NearDuplicateRecord<'a>>>,
+}
+
+pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
+    let compiled = match check::compile(folder, style)? {
+        Ok(compiled) => compiled,
+        Err(code) => return Ok(code),
+    };
+    let duplicates = aliases::TABLES.map(|table| (table, compiled.near_duplicates(table)));
+    if style.json {
+        format::json(&Duplicates { ok: true, duplicates: BTreeMap::from(duplicates) })?;
+        return Ok(Code::Success);
+    }
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for (table, duplicates) in &duplicates {
+        for NearDuplicateRecord { record, main, reason } in duplicates {
+            let noun = table.noun();
+            writeln!(out, "{noun} {} ({}) of {} ({}): {reason}", record.slug, record.name, main.slug, main.name)?;
+        }
+    }
+    for (table, duplicates) in &duplicates {
+        let noun = if duplicates.len() == 1 { "near-duplicate" } else { "near-duplicates" };
+        writeln!(out, "{}: {} {noun}", table.name(), format::count(duplicates.len() as u64))?;
+    }
+    out.flush()?;
+    Ok(Code::Success)
+}

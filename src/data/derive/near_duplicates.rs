@@ -1,0 +1,232 @@
+//! Records that are probably one and the same: `Alder`, with two rounds, next to `Alder Partners`, with forty.
+//!
+//! A near-duplicate stays a record of its own, but never precedes its main record in a search. So its name has to say
+//! nothing that the name of the main record does not say: who types `Alder India` does not mean `Alder`. And the two have
+//! to agree in a place, a website or an investment.
+
+mod name;
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use crate::data::derive::near_duplicates::name::{Name, Similarity};
+use crate::data::derive::row_order::RowOrders;
+use crate::data::derive::{Derived, FirmStats, StartupStats};
+use crate::data::fold::fold;
+use crate::data::import::{Dataset, rows, website};
+use crate::data::{Country, OrganizationKind, Table};
+
+/// So many letters of a core identify a record of which nothing but the name is known.
+const MIN_IDENTIFYING: usize = 4;
+
+/// How many times larger the main record has to be if nothing but the name of the other is known.
+const FAR_LARGER: u32 = 10;
+
+/// Each record is compared with the largest of those with a similar name only, so that a name of many records costs little.
+const MAX_COMPARED: usize = 32;
+
+/// What is compared of a record.
+struct NamedRecord<'a> {
+    name: &'a str,
+    city: Option<&'a str>,
+    country: Option<Country>,
+    website: Option<&'a str>,
+    /// Rows of another table, ascending: the portfolio of a firm, the investors of a startup, the organization of a person.
+    links: Vec<u32>,
+    /// Whether a common link identifies a record: a startup shares its investors with many others.
+    has_own_links: bool,
+    /// Number of rounds.
+    size: u32,
+}
+
+/// What a near-duplicate has in common with its main record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NearDuplicate {
+    pub main: u32,
+    similarity: Similarity,
+    evidence: Evidence,
+}
+
+impl fmt::Display for NearDuplicate {
+    /// `same name, in one city`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let similarity = match self.similarity {
+            Similarity::Same => "same name",
+            Similarity::Begins => "beginning of the name",
+            Similarity::Misspelled => "name misspelled",
+        };
+        let evidence = match self.evidence {
+            Evidence::Links => "common investments or organization",
+            Evidence::Website => "same website",
+            Evidence::City => "same city",
+            Evidence::Country => "same country, a city is unknown",
+            Evidence::Unknown => "nothing else is known of it, and the main record is far larger",
+        };
+        write!(f, "{similarity}; {evidence}")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    Links,
+    Website,
+    City,
+    Country,
+    Unknown,
+}
+
+/// The near-duplicates of a table, by the rows of the dataset; none for tables other than firms, startups and people.
+pub(crate) fn of_table(
+    dataset: &Dataset,
+    derived: &Derived,
+    orders: &RowOrders,
+    table: Table,
+) -> Vec<Option<NearDuplicate>> {
+    let records = match table {
+        Table::Firms => firms(dataset, derived),
+        Table::Startups => startups(dataset, derived),
+        Table::People => people(dataset),
+        Table::Rounds | Table::Reviews | Table::Sectors => return vec![None; orders[table].new.len()],
+    };
+    let mut order: Vec<u32> = (0..records.len() as u32).collect();
+    order.sort_unstable_by_key(|row| (Reverse(records[*row as usize].size), orders.new_row(table, *row)));
+    near_duplicates(&records, &order)
+}
+
+fn firms<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<NamedRecord<'a>> {
+    let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
+    for (startup, stats) in derived.startups.iter().enumerate() {
+        stats.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(startup as u32));
+    }
+    let firms = dataset.firms.iter().zip(&derived.firms).zip(portfolios);
+    let record = |((firm, stats), links): ((&'a rows::Firm, &FirmStats), Vec<u32>)| NamedRecord {
+        name: &firm.name,
+        city: firm.city.as_deref(),
+        country: firm.country,
+        website: firm.website.as_deref(),
+        links,
+        has_own_links: true,
+        size: stats.investment_count,
+    };
+    firms.map(record).collect()
+}
+
+fn startups<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<NamedRecord<'a>> {
+    let record = |(startup, stats): (&'a rows::Startup, &StartupStats)| {
+        let mut links: Vec<u32> = stats.investors.iter().map(|investor| investor.firm).collect();
+        links.sort_unstable();
+        NamedRecord {
+            name: &startup.name,
+            city: startup.city.as_deref(),
+            country: startup.country,
+            website: startup.website.as_deref(),
+            links,
+            has_own_links: false,
+            size: stats.round_count,
+        }
+    };
+    dataset.startups.iter().zip(&derived.startups).map(record).collect()
+}
+
+/// Two people with one name are one person only if they are in one organization.
+fn people(dataset: &Dataset) -> Vec<NamedRecord<'_>> {
+    let people = dataset.people.iter().map(|person| NamedRecord {
+        name: &person.name,
+        city: None,
+        country: None,
+        website: None,
+        links: vec![person.organization << 1 | u32::from(person.organization_kind == OrganizationKind::Firm)],
+        has_own_links: true,
+        size: 0,
+    });
+    people.collect()
+}
+
+/// The main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is itself a
+/// near-duplicate.
+fn near_duplicates(records: &[NamedRecord<'_>], order: &[u32]) -> Vec<Option<NearDuplicate>> {
+    let names: Vec<Name> = records.iter().map(|record| Name::of(record.name)).collect();
+    let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 3);
+    for (rank, record) in order.iter().enumerate() {
+        names[*record as usize].each_key(|key| keyed.push((key, rank as u32)));
+    }
+    keyed.sort_unstable();
+    keyed.dedup();
+    // The most prominent record that each record duplicates, by its rank.
+    let mut best: Vec<Option<(u32, Similarity, Evidence)>> = vec![None; records.len()];
+    for block in keyed.chunk_by(|left, right| left.0 == right.0) {
+        for (index, (_, rank)) in block.iter().enumerate() {
+            let record = order[*rank as usize] as usize;
+            for (_, larger) in &block[..index.min(MAX_COMPARED)] {
+                if best[record].is_some_and(|(known, ..)| known <= *larger) {
+                    break;
+                }
+                let main = order[*larger as usize] as usize;
+                let Some(similarity) = names[record].similarity(&names[main]) else { continue };
+                // Of two equally large records, either may be the one that is misspelled.
+                if similarity == Similarity::Misspelled && records[main].size == records[record].size {
+                    continue;
+                }
+                if let Some(evidence) = evidence(&records[record], &records[main], names[record].letters()) {
+                    best[record] = Some((*larger, similarity, evidence));
+                    break;
+                }
+            }
+        }
+    }
+    let mut found: Vec<Option<NearDuplicate>> = vec![None; records.len()];
+    for record in order {
+        let Some((rank, similarity, evidence)) = best[*record as usize] else { continue };
+        let main = order[rank as usize];
+        let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
+        found[*record as usize] = Some(NearDuplicate { main, similarity, evidence });
+    }
+    found
+}
+
+/// What two records with similar names agree in; `None` if it is nothing, or if they contradict each other.
+fn evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) -> Option<Evidence> {
+    let has_common_links = || {
+        let (few, many) = if record.links.len() < main.links.len() {
+            (&record.links, &main.links)
+        } else {
+            (&main.links, &record.links)
+        };
+        few.iter().any(|link| many.binary_search(link).is_ok())
+    };
+    if main.has_own_links && has_common_links() {
+        return Some(Evidence::Links);
+    }
+    let host = |record: &NamedRecord<'_>| record.website.map(website::host).filter(|host| !host.is_empty());
+    let city = |record: &NamedRecord<'_>| record.city.map(fold).filter(|city| !city.is_empty());
+    let (own_host, own_city) = (host(record), city(record));
+    match agreement(&own_host, &host(main)) {
+        Some(true) => return Some(Evidence::Website),
+        Some(false) => return None,
+        None => {}
+    }
+    let (same_country, same_city) = (agreement(&record.country, &main.country), agreement(&own_city, &city(main)));
+    if same_country == Some(false) || same_city == Some(false) {
+        return None;
+    }
+    if same_city == Some(true) {
+        return Some(Evidence::City);
+    }
+    if has_common_links() {
+        return Some(Evidence::Links);
+    }
+    if same_country == Some(true) {
+        return Some(Evidence::Country);
+    }
+    let is_known = own_city.is_some() || record.country.is_some() || own_host.is_some();
+    let is_far_larger = main.size >= record.size.max(1).saturating_mul(FAR_LARGER);
+    (!is_known && is_far_larger && letters >= MIN_IDENTIFYING).then_some(Evidence::Unknown)
+}
+
+/// Whether two values are equal; `None` if one is unknown.
+fn agreement<T: PartialEq>(left: &Option<T>, right: &Option<T>) -> Option<bool> {
+    Some(left.as_ref()? == right.as_ref()?)
+}
+
+#[cfg(test)]
+mod tests;

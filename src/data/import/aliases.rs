@@ -1,0 +1,128 @@
+//! `aliases.csv`: further names of firms, startups and people, kept apart from the records so that they can be collected
+//! and reviewed on their own. A dataset may lack it.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::data::derive::alias_candidates::AliasCandidate;
+use crate::data::fold::fold;
+use crate::data::import::Dataset;
+use crate::data::import::csv_row::{CsvRow, MAX_VALUES};
+use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::diagnostics::quoted;
+use crate::data::import::rows::{Firm, Person, Startup};
+use crate::data::{Progress, Report, Table};
+
+/// The tables whose records have aliases.
+pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
+
+/// An alias of a record. Its source is for those who keep the file; it is not served.
+pub(crate) struct Alias {
+    table: Table,
+    row: u32,
+    text: String,
+}
+
+impl TableRow for Alias {
+    const NOUN: &'static str = "alias";
+    const FILE: &'static str = "aliases.csv";
+    const HEADER: &'static str = "kind,slug,alias,source";
+    const IS_OPTIONAL: bool = true;
+}
+
+/// The line of each alias of a record.
+type Known = HashMap<(Table, u32), HashMap<String, u64>>;
+
+/// The aliases of the file in `folder`; none if there is no such file.
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut Report,
+    progress: &dyn Progress,
+    firms: &CsvTable<Firm>,
+    startups: &CsvTable<Startup>,
+    people: &CsvTable<Person>,
+) -> Vec<Alias> {
+    let mut known = Known::new();
+    CsvTable::read(folder, report, progress, |row| Alias::read(row, firms, startups, people, &mut known)).rows
+}
+
+/// Writes candidates as lines of the file, under its header.
+pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let mut csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+    csv.write_record(Alias::HEADER.split(','))?;
+    for AliasCandidate { kind, slug, alias, source, sureness } in candidates {
+        let source = format!("{}: {source}", sureness.name());
+        csv.write_record([*kind, *slug, alias.as_str(), source.as_str()])?;
+    }
+    csv.flush()
+}
+
+impl Alias {
+    /// `None` for an alias that is invalid or known, which is then reported.
+    fn read(
+        row: &mut CsvRow<'_, '_>,
+        firms: &CsvTable<Firm>,
+        startups: &CsvTable<Startup>,
+        people: &CsvTable<Person>,
+        known: &mut Known,
+    ) -> Option<Self> {
+        let table = row.required("kind", |row, column| {
+            let text = row.field(column).to_lowercase();
+            let table = TABLES.into_iter().find(|table| table.noun() == text);
+            if table.is_none() {
+                let nouns = TABLES.map(Table::noun).join(", ");
+                row.error(column, format!("{} is not a kind of record with aliases: {nouns}", quoted(&text)));
+            }
+            table
+        });
+        let text = row.required("alias", CsvRow::phrase);
+        row.phrase("source");
+        let at = match table? {
+            Table::Firms => firms.reference(row, "slug"),
+            Table::Startups => startups.reference(row, "slug"),
+            _ => people.reference(row, "slug"),
+        };
+        let (table, text, at) = (table?, text?, at?);
+        if text.contains('|') {
+            row.error("alias", format!("{} contains `|`; write each alias on a line of its own", quoted(&text)));
+            return None;
+        }
+        let (name, aliases) = match table {
+            Table::Firms => firms.rows.get(at as usize).map(|firm| (&firm.name, &firm.aliases)),
+            Table::Startups => startups.rows.get(at as usize).map(|startup| (&startup.name, &startup.aliases)),
+            // A person who cannot be used has a slug, but no row.
+            _ => people.rows.get(at as usize).map(|person| (&person.name, &person.aliases)),
+        }?;
+        if fold(name) == fold(&text) {
+            let message = format!("{} is the name of the {}; remove the line", quoted(&text), table.noun());
+            row.warning("alias", message);
+            return None;
+        }
+        if aliases.contains(&text) {
+            let message = format!("{} is already in the column `aliases` of its record; remove one", quoted(&text));
+            row.warning("alias", message);
+            return None;
+        }
+        let known = known.entry((table, at)).or_default();
+        if let Some(line) = known.get(&text) {
+            row.error("alias", format!("{} is already an alias of this record in line {line}", quoted(&text)));
+            return None;
+        }
+        if aliases.len() + known.len() >= MAX_VALUES {
+            row.error("slug", format!("has more than {MAX_VALUES} aliases; remove some"));
+            return None;
+        }
+        known.insert(text.clone(), row.line);
+        Some(Self { table, row: at, text })
+    }
+
+    pub(crate) fn add_to(self, dataset: &mut Dataset) {
+        let row = self.row as usize;
+        match self.table {
+            Table::Firms => dataset.firms[row].aliases.push(self.text),
+            Table::Startups => dataset.startups[row].aliases.push(self.text),
+            _ => dataset.people[row].aliases.push(self.text),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Well-known abbreviations and former names, such as `a16z` and `KPCB`. They ship with the program and are given only to a
+//! record that is surely meant: by its slug or by the host of its website.
+
+use std::collections::{HashMap, HashSet};
+
+use once_cell::sync::Lazy;
+
+use crate::data::Table;
+use crate::data::fold::{fold, fold_into};
+use crate::data::import::rows::{Firm, Startup};
+use crate::data::import::{Dataset, website};
+
+static ENTRIES: Lazy<Vec<Entry>> = Lazy::new(|| parse(include_str!("../known_aliases.txt")));
+
+/// The known aliases of one house or company.
+struct Entry {
+    table: Table,
+    /// Slugs and hosts of its record; the first is the likeliest.
+    keys: Vec<&'static str>,
+    aliases: Vec<&'static str>,
+}
+
+/// Reads lines `kind|slugs and hosts|aliases`; the aliases are separated by `;`.
+fn parse(text: &'static str) -> Vec<Entry> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let entry = |line: &'static str| {
+        let mut fields = line.split('|');
+        let kind = fields.next()?;
+        let table = [Table::Firms, Table::Startups].into_iter().find(|table| table.noun() == kind)?;
+        let (keys, aliases) = (fields.next()?, fields.next()?);
+        Some(Entry { table, keys: keys.split(' ').collect(), aliases: aliases.split(';').collect() })
+    };
+    lines.filter_map(entry).collect()
+}
+
+/// Adds the known aliases to the records of a dataset, unless one of the same kind has the name already. Returns their number.
+pub(crate) fn add(dataset: &mut Dataset) -> usize {
+    let entries = |table: Table| ENTRIES.iter().filter(|entry| entry.table == table).collect::<Vec<_>>();
+    add_to(&mut dataset.firms, &entries(Table::Firms), Names::of_firm, |firm| &mut firm.aliases)
+        + add_to(&mut dataset.startups, &entries(Table::Startups), Names::of_startup, |startup| &mut startup.aliases)
+}
+
+fn add_to<R>(
+    rows: &mut [R],
+    entries: &[&Entry],
+    names_of: impl Fn(&R) -> Names<'_>,
+    aliases_of: impl Fn(&mut R) -> &mut Vec<String>,
+) -> usize {
+    let mut keys: HashMap<&str, (usize, usize)> = HashMap::new();
+    let mut known: HashSet<String> = HashSet::new();
+    for (index, entry) in entries.iter().enumerate() {
+        keys.extend(entry.keys.iter().enumerate().map(|(rank, key)| (*key, (index, rank))));
+        known.extend(entry.aliases.iter().map(|alias| fold(alias)));
+    }
+    // The record of each entry, by the rank of its key.
+    let mut found: Vec<Option<(usize, usize)>> = vec![None; entries.len()];
+    let mut taken: HashSet<String> = HashSet::new();
+    let mut folded = String::new();
+    for (row, record) in rows.iter().enumerate() {
+        let names = names_of(record);
+        for name in std::iter::once(names.name).chain(names.aliases.iter().map(String::as_str)) {
+            fold_into(name, &mut folded);
+            if known.contains(&folded) {
+                taken.insert(folded.clone());
+            }
+        }
+        let host = names.website.map(website::host);
+        for (entry, rank) in [Some(names.slug), host.as_deref()].into_iter().flatten().filter_map(|key| keys.get(key)) {
+            if found[*entry].is_none_or(|(best, _)| *rank < best) {
+                found[*entry] = Some((*rank, row));
+            }
+        }
+    }
+    let mut added = 0;
+    for (entry, found) in entries.iter().zip(found) {
+        let Some((_, row)) = found else { continue };
+        for alias in entry.aliases.iter().filter(|alias| taken.insert(fold(alias))) {
+            aliases_of(&mut rows[row]).push((*alias).to_owned());
+            added += 1;
+        }
+    }
+    added
+}
+
+/// What identifies a record.
+struct Names<'a> {
+    slug: &'a str,
+    name: &'a str,
+    website: Option<&'a str>,
+    aliases: &'a [String],
+}
+
+impl Names<'_> {
+    fn of_firm(firm: &Firm) -> Names<'_> {
+        let Firm { slug, name, website, aliases, .. } = firm;
+        Names { slug, name, website: website.as_deref(), aliases }
+    }
+
+    fn of_startup(startup: &Startup) -> Names<'_> {
+        let Startup { slug, name, website, aliases, .. } = startup;
+        Names { slug, name, website: website.as_deref(), aliases }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn firm(slug: &str, name: &str) -> Firm {
+        Firm { slug: slug.into(), name: name.into(), ..Firm::default() }
+    }
+
+    fn added(firms: &mut [Firm]) -> usize {
+        let entries = parse("# a comment\nfirm|alder-capital alder alder.example|AC;Alderway;Alder Cap\n");
+        let entries: Vec<&Entry> = entries.iter().collect();
+        add_to(firms, &entries, Names::of_firm, |firm| &mut firm.aliases)
+    }
+
+    #[test]
+    fn every_line_is_read_and_no_key_or_alias_occurs_twice() {
+        let lines = include_str!("../known_aliases.txt").lines().filter(|line| !line.starts_with('#')).count();
+        assert_eq!(ENTRIES.len(), lines);
+        assert!(lines >= 150);
+        let (mut keys, mut aliases) = (HashSet::new(), HashSet::new());
+        for entry in ENTRIES.iter() {
+            for key in &entry.keys {
+                assert!(
+                    key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte))
+                );
+                assert!(keys.insert((entry.table, *key)), "{key}");
+            }
+            for alias in &entry.aliases {
+                assert!(!alias.trim().is_empty() && alias.trim() == *alias, "{:?}", entry.aliases);
+                assert!(aliases.insert((entry.table, fold(alias))), "{alias}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_record_of_the_likeliest_key_gets_the_aliases() {
+        let website = Some("https://www.alder.example/team".to_owned());
+        let mut firms = vec![
+            firm("alders", "Alders"),
+            Firm { website: website.clone(), ..firm("alder-bay", "Alder Bay") },
+            firm("alder-capital", "Alder Capital"),
+        ];
+        assert_eq!(added(&mut firms), 3);
+        assert_eq!(firms[2].aliases, ["AC", "Alderway", "Alder Cap"]);
+        assert!(firms[0].aliases.is_empty() && firms[1].aliases.is_empty());
+        firms.pop();
+        assert_eq!(added(&mut firms), 3);
+        assert_eq!(firms[1].aliases.len(), 3, "by its website");
+    }
+
+    #[test]
+    fn a_name_that_a_record_has_is_not_added() {
+        let mut firms = vec![
+            firm("alder-capital", "Alder Capital"),
+            firm("anna-cole", "A.C."),
+            Firm { aliases: vec!["ALDERWAY".into()], ..firm("way", "Way") },
+        ];
+        // `A.C.` folds to two words, so it is another name.
+        assert_eq!(added(&mut firms), 2);
+        assert_eq!(firms[0].aliases, ["AC", "Alder Cap"]);
+        assert_eq!(added(&mut firms), 0, "they are known now");
+    }
+}
