@@ -22,8 +22,8 @@ fn real_data_is_compiled_found_and_counted() {
     assert_eq!(found("sequoia capital")[0], "sequoia-capital");
     assert_eq!(found("sequia capitl")[0], "sequoia-capital");
     let short = found("sequoia");
-    assert_eq!(short[0], "sequoia");
-    assert!(short[..3].contains(&"sequoia-capital".to_owned()), "{short:?}");
+    // The firm named Sequoia alone has five startups, and is probably the same.
+    assert_eq!(short[..2], ["sequoia-capital", "sequoia"], "{short:?}");
 
     let naive = Naive::read(&folder);
     let mut by_sector: BTreeMap<&str, u64> = BTreeMap::new();
