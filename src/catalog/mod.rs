@@ -31,6 +31,7 @@ mod round_years;
 pub mod row_filter;
 pub mod sector_names;
 pub mod sort;
+mod staff;
 pub mod stats;
 pub mod suggest;
 
@@ -199,10 +200,13 @@ impl Catalog {
     }
 
     fn search_names(&self, table: Table, text: &str) -> SearchResults {
-        match self.texts.of(table) {
-            Some(index) => index.search(&self.snapshot.names(table), text),
-            None => SearchResults::default(),
+        let Some(index) = self.texts.of(table) else { return SearchResults::default() };
+        let mut found = index.search(&self.snapshot.names(table), text);
+        if table == Table::People && found.hits.is_empty() {
+            found.hits = self.staff(text);
+            found.is_loose = !found.hits.is_empty();
         }
+        found
     }
 
     /// All rows that match `text`: those of a search, best first, then the further ones in the default order.
@@ -230,7 +234,10 @@ impl Catalog {
     }
 
     fn explain_name(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
-        Some(self.texts.of(table)?.explain(&self.snapshot.names(table), text, row))
+        let explanation = self.texts.of(table)?.explain(&self.snapshot.names(table), text, row);
+        let is_staff =
+            || table == Table::People && self.search_names(table, text).hits.iter().any(|hit| hit.row == row);
+        Some(if !explanation.matches && is_staff() { self.explain_staff(row) } else { explanation })
     }
 
     pub fn text_index(&self, table: Table) -> Option<&TextIndex> {

@@ -27,6 +27,11 @@ pub trait Names: Sync {
         String::new()
     }
 
+    /// Whether the last word of a name is that of a family.
+    fn has_surnames(&self) -> bool {
+        false
+    }
+
     /// The more prominent row that is probably the same record; no main row has one itself.
     fn main_of(&self, _row: u32) -> Option<u32> {
         None

@@ -402,6 +402,10 @@ impl Names for TableNames<'_> {
         names.map_or("", |columns| self.snapshot.archive.text(&columns.aliases, row))
     }
 
+    fn has_surnames(&self) -> bool {
+        self.table == Table::People
+    }
+
     fn context(&self, row: u32) -> String {
         let record = self.snapshot.record(self.table, row);
         let fields = ["city", "country", "sectors", "title", "organization"];

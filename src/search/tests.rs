@@ -262,6 +262,10 @@ impl Names for WithContext {
     fn context(&self, row: u32) -> String {
         self.1[row as usize].to_owned()
     }
+
+    fn has_surnames(&self) -> bool {
+        true
+    }
 }
 
 #[test]
@@ -287,6 +291,10 @@ fn words_of_a_record_that_are_not_in_its_name_are_left_out() {
         );
         assert!(found.is_loose, "{query}");
     }
+    // A sure surname with an unlike given name.
+    let found = index.search(&table, "vikram shah");
+    assert_eq!(found.hits.iter().map(|hit| hit.row).collect::<Vec<_>>(), [4, 5]);
+    assert!(found.is_loose && found.left_out == ["vikram"]);
     for query in ["monzo bank", "berlin works", "shah rukh khan bollywood"] {
         let found = index.search(&table, query);
         let sure = index.match_classes(&table, query, &found.hits.iter().map(|hit| hit.row).collect::<Vec<_>>());

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
 use venturedex::catalog::Catalog;
 use venturedex::data::fold::fold;
 use venturedex::data::{Names, Table};
-use venturedex::search::CLOSE_SCORE;
+use venturedex::search::{CLOSE_SCORE, MatchClass};
 
 use crate::harness::{bundled_folder, catalog_of, real_data};
 
@@ -120,5 +121,38 @@ fn the_best_close_match_is_found_in_real_data() {
     for table in [Table::Firms, Table::People] {
         let share = share_found(&catalog, table, 200);
         assert!(share > 0.95, "{table:?}: {share}");
+    }
+}
+
+#[test]
+fn people_are_found_by_title_and_organization() {
+    let catalog = catalog_of(&bundled_folder());
+    let snapshot = catalog.snapshot();
+    let mut found = 0;
+    for row in (0..snapshot.rows(Table::People)).step_by(41) {
+        let record = [snapshot.record(Table::People, row).whole(), b"}"].concat();
+        let person: Value = serde_json::from_slice(&record).unwrap();
+        let (Some(title), Some(organization)) = (person["title"].as_str(), person["organization"]["name"].as_str())
+        else {
+            continue;
+        };
+        let word = fold(title).split(' ').next().unwrap_or_default().to_owned();
+        for text in [format!("{organization} {word}"), format!("{word} of {organization}")] {
+            let results = catalog.search(Table::People, &text);
+            let explained = catalog.explain(Table::People, &text, row).unwrap();
+            // The text may also be like the name of a person.
+            if explained.strategy != "organization" {
+                continue;
+            }
+            assert!(results.is_loose && results.hits.iter().any(|hit| hit.row == row), "{text}: {results:?}");
+            assert!(explained.matches && explained.text == organization, "{text}: {explained:?}");
+            let classes = catalog.match_classes(Table::People, &text, &[row]);
+            assert_eq!(classes, [MatchClass::Relaxed], "{text}");
+            found += 1;
+        }
+    }
+    assert!(found > 50, "{found}");
+    for text in ["founder", "founder of", "of stonecrop", "nobody of nothing"] {
+        assert!(catalog.search(Table::People, text).hits.iter().all(|hit| hit.score != 0.65), "{text}");
     }
 }

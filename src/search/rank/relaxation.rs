@@ -15,6 +15,8 @@ use crate::search::rank::{MAX_NAME_WORDS, MatchClass, similarity};
 const MIN_OF_NAME: f32 = 0.7;
 /// The share of the query's weight that the record must have.
 const MIN_OF_QUERY: f32 = 0.4;
+/// The similarity of a person of whom only the surname is known: just enough for a match.
+const SURNAME: f32 = 0.69;
 /// What a word counts that is in the record, but not in its name.
 const EXPLAINED: f32 = 0.9;
 
@@ -33,12 +35,15 @@ struct Part {
     weight: f32,
     /// A bit for each of them.
     words: u32,
+    /// Whether only the surname of a person is alike.
+    is_surname: bool,
 }
 
 impl Relaxation {
     /// `None` if the row does not match even so.
     pub(crate) fn of_row(query: &Query, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
-        let parts = texts(names, row).filter_map(|text| Part::of(query, &fold_name(text), weights));
+        let parts =
+            texts(names, row).filter_map(|text| Part::of(query, &fold_name(text), weights, names.has_surnames()));
         let part =
             parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
         let mut left_out = Vec::new();
@@ -56,6 +61,9 @@ impl Relaxation {
             }
         }
         let of_query = if all > 0.0 { (counted / all).min(1.0) } else { 0.0 };
+        if part.is_surname {
+            return Some(Self { similarity: SURNAME, left_out });
+        }
         (of_query >= MIN_OF_QUERY && !left_out.is_empty())
             .then_some(Self { similarity: part.of_name * (0.6 + 0.4 * of_query), left_out })
     }
@@ -79,7 +87,7 @@ fn is_explained(word: &QueryWord, text: &str, is_typing: bool) -> bool {
 
 impl Part {
     /// `None` if the query lacks too much of the name.
-    fn of(query: &Query, folded: &str, weights: &Weights) -> Option<Self> {
+    fn of(query: &Query, folded: &str, weights: &Weights, has_surnames: bool) -> Option<Self> {
         let mut words = [("", 0.0); MAX_NAME_WORDS];
         let mut count = 0;
         for (slot, word) in words.iter_mut().zip(folded.split(' ')) {
@@ -117,7 +125,17 @@ impl Part {
         }
         let name_weight: f32 = words.iter().map(|(_, weight)| weight).sum();
         let of_name = if name_weight > 0.0 { of_name / name_weight } else { 0.0 };
+        // A sure surname with an unlike given name.
+        let is_last = |word: &QueryWord| words.last().is_some_and(|(last, _)| *last == word.text);
+        let surname =
+            query.words.iter().position(|word| is_last(word) && word.weight >= GENERIC && word.text.len() > 2);
+        let is_surname = has_surnames
+            && of_name < MIN_OF_NAME
+            && (2..=3).contains(&count)
+            && query.words.len() == 2
+            && surname.is_some_and(|index| found == 1 << index);
         // One distinctive word, or several that are less so: given names and surnames.
-        (distinctive >= 1.0 && of_name >= MIN_OF_NAME).then_some(Self { of_name, weight, words: found })
+        let is_alike = distinctive >= 1.0 && (of_name >= MIN_OF_NAME || is_surname);
+        is_alike.then_some(Self { of_name, weight, words: found, is_surname })
     }
 }

@@ -175,12 +175,12 @@ proptest! {
     }
 
     #[test]
-    fn a_name_is_only_overtaken_by_equal_ones_while_it_is_typed(names in names(), alias in any::<bool>()) {
-        let table = Table(names);
+    fn a_name_is_only_overtaken_by_equal_ones_while_it_is_typed(names in names()) {
+        // A record with several names may equal the text by one of them, and later begin with it by another.
+        let table = Table(names.into_iter().map(|(name, _, prominence)| (name, String::new(), prominence)).collect());
         const MAX: usize = 5;
         let index = TextIndex::in_memory(&table).unwrap();
-        for (row, (name, aliases, _)) in (0..).zip(&table.0).take(20) {
-            let name = if alias && !aliases.is_empty() { aliases } else { name };
+        for (row, (name, ..)) in (0..).zip(&table.0).take(20) {
             let mut before = usize::MAX;
             for end in 1..=name.len() {
                 let found = index.complete(&table, &name[..end], MAX);

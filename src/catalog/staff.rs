@@ -1,0 +1,74 @@
+//! People by their organization: `founder of stripe`, `lenskart ceo`.
+//!
+//! Searched for if a text is no name of a person. Some words are the name of a firm or startup, all others have to be in the
+//! title.
+
+use std::cmp::Reverse;
+
+use crate::catalog::{Catalog, Filter, RowFilter};
+use crate::data::fold::fold;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Names, Table};
+use crate::search::{Explanation, Hit, MatchClass, ScorePart};
+
+/// The score of such a match, which is not sure.
+const SCORE: f32 = 0.65;
+/// The maximum number of words of a text.
+const MAX_WORDS: usize = 6;
+/// Words between a title and an organization.
+const CONNECTING: [&str; 5] = ["at", "by", "from", "of", "the"];
+
+impl Catalog {
+    /// The people whom a text means by title and organization, the most prominent first.
+    pub(super) fn staff(&self, text: &str) -> Vec<Hit> {
+        let folded = fold(text);
+        let words: Vec<&str> = folded.split(' ').filter(|word| !word.is_empty()).collect();
+        if !(2..=MAX_WORDS).contains(&words.len()) {
+            return Vec::new();
+        }
+        // The organization is at the beginning or at the end, the longest name first.
+        let splits =
+            (1..words.len()).flat_map(|rest| [words.split_at(words.len() - rest), swapped(words.split_at(rest))]);
+        let found = splits.map(|(organization, title)| self.staff_of(&organization.join(" "), title));
+        let rows = found.into_iter().find(|rows| !rows.is_empty()).unwrap_or_default();
+        rows.into_iter().map(|row| Hit { row, score: SCORE }).collect()
+    }
+
+    fn staff_of(&self, organization: &str, title: &[&str]) -> Vec<u32> {
+        let title: Vec<&str> = title.iter().copied().filter(|word| !CONNECTING.contains(word)).collect();
+        let [firms, startups] = [Table::Firms, Table::Startups].map(|table| self.rows_named(table, organization));
+        if title.is_empty() || (firms.is_empty() && startups.is_empty()) {
+            return Vec::new();
+        }
+        let filters = [Filter::MemberOf { firms, startups }];
+        let people = RowFilter::of(self.snapshot(), Table::People, &filters);
+        let has_title = |row: &u32| {
+            let own = self.text_field((Table::People, *row), "title").map(|title| fold(&title)).unwrap_or_default();
+            // `founders` are all that are a founder.
+            let is_own = |word: &&str| own.split(' ').any(|own| own == *word || word.strip_suffix('s') == Some(own));
+            title.iter().all(is_own)
+        };
+        let mut rows: Vec<u32> = people.rows_from(0).filter(has_title).collect();
+        let names = self.snapshot().names(Table::People);
+        rows.sort_by_key(|row| (Reverse(names.prominence(*row)), *row));
+        rows
+    }
+
+    /// As [`Catalog::explain`], for a person who is meant by title and organization.
+    pub(super) fn explain_staff(&self, row: u32) -> Explanation {
+        let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
+        Explanation {
+            score: SCORE,
+            matches: true,
+            match_class: MatchClass::Relaxed.name(),
+            text: self.organization_of(row).0.name,
+            strategy: part.strategy,
+            parts: vec![part],
+            prominence_bonus: 0.0,
+        }
+    }
+}
+
+fn swapped<T>((left, right): (T, T)) -> (T, T) {
+    (right, left)
+}
