@@ -19,6 +19,7 @@ pub(crate) use relaxation::Relaxation;
 
 use crate::data::MAX_PROMINENCE;
 use crate::data::fold::fold;
+use crate::search::MATCH_SCORE;
 use crate::search::index::{GENERIC, Weights};
 use crate::search::query::phonetic::has_phonetic_key;
 use crate::search::query::reading::fold_name_into;
@@ -309,8 +310,12 @@ pub(crate) fn is_connecting(word: &str) -> bool {
     matches!(word, "and" | "of" | "the" | "for" | "in" | "de")
 }
 
-/// What prominence adds to a score. A name that does not equal the query stays below those that do.
+/// What prominence adds to a score. A name that does not equal the query stays below those that do, and one that does not
+/// match stays so.
 pub(crate) fn prominence_bonus(score: f32, prominence: u32) -> f32 {
+    if score < MATCH_SCORE {
+        return 0.0;
+    }
     let bonus = MAX_PROMINENCE_BONUS * ratio(prominence.min(MAX_PROMINENCE), MAX_PROMINENCE);
     if score < 1.0 { bonus.min(MAX_UNEQUAL - score).max(0.0) } else { bonus }
 }
