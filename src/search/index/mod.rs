@@ -84,6 +84,10 @@ pub struct Hit {
 /// The number of candidates scored in the second and third step of a search.
 const MAX_DISTANT_CANDIDATES: usize = 300;
 
+/// The steps of a search, each with the score of a best match that makes the next one unnecessary.
+const STEPS: [(SearchStep, f32); 3] =
+    [(SearchStep::Near, SURE_SCORE), (SearchStep::Wide, CLOSE_SCORE), (SearchStep::Far, 0.0)];
+
 /// Maximum number of rows that are suggested if a search has no sure match.
 const MAX_SUGGESTED: usize = 5;
 
@@ -91,7 +95,7 @@ const MAX_SUGGESTED: usize = 5;
 const MAX_CLASSIFIED: usize = 16;
 
 /// The number of candidates of which only a part of the query's words is compared.
-const MAX_RELAXED_CANDIDATES: usize = 300;
+const MAX_RELAXED_CANDIDATES: usize = 120;
 
 /// Maximum number of matches if none is sure.
 const MAX_LOOSE: usize = 20;
@@ -149,12 +153,12 @@ impl TextIndex {
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
-        let mut results = self.search_reading(names, query);
+        let mut results = self.search_reading(names, query, &STEPS);
         let mut others = other_readings(query, &self.terms.lookups.dictionary);
         while results.best_score() < SURE_SCORE
             && let Some(reading) = others.next()
         {
-            let other = self.search_reading(names, &reading);
+            let other = self.search_reading(names, &reading, &STEPS[..1]);
             if other.best_score() > results.best_score() {
                 results = other;
             }
@@ -162,20 +166,19 @@ impl TextIndex {
         results
     }
 
-    fn search_reading(&self, names: &dyn Names, text: &str) -> SearchResults {
+    fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
         let mut query = Query::parse(text, &self.weights);
         self.buffers.with(self.rows, |buffers| {
             let mut candidates = Candidates::new(&self.terms);
             let mut scored = Vec::new();
             let mut capped = false;
             let mut is_complete = true;
-            // A long query takes longer to compare, and fewer names contain all of it.
-            let max_near = MAX_HITS / query.words.len().max(1);
-            for (step, sufficient, max) in [
-                (SearchStep::Near, SURE_SCORE, max_near),
-                (SearchStep::Wide, CLOSE_SCORE, MAX_DISTANT_CANDIDATES),
-                (SearchStep::Far, 0.0, MAX_DISTANT_CANDIDATES),
-            ] {
+            for (step, sufficient) in steps.iter().copied() {
+                let max = match step {
+                    // A long query takes longer to compare, and fewer names contain all of it.
+                    SearchStep::Near => MAX_HITS / query.words.len().max(1),
+                    SearchStep::Wide | SearchStep::Far => MAX_DISTANT_CANDIDATES,
+                };
                 if !candidates.gather(&mut query, &self.weights, step, buffers) {
                     continue;
                 }
@@ -198,7 +201,8 @@ impl TextIndex {
             };
             let mut is_sure = has_sure(&scored);
             // A part of a query never matches better than this.
-            if !is_sure && query.words.len() > 1 && scored.first().is_none_or(|best| best.score < SURE_SCORE) {
+            let may_relax = query.words.len() > 1 && steps.len() == STEPS.len();
+            if !is_sure && may_relax && scored.first().is_none_or(|best| best.score < SURE_SCORE) {
                 self.relax(names, &query, &mut candidates, buffers, &mut scored);
                 is_sure = has_sure(&scored);
             }

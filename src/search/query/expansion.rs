@@ -49,7 +49,7 @@ const MIN_PREFIX: usize = 3;
 const MAX_BEGUN: usize = 64;
 
 /// The maximum number of rows of a common word that are read if they match a part of the query.
-const MAX_FIRST_ROWS: usize = 500;
+const MAX_FIRST_ROWS: usize = 200;
 
 /// The maximum number of common words that a word may be a typo of.
 const MAX_TYPO_OF: usize = 3;
