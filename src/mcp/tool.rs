@@ -62,7 +62,6 @@ const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "fields", "E.g. slug,name; * for all."),
     (Tool::SearchVcs, "cursor", "next_cursor of the last result."),
     (Tool::SearchStartups, "status", "operating,acquired,ipo,closed."),
-    (Tool::SearchStartups, "investor", "Slug or name."),
     (Tool::GetFundingRounds, "kind", "Of an investor."),
     (Tool::GetFundingRounds, "sort", "E.g. -amount_usd."),
     (Tool::SearchPeople, "kind", "firm or startup."),
