@@ -187,7 +187,7 @@ impl<'a> GroupColumn<'a> {
         let mut groups = Vec::new();
         let (mut first, mut start) = (0, 0);
         while let Some(group) = values.get(first).map(|value| group_of(*value)) {
-            // A year of which no quarter is known is before its quarters, and is none of them.
+            // A date of which only the year is known sorts before the quarters of its year and belongs to none of them.
             let is_of_group = |other: &i64| group_of(*other).is_some_and(|other| Some(other) <= group);
             let next = (first + values[first..].partition_point(is_of_group)).max(first + 1);
             let rows = &order[start..end_of(next)];

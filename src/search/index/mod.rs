@@ -153,17 +153,23 @@ impl TextIndex {
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
-        let mut results = self.search_reading(names, query, &STEPS);
+        let results = self.search_reading(names, query, &STEPS);
+        let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
+        self.best_reading(query, results, other, SearchResults::best_score)
+    }
+
+    /// What the readings of a query give: of the first that has a sure match, otherwise of the one with the best score.
+    fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&str) -> T, score: impl Fn(&T) -> f32) -> T {
         let mut others = other_readings(query, &self.terms.lookups.dictionary);
-        while results.best_score() < SURE_SCORE
+        while score(&best) < SURE_SCORE
             && let Some(reading) = others.next()
         {
-            let other = self.search_reading(names, &reading, &STEPS[..1]);
-            if other.best_score() > results.best_score() {
-                results = other;
+            let other = read(&reading);
+            if score(&other) > score(&best) {
+                best = other;
             }
         }
-        results
+        best
     }
 
     fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
@@ -244,12 +250,7 @@ impl TextIndex {
         candidates.gather_parts(query, buffers);
         let rows = buffers.touched.iter().map(|row| (self.estimate(candidates, *row, buffers.marks(*row)), *row));
         let mut rows: Vec<(f32, u32)> = rows.collect();
-        if rows.len() > MAX_RELAXED_CANDIDATES {
-            rows.select_nth_unstable_by(MAX_RELAXED_CANDIDATES - 1, |left, right| {
-                right.0.total_cmp(&left.0).then(left.1.cmp(&right.1))
-            });
-            rows.truncate(MAX_RELAXED_CANDIDATES);
-        }
+        keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
         for (_, row) in rows {
             let candidate = Candidate::new(names, row);
             if buffers.marks(row) & SCORED == 0 {
@@ -267,8 +268,8 @@ impl TextIndex {
         sort(scored);
     }
 
-    /// The rows with all words of a query, of which the last may be incomplete; ascending. A search that is not complete
-    /// finds some of them.
+    /// The rows with all words of a query, of which the last may be incomplete; ascending. The hits of a search that has
+    /// [`SearchResults::further`] rows are some of them.
     pub fn rows_with_words(&self, query: &str) -> Vec<u32> {
         let query = Query::parse(query, &self.weights);
         let dictionary = &self.terms.lookups.dictionary;
@@ -317,17 +318,8 @@ impl TextIndex {
 
     /// The parts of a row's score for a query, whether it is a match or not.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
-        let mut best = self.explain_reading(names, query, row);
-        let mut others = other_readings(query, &self.terms.lookups.dictionary);
-        while best.score < SURE_SCORE
-            && let Some(reading) = others.next()
-        {
-            let other = self.explain_reading(names, &reading, row);
-            if other.score > best.score {
-                best = other;
-            }
-        }
-        best
+        let read = |reading: &str| self.explain_reading(names, reading, row);
+        self.best_reading(query, read(query), read, |explanation| explanation.score)
     }
 
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
@@ -370,11 +362,7 @@ impl TextIndex {
                 rows.push((self.estimate(candidates, *row, marks), *row));
             }
         }
-        let is_capped = rows.len() > max;
-        if is_capped {
-            rows.select_nth_unstable_by(max - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-            rows.truncate(max);
-        }
+        let is_capped = keep_best(&mut rows, max);
         let mut chunk = Vec::with_capacity(CHUNK);
         for rows in rows.chunks(CHUNK) {
             chunk.clear();
@@ -410,6 +398,16 @@ impl TextIndex {
         }
         if best.0 > 0.0 { best.0 + prominence_bonus(best.0, candidate.prominence) } else { 0.0 }
     }
+}
+
+/// Keeps the `max` rows with the best estimates, in any order; true if there were more. `max` is not 0.
+fn keep_best(rows: &mut Vec<(f32, u32)>, max: usize) -> bool {
+    let are_more = rows.len() > max;
+    if are_more {
+        rows.select_nth_unstable_by(max - 1, |left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        rows.truncate(max);
+    }
+    are_more
 }
 
 /// Sorts hits, best first; equal ones in the order of the table.
