@@ -182,7 +182,7 @@ impl TextIndex {
             for (step, sufficient) in steps.iter().copied() {
                 let max = match step {
                     // A long query takes longer to compare, and fewer names contain all of it.
-                    SearchStep::Near => MAX_HITS / query.words.len().max(1),
+                    SearchStep::Near => MAX_HITS / (2 * query.words.len()).saturating_sub(1).max(1),
                     SearchStep::Wide | SearchStep::Far => MAX_DISTANT_CANDIDATES,
                 };
                 if !candidates.gather(&mut query, &self.weights, step, buffers) {

@@ -6,9 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use tantivy::postings::{SegmentPostings, TermInfo};
+use tantivy::InvertedIndexReader;
+use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, InvertedIndexReader, TERMINATED};
 
 use crate::search::index::tables::{FIRST, Lookups, RowsOfWords, SideTables, WordRows};
 
@@ -23,6 +23,8 @@ pub(crate) struct TermIndex {
 
 /// The cost of a skip to a row, in rows read.
 const SKIP_COST: u32 = 24;
+/// So few of a block's rows, one in so many, are found by binary search.
+const FEW: usize = 8;
 /// The maximum number of names without letters or digits that are read.
 const MAX_RAW_ROWS: u32 = 2_000;
 
@@ -96,19 +98,25 @@ impl TermIndex {
 
     /// Calls `found` with each of the ascending `rows` that contains a common word.
     pub(crate) fn each_row_among(&self, word: u32, rows: &[u32], mut found: impl FnMut(u32)) {
-        let Some(mut postings) = self.postings(word) else { return };
-        let skips = (postings.size_hint() / SKIP_COST) as usize > rows.len();
-        for row in rows {
-            let mut doc = postings.doc();
-            if skips && doc < *row {
-                doc = postings.seek(*row);
+        let Some(mut blocks) = self.postings(word) else { return };
+        let mut rest = rows;
+        while let [first, ..] = rest {
+            // Skips the blocks between.
+            blocks.seek(*first);
+            let Some(last) = blocks.docs().last().filter(|last| *last >= first) else { return };
+            let (within, later) = rest.split_at(rest.partition_point(|row| row <= last));
+            let mut docs = blocks.docs();
+            for row in within {
+                let before = match within.len() > docs.len() / FEW {
+                    true => docs.iter().take_while(|doc| *doc < row).count(),
+                    false => docs.partition_point(|doc| doc < row),
+                };
+                docs = &docs[before..];
+                if docs.first() == Some(row) {
+                    found(*row);
+                }
             }
-            while doc < *row {
-                doc = postings.advance();
-            }
-            if doc == *row {
-                found(*row);
-            }
+            rest = later;
         }
     }
 
@@ -117,9 +125,9 @@ impl TermIndex {
         self.rows.count(word).min((rows.len() as u32).saturating_mul(SKIP_COST))
     }
 
-    fn postings(&self, word: u32) -> Option<SegmentPostings> {
+    fn postings(&self, word: u32) -> Option<BlockSegmentPostings> {
         let info = &self.common[self.rows.find_common(word)?];
-        self.words.read_postings_from_terminfo(info, IndexRecordOption::Basic).ok()
+        self.words.read_block_postings_from_terminfo(info, IndexRecordOption::Basic).ok()
     }
 
     /// Calls `found` with the rows whose raw names, without spaces, begin with `term`.
@@ -127,7 +135,8 @@ impl TermIndex {
         let Ok(mut stream) = self.raw.terms().range().ge(term).into_stream() else { return };
         let mut read = 0;
         while read < MAX_RAW_ROWS && stream.advance() && stream.key().starts_with(term.as_bytes()) {
-            let Ok(postings) = self.raw.read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic) else {
+            let Ok(postings) = self.raw.read_block_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)
+            else {
                 return;
             };
             read += stream.value().doc_freq;
@@ -136,12 +145,13 @@ impl TermIndex {
     }
 }
 
-fn each_document(mut postings: SegmentPostings, max: u32, mut found: impl FnMut(u32)) {
-    let mut row = postings.doc();
-    let mut read = 0;
-    while row != TERMINATED && read < max {
-        found(row);
-        row = postings.advance();
-        read += 1;
+fn each_document(mut blocks: BlockSegmentPostings, max: u32, mut found: impl FnMut(u32)) {
+    let mut rest = max as usize;
+    while rest > 0 && !blocks.docs().is_empty() {
+        let docs = blocks.docs();
+        let read = docs.len().min(rest);
+        docs[..read].iter().for_each(|row| found(*row));
+        rest -= read;
+        blocks.advance();
     }
 }

@@ -23,10 +23,10 @@ pub(crate) enum SearchStep {
 }
 
 /// The maximum number of rows that are read for a query. If a word has more, the rest are no candidates.
-const MAX_ROWS_READ: u32 = 200_000;
+const MAX_ROWS_READ: u32 = 150_000;
 /// The maximum number of steps in the dictionary for a query: all words within two edits of two words of usual length, in
 /// a dictionary of a million.
-const MAX_STEPS: u32 = 30_000;
+const MAX_STEPS: u32 = 20_000;
 /// It is cheaper to score so few candidates than to look up which words they contain.
 const FEW: usize = 24;
 /// The share of a query's weight that a row must contain to match by its words.

@@ -18,9 +18,9 @@ pub(crate) const SCORED: u16 = 1 << 14;
 #[derive(Debug, Default)]
 pub(crate) struct SearchBuffers {
     /// For each row the search in which it was last touched, and its marks.
-    seen: Vec<(u32, u16)>,
+    seen: Vec<(u16, u16)>,
     /// The number of this search.
-    search: u32,
+    search: u16,
     /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
     /// The folded text of a candidate.
@@ -43,7 +43,7 @@ impl SearchBuffers {
     fn begin(&mut self, rows: u32) {
         self.touched.clear();
         self.are_bits_touched = false;
-        if self.seen.len() != rows as usize || self.search == u32::MAX {
+        if self.seen.len() != rows as usize || self.search == u16::MAX {
             self.seen.clear();
             self.seen.resize(rows as usize, (0, 0));
             self.search = 0;
