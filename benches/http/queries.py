@@ -10,7 +10,7 @@ import urllib.parse
 import urllib.request
 
 base, key = sys.argv[1:3]
-count = int(sys.argv[3]) if len(sys.argv) > 3 else 4000
+count = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000
 pick = random.Random(1)
 
 
@@ -43,12 +43,18 @@ def half_remembered(name):
 
 names = []
 cursor = ""
-while len(names) < count:
+while True:
     page = get("/api/v3/startups?limit=100&fields=name" + cursor)
     names += [row["name"] for row in page["data"]]
     if page["pagination"]["next_cursor"] is None:
         break
     cursor = "&cursor=" + page["pagination"]["next_cursor"]
-for name in names[:count]:
-    query = urllib.parse.urlencode({"q": half_remembered(name), "limit": 10, "fields": "slug,name"})
+texts = set()
+while len(texts) < count and names:
+    before = len(texts)
+    texts.update(half_remembered(name) for name in names)
+    if len(texts) == before:
+        break
+for text in pick.sample(sorted(texts), min(count, len(texts))):
+    query = urllib.parse.urlencode({"q": text, "limit": 10, "fields": "slug,name"})
     print("/api/v3/startups?" + query)

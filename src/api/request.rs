@@ -166,7 +166,10 @@ impl Operation {
         match self {
             Self::List(list) => {
                 let searches = match &list.parsed.request {
-                    Request::List(query) => query.text.is_some(),
+                    Request::List(Query { text: Some(text), table, .. }) => {
+                        list.explain || !list.catalog.has_matches(*table, text)
+                    }
+                    Request::List(_) => false,
                     Request::Match(_) => true,
                     Request::Leaderboard(_) | Request::CoInvestors(_) => false,
                 };

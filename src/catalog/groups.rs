@@ -56,9 +56,9 @@ impl Catalog {
         let few = (table_rows / FEW) as usize;
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         if let Some(text) = &query.text {
-            let (mut rows, found) = self.all_matches(query.table, text);
-            rows.retain(|row| filter.contains(*row));
-            let notes = if rows.is_empty() { Vec::new() } else { ParameterError::of_search(&found) };
+            let matches = self.all_matches(query.table, text);
+            let mut rows: Vec<u32> = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
+            let notes = if rows.is_empty() { Vec::new() } else { ParameterError::of_search(&matches.found) };
             if rows.len() > few {
                 let mut bits = vec![0; bit_words(table_rows)];
                 rows.iter().for_each(|row| bits[*row as usize / 64] |= 1 << (row % 64));

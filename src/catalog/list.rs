@@ -10,9 +10,9 @@ impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
         let filter = RowFilter::of(self.snapshot(), query.table, &query.filters);
         if let Some(text) = &query.text {
-            let (rows, found) = self.all_matches(query.table, text);
-            let rows = rows.into_iter().filter(|row| filter.contains(*row)).collect();
-            return self.page_of_matches(query, rows, found, start, limit);
+            let matches = self.all_matches(query.table, text);
+            let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
+            return self.page_of_matches(query, rows, &matches.found, start, limit);
         }
         let total = self.count(query.table, &query.filters, &filter);
         if start.offset >= total {
@@ -34,7 +34,7 @@ impl Catalog {
         &self,
         query: &Query,
         mut rows: Vec<u32>,
-        found: SearchResults,
+        found: &SearchResults,
         start: ListPosition,
         limit: usize,
     ) -> Page {
@@ -47,8 +47,8 @@ impl Catalog {
             }
         }
         let (rows, total, next) = start.page_of(rows, limit);
-        let notes = if total > 0 { ParameterError::of_search(&found) } else { Vec::new() };
-        Page { rows, total, next, did_you_mean: found.did_you_mean, notes }
+        let notes = if total > 0 { ParameterError::of_search(found) } else { Vec::new() };
+        Page { rows, total, next, did_you_mean: found.did_you_mean.clone(), notes }
     }
 }
 

@@ -29,6 +29,7 @@ pub mod reviews;
 pub mod roles;
 mod round_years;
 pub mod row_filter;
+mod search_cache;
 pub mod sector_names;
 pub mod sort;
 mod staff;
@@ -56,7 +57,7 @@ pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
 pub use stats::Totals;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -64,6 +65,7 @@ use once_cell::sync::OnceCell;
 
 use crate::catalog::address::Address;
 use crate::catalog::round_years::RoundYears;
+use crate::catalog::search_cache::SearchCache;
 use crate::catalog::sector_names::SectorNames;
 use crate::data::fold::fold;
 use crate::data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
@@ -116,6 +118,7 @@ pub struct Catalog {
     texts: Texts,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
+    searches: SearchCache,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
@@ -136,6 +139,7 @@ impl Catalog {
             texts,
             counts: Cache::default(),
             amounts: Cache::default(),
+            searches: SearchCache::default(),
             aggregates: Cache::default(),
             totals: OnceCell::new(),
             round_years: OnceCell::new(),
@@ -209,17 +213,6 @@ impl Catalog {
         found
     }
 
-    /// All rows that match `text`: those of a search, best first, then the further ones in the default order.
-    pub(crate) fn all_matches(&self, table: Table, text: &str) -> (Vec<u32>, SearchResults) {
-        let found = self.search(table, text);
-        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
-        if let Some((index, text)) = self.texts.of(table).zip(found.further.as_deref()) {
-            let ranked: HashSet<u32> = rows.iter().copied().collect();
-            rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
-        }
-        (rows, found)
-    }
-
     /// How rows match a search.
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
@@ -235,8 +228,7 @@ impl Catalog {
 
     fn explain_name(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
         let explanation = self.texts.of(table)?.explain(&self.snapshot.names(table), text, row);
-        let is_staff =
-            || table == Table::People && self.search_names(table, text).hits.iter().any(|hit| hit.row == row);
+        let is_staff = || table == Table::People && self.all_matches(table, text).rows.contains(&row);
         Some(if !explanation.matches && is_staff() { self.explain_staff(row) } else { explanation })
     }
 

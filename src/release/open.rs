@@ -134,7 +134,7 @@ impl Release {
         if name.is_empty() || self.catalog.text_index(table).is_none() {
             return Ok(());
         }
-        if self.catalog.all_matches(table, name).0.contains(&row) {
+        if self.catalog.all_matches(table, name).rows.contains(&row) {
             Ok(())
         } else {
             Err(format!("the {noun} {slug:?} is not found by its name {name:?}"))

@@ -34,7 +34,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha1", &["auth/totp"]),
     ("qrcodegen", &["site/account"]),
     ("zeroize", &["auth", "site/account", "cli/admin"]),
-    ("foldhash", &["auth", "quota", "http"]),
+    ("foldhash", &["auth", "catalog", "http", "quota"]),
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),
     ("memmap2", &["release"]),
@@ -43,7 +43,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("hyper_util", &["http"]),
     ("indicatif", &["cli"]),
     ("flate2", &["http", "mcp", "api", "site"]),
-    ("quick_cache", &["http"]),
+    ("quick_cache", &["catalog", "http"]),
     ("utoipa", &["openapi"]),
     ("askama", &["site"]),
 ];

@@ -1,0 +1,92 @@
+//! The rows that match a search text, cached: its pages, filters, orders, groups and explanations share one search.
+
+use std::collections::HashSet;
+use std::mem::size_of;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use quick_cache::sync::Cache;
+use quick_cache::{Equivalent, OptionsBuilder, Weighter};
+
+use crate::catalog::Catalog;
+use crate::data::Table;
+use crate::search::{Hit, SearchResults};
+
+/// Bytes of all cached matches of a release, approximately.
+const CAPACITY: u64 = 16 * 1024 * 1024;
+/// Expected number of cached texts: most have few matches.
+const EXPECTED: usize = 16_384;
+/// More rows take long to filter and sort.
+const FEW: usize = 4_096;
+
+/// All rows that match a text.
+pub(crate) struct Matches {
+    /// Those of the search, best first, then the further ones in the default order.
+    pub rows: Vec<u32>,
+    pub found: SearchResults,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct OwnedKey(Table, Box<str>);
+
+/// The same, borrowed; both have the same hash.
+#[derive(Hash)]
+struct Key<'a>(Table, &'a str);
+
+impl Equivalent<OwnedKey> for Key<'_> {
+    fn equivalent(&self, key: &OwnedKey) -> bool {
+        self.0 == key.0 && *self.1 == *key.1
+    }
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<OwnedKey, Arc<Matches>> for ByBytes {
+    fn weight(&self, key: &OwnedKey, matches: &Arc<Matches>) -> u64 {
+        let SearchResults { hits, did_you_mean, left_out, .. } = &matches.found;
+        let lists = size_of::<Hit>() * hits.len() + size_of::<u32>() * (matches.rows.len() + did_you_mean.len());
+        // A text is a part of the query, which has few words.
+        let texts = key.1.len() * (1 + left_out.len());
+        (size_of::<OwnedKey>() + size_of::<Matches>() + lists + texts) as u64
+    }
+}
+
+/// The matches of recent search texts.
+pub(super) struct SearchCache(Cache<OwnedKey, Arc<Matches>, ByBytes, RandomState>);
+
+impl Default for SearchCache {
+    fn default() -> Self {
+        let options =
+            OptionsBuilder::new().shards(1).estimated_items_capacity(EXPECTED).weight_capacity(CAPACITY).build();
+        let options = options.expect("all capacities are set");
+        Self(Cache::with_options(options, ByBytes, RandomState::default(), Default::default()))
+    }
+}
+
+impl Catalog {
+    /// All rows that match `text`.
+    pub(crate) fn all_matches(&self, table: Table, text: &str) -> Arc<Matches> {
+        if let Some(known) = self.searches.0.get(&Key(table, text)) {
+            return known;
+        }
+        let matches = Arc::new(self.find_all_matches(table, text));
+        self.searches.0.insert(OwnedKey(table, text.into()), Arc::clone(&matches));
+        matches
+    }
+
+    /// Whether the matches of `text` are at hand and few, so that a page of them takes no time to speak of.
+    pub(crate) fn has_matches(&self, table: Table, text: &str) -> bool {
+        self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW)
+    }
+
+    fn find_all_matches(&self, table: Table, text: &str) -> Matches {
+        let found = self.search(table, text);
+        let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
+        if let Some((index, text)) = self.texts.of(table).zip(found.further.as_deref()) {
+            let ranked: HashSet<u32> = rows.iter().copied().collect();
+            rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
+        }
+        Matches { rows, found }
+    }
+}
