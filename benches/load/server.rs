@@ -81,7 +81,12 @@ impl Server {
     }
 
     fn spawn(mut command: Command, data: &Data, index: Option<&str>, settings: &[&str]) -> Self {
-        command.arg("--data").arg(data.path()).args(["--index", index.unwrap_or("no-such-index")]).args(settings);
+        command.arg("--data").arg(data.path()).args(settings);
+        match index {
+            Some(index) => command.args(["--index", index]),
+            // The project may have the default index.
+            None => command.current_dir(data.path()),
+        };
         let mut child = command.stdout(Stdio::piped()).stderr(data.open_log()).spawn().expect("a server");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
         let address = lines.find_map(|line| {

@@ -22,7 +22,7 @@ impl ETag {
     /// The `ETag` of the response to a URL whose query has this canonical form.
     pub(crate) fn new(url: &RequestUrl<'_>, canonical: Option<&Canonical>) -> Self {
         let mut hash = Xxh3::new();
-        hash.update(&url.catalog.snapshot().content().to_le_bytes());
+        hash.update(&url.catalog.content().to_le_bytes());
         let snapshot = url.catalog.version();
         hash.update(&snapshot.date.days().to_le_bytes());
         hash.update(&snapshot.counter.to_le_bytes());

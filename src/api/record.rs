@@ -141,6 +141,8 @@ model! {
         license: &'a str,
         /// Whether requests without a cursor are answered from it.
         serving: bool,
+        /// Whether it is the snapshot in the program, because no release is published.
+        bundled: bool,
         /// Checksum of the content.
         checksum: String [pattern("^[0-9a-f]{16}$")],
         counts: Counts,
@@ -203,6 +205,7 @@ pub(crate) fn snapshots(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem
             source: snapshot.source(),
             license: snapshot.license(),
             serving: snapshot.version() == serving,
+            bundled: catalog.is_bundled(),
             checksum: format!("{:016x}", snapshot.content()),
             counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
         }

@@ -1,5 +1,9 @@
 //! The router: one table from path to front end, and the warp filter that reads bodies and waits.
 
+mod gate;
+
+pub(crate) use gate::Gate;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -15,8 +19,9 @@ use crate::api;
 use crate::api::Version;
 use crate::auth::audit;
 use crate::catalog::param_error::shortened;
+use crate::data::SnapshotVersion;
 use crate::http::body::{self, BodyReadError};
-use crate::http::headers::{CommonHeaders, READS, set};
+use crate::http::headers::{CommonHeaders, READS, Scheme, set};
 use crate::http::negotiation::has_content_type;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
@@ -171,7 +176,7 @@ impl Handler for Router {
     }
 
     fn is_health_check(&self, path: &str) -> bool {
-        matches!(Route::of(path), Route::Health | Route::Readiness)
+        is_health_check(path)
     }
 
     fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
@@ -185,13 +190,16 @@ impl Handler for Router {
 
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
         let state = &self.front_ends.state;
-        ErrorContext {
-            public_url: &state.public_url,
-            snapshot: Some(state.releases.serving().version()),
-            api_version: Version::of_path(path).map(Version::number),
-            now: state.now(),
-        }
+        error_context(path, &state.public_url, Some(state.releases.serving().version()), state.now())
     }
+}
+
+fn is_health_check(path: &str) -> bool {
+    matches!(Route::of(path), Route::Health | Route::Readiness)
+}
+
+fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotVersion>, now: i64) -> ErrorContext<'a> {
+    ErrorContext { public_url, snapshot, api_version: Version::of_path(path).map(Version::number), now }
 }
 
 /// A request without its body.
@@ -246,7 +254,7 @@ impl FrontEnds {
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
             Route::Page(_) if is_read => Err(Pending::Page),
-            Route::Health if is_read => Ok(text("text/plain; charset=utf-8", "ok\n")),
+            Route::Health if is_read => Ok(alive()),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::SecurityTxt if is_read => Ok(match &state.operator.contact {
                 Some(contact) => {
@@ -316,11 +324,14 @@ impl FrontEnds {
 
     /// A response of the site, with the headers of all.
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
-        let mut response = response.map(Into::into);
-        let common = CommonHeaders { id: Some(id), scheme: Some(self.state.scheme()), ..CommonHeaders::default() };
-        common.write(response.headers_mut());
-        response
+        with_site_headers(response.map(Into::into), id, self.state.scheme())
     }
+}
+
+fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: Scheme) -> Response<Bytes> {
+    let common = CommonHeaders { id: Some(id), scheme: Some(scheme), ..CommonHeaders::default() };
+    common.write(response.headers_mut());
+    response
 }
 
 /// Reads a form; the error is a status with its explanation.
@@ -352,6 +363,10 @@ fn text(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     response
 }
 
+fn alive() -> Response<Bytes> {
+    text("text/plain; charset=utf-8", "ok\n")
+}
+
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
@@ -363,17 +378,15 @@ fn readiness(state: &State) -> Response<Bytes> {
         (false, None) => (StatusCode::OK, "ready"),
     };
     let snapshot = catalog.version().to_string();
-    let mut body = json!({ "status": status, "snapshot": snapshot, "held": loaded });
+    let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": loaded });
     if let Some(reason) = reason {
         body["reason"] = reason.into();
     }
-    let mut response = text(
-        "application/json",
-        format!(
-            "{body}
-"
-        ),
-    );
+    readiness_response(code, &body)
+}
+
+fn readiness_response(code: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
+    let mut response = text("application/json", format!("{body}\n"));
     *response.status_mut() = code;
     response
 }

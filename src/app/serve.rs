@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
 
+use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
 use crate::app::{Router, now, telemetry};
@@ -30,7 +31,7 @@ use crate::http::{Operator, ResponseCache, State};
 use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
-use crate::release::{self, ActiveRelease, Event, ReleaseError, ReleaseStore};
+use crate::release::{self, ActiveRelease, Event, ReleaseError, Starting};
 
 /// How often the store is read for keys that another process created or revoked.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -48,8 +49,6 @@ pub enum ServeError {
     AddressInUse(SocketAddr),
     #[error("--listen {0}: {1}")]
     Listen(SocketAddr, io::Error),
-    #[error("--index: {0}")]
-    Release(#[source] ReleaseError),
     #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
     #[error("--well-known: {0}")]
@@ -77,14 +76,13 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let bound = listener.local_addr()?;
     let stop = stop_signals()?;
 
-    let index = settings.index.clone();
-    let keep = release::DEFAULT_KEEP;
-    let started = blocking(move || release::start(ReleaseStore::at(index), keep, |event| log_event(&event))).await?;
-    let watcher = started.map_err(ServeError::Release)?;
-    if let Some(problem) = ReleaseStore::at(&settings.index).permission_problem() {
+    let store = settings.releases();
+    if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }
-    let releases = watcher.active();
+    let starting = Starting::new(store, release::DEFAULT_KEEP, |event| log_event(&event));
+    let first = starting.clone();
+    let started = blocking(move || first.start()).await?;
     let data = settings.data.clone();
     let rate_limits = settings.rate_limits();
     let opened = blocking(move || {
@@ -105,40 +103,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
-    let state = Arc::new(State {
-        hosts: Hosts::new(&public_url, any_address)?,
-        releases: Arc::clone(&releases),
-        auth: Arc::clone(&auth),
-        public_url: public_url.clone(),
-        has_public_url: settings.public_url.is_some(),
-        operator: Operator {
-            contact: settings.contact.clone(),
-            privacy_url: settings.privacy_url.clone(),
-            terms_url: settings.terms_url.clone(),
-        },
-        well_known: match &settings.well_known {
-            Some(folder) => WellKnown::load(folder, is_own_path)?,
-            None => WellKnown::default(),
-        },
-        response_cache: ResponseCache::default(),
-        trusted_proxies: settings.trusted_proxies.clone(),
-        clock: now,
-        stopping: AtomicBool::new(false),
-        work: Default::default(),
-    });
-    let mcp_settings = Settings {
-        on_loopback: bound.ip().is_loopback(),
-        allowed_origins: settings.allowed_origins.clone(),
-        calls_per_day: Some(settings.mcp_daily_limit),
-        ..Settings::new(public_url.clone())
+    let hosts = Hosts::new(&public_url, any_address)?;
+    let gate = Gate::new(hosts.clone(), public_url.clone(), now);
+    let well_known = match &settings.well_known {
+        Some(folder) => WellKnown::load(folder, is_own_path)?,
+        None => WellKnown::default(),
     };
-    let mcp_quota = McpQuota {
-        state: Arc::clone(&state),
-        daily_limit: settings.mcp_daily_limit,
-        pools: settings.mcp_pools.clone().into(),
-    };
-    let router = Router::new(&state, mcp_quota, &mcp_settings);
-
     if settings.is_unaware_of_proxies(bound) {
         tracing::warn!(
             "--public-url is https, so a proxy is in front of this server, but --trusted-proxies names none: all visitors \
@@ -151,15 +121,38 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         true => Some(auth.add_demo_key(Tier::Free).map_err(ServeError::Store)?),
         false => None,
     };
-    println!("{}", greeting(&releases, &public_url, demo_key.as_ref().map(ApiKey::reveal)));
-
+    let limits = settings.limits(bound);
+    let router =
+        RouterParts { settings, bound, hosts, well_known, public_url: public_url.clone(), auth: Arc::clone(&auth) };
+    let opening = gate.clone();
+    let open = move |releases: Arc<ActiveRelease<Catalog>>| {
+        let key = demo_key.as_ref().map(ApiKey::reveal);
+        println!("{}", greeting(&releases.current(), &router.public_url, key));
+        opening.open(router.build(releases));
+    };
+    let watching = match started {
+        Ok(watcher) => {
+            open(watcher.active());
+            tokio::spawn(watcher.run(release::POLL_INTERVAL))
+        }
+        Err(error) => {
+            println!("VentureDex {}, waiting for a release\n\n{}", env!("CARGO_PKG_VERSION"), addresses(&public_url));
+            gate.refuse(error.to_string());
+            let gate = gate.clone();
+            tokio::spawn(async move {
+                let refused = move |error: &ReleaseError| gate.refuse(error.to_string());
+                let watcher = starting.wait(release::POLL_INTERVAL, refused).await;
+                open(watcher.active());
+                watcher.run(release::POLL_INTERVAL).await;
+            })
+        }
+    };
     let background = [
-        tokio::spawn(watcher.run(release::POLL_INTERVAL)),
+        watching,
         every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
         every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
-    let limits = settings.limits(bound);
-    let report = run(listener, router, stop, limits).await?;
+    let report = run(listener, gate, stop, limits).await?;
     for task in background {
         task.abort();
     }
@@ -168,6 +161,52 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
     flushed.map(|_| ()).map_err(ServeError::Store)
+}
+
+/// What the router is built from as soon as there is a release.
+struct RouterParts {
+    settings: ServeSettings,
+    bound: SocketAddr,
+    hosts: Hosts,
+    well_known: WellKnown,
+    public_url: String,
+    auth: Arc<AuthService>,
+}
+
+impl RouterParts {
+    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> Router {
+        let Self { settings, bound, hosts, well_known, public_url, auth } = self;
+        let state = Arc::new(State {
+            hosts,
+            releases,
+            auth,
+            public_url: public_url.clone(),
+            has_public_url: settings.public_url.is_some(),
+            operator: Operator {
+                contact: settings.contact,
+                privacy_url: settings.privacy_url,
+                terms_url: settings.terms_url,
+            },
+            well_known,
+            response_cache: ResponseCache::default(),
+            trusted_proxies: settings.trusted_proxies,
+            clock: now,
+            stopping: AtomicBool::new(false),
+            work: Default::default(),
+        });
+        let mcp_settings = Settings {
+            on_loopback: bound.ip().is_loopback(),
+            allowed_origins: settings.allowed_origins,
+            calls_per_day: Some(settings.mcp_daily_limit),
+            ..Settings::new(public_url)
+        };
+        let mcp_quota = McpQuota {
+            state: Arc::clone(&state),
+            daily_limit: settings.mcp_daily_limit,
+            pools: settings.mcp_pools.into(),
+        };
+        Router::new(&state, mcp_quota, &mcp_settings)
+    }
 }
 
 /// Sends e-mails, if an SMTP server is named.
@@ -250,9 +289,12 @@ fn every(
     })
 }
 
+fn addresses(base: &str) -> String {
+    format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n")
+}
+
 /// What a start prints: the release, the addresses, and a first request.
-fn greeting(releases: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str>) -> String {
-    let catalog = releases.current();
+fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let counts = snapshot.counts();
     let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());
@@ -268,9 +310,7 @@ fn greeting(releases: &ActiveRelease<Catalog>, base: &str, demo_key: Option<&str
         catalog.totals().reviews,
         counts.sectors
     ));
-    text.push_str(&format!(
-        "  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n"
-    ));
+    text.push_str(&addresses(base));
     let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
     if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();

@@ -34,6 +34,7 @@ use crate::http::security_txt;
 use crate::http::server::Limits;
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
+use crate::release::ReleaseStore;
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -231,9 +232,10 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080",
           value_parser = listen)]
     pub listen: SocketAddr,
-    /// Folder of releases; if empty, the bundled snapshot is served.
-    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR", default_value = "index")]
-    pub index: PathBuf,
+    /// Folder of releases; the server is not ready until it has one. By default `index`, and the bundled snapshot for as long
+    /// as that has no release.
+    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR")]
+    pub index: Option<PathBuf>,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
@@ -314,7 +316,18 @@ pub struct ServeSettings {
     pub log: LevelFilter,
 }
 
+/// The folder of releases if the operator names none.
+const DEFAULT_INDEX: &str = "index";
+
 impl ServeSettings {
+    /// The releases to serve.
+    pub fn releases(&self) -> ReleaseStore {
+        match &self.index {
+            Some(index) => ReleaseStore::at(index),
+            None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
+        }
+    }
+
     /// The address in links of a server that listens on `bound`, without a slash at its end.
     pub(crate) fn base_url(&self, bound: SocketAddr) -> String {
         self.public_url.clone().unwrap_or_else(|| format!("http://{bound}"))

@@ -33,5 +33,5 @@ pub enum BundledError {
 pub fn bundled() -> Result<Catalog, BundledError> {
     let snapshot = Snapshot::open(Arc::new(Bytes), Checksums::Trust)?;
     let texts = Texts::in_memory(&snapshot)?;
-    Ok(Catalog::new(snapshot, texts))
+    Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

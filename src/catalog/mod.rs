@@ -115,6 +115,7 @@ impl Texts {
 
 pub struct Catalog {
     snapshot: Snapshot,
+    is_bundled: bool,
     texts: Texts,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
@@ -136,6 +137,7 @@ impl Catalog {
     pub fn new(snapshot: Snapshot, texts: Texts) -> Self {
         Self {
             snapshot,
+            is_bundled: false,
             texts,
             counts: Cache::default(),
             amounts: Cache::default(),
@@ -152,6 +154,17 @@ impl Catalog {
 
     pub fn version(&self) -> SnapshotVersion {
         self.snapshot.version()
+    }
+
+    /// True for the snapshot in the program.
+    pub fn is_bundled(&self) -> bool {
+        self.is_bundled
+    }
+
+    /// Identifies what responses are computed from, with the version.
+    pub(crate) fn content(&self) -> u64 {
+        // A release may have the rows of the bundled snapshot; responses say which of them is served.
+        self.snapshot.content() ^ u64::from(self.is_bundled)
     }
 
     pub fn snapshot(&self) -> &Snapshot {

@@ -47,6 +47,8 @@ model! {
         pub license: String,
         /// Whether the data is invented: no firm, startup, person or review is real.
         pub invented: bool,
+        /// Whether it is the snapshot in the program, because no release is published.
+        pub bundled: bool,
     }
 }
 
@@ -83,6 +85,7 @@ impl Catalog {
             source: snapshot.source().to_owned(),
             license: snapshot.license().to_owned(),
             invented: snapshot.is_invented(),
+            bundled: self.is_bundled(),
         }
     }
 }

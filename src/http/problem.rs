@@ -238,7 +238,12 @@ impl Code {
                 "Internal error",
                 "The service failed. The request was not counted; please report its `request_id`.",
             ),
-            Self::NotReady => ("not_ready", 503, "Not ready", "The service is starting. Retry in a moment."),
+            Self::NotReady => (
+                "not_ready",
+                503,
+                "Not ready",
+                "The service has no release of the data to serve yet. Retry after `Retry-After`.",
+            ),
             Self::Overloaded => {
                 ("overloaded", 503, "Overloaded", "The service is overloaded. Retry after `Retry-After`.")
             }

@@ -84,7 +84,7 @@ impl<'a> CacheKey<'a> {
     /// `path` and `query` as sent.
     pub(crate) fn of(catalog: &Catalog, path: &'a str, query: &'a str) -> Self {
         let version = catalog.version();
-        let release = u128::from(catalog.snapshot().content()) << 64
+        let release = u128::from(catalog.content()) << 64
             | u128::from(version.date.days().cast_unsigned()) << 32
             | u128::from(version.counter);
         Self { release, path, query }

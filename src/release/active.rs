@@ -23,15 +23,9 @@ pub struct ActiveRelease<T> {
 }
 
 struct Served<T> {
-    current: LoadedRelease<T>,
+    current: Arc<T>,
     /// The most recently served first.
-    others: Vec<LoadedRelease<T>>,
-}
-
-pub(crate) struct LoadedRelease<T> {
-    pub(crate) item: Arc<T>,
-    /// True for the snapshot in the program; a release of the index may have the same version.
-    pub(crate) bundled: bool,
+    others: Vec<Arc<T>>,
 }
 
 /// The release served at the time of the call. A thread should have only a few of these at a time: more are slower.
@@ -41,23 +35,17 @@ impl<T> Deref for Serving<T> {
     type Target = Arc<T>;
 
     fn deref(&self) -> &Arc<T> {
-        &self.0.current.item
-    }
-}
-
-impl<T> Clone for LoadedRelease<T> {
-    fn clone(&self) -> Self {
-        Self { item: Arc::clone(&self.item), bundled: self.bundled }
+        &self.0.current
     }
 }
 
 impl<T: HasVersion> ActiveRelease<T> {
     /// Serves `current`; up to `keep` of the releases served before remain loaded.
     pub fn new(current: Arc<T>, keep: usize) -> Self {
-        Self::with(LoadedRelease { item: current, bundled: false }, Vec::new(), keep)
+        Self::with(current, Vec::new(), keep)
     }
 
-    pub(crate) fn with(current: LoadedRelease<T>, mut others: Vec<LoadedRelease<T>>, keep: usize) -> Self {
+    pub(crate) fn with(current: Arc<T>, mut others: Vec<Arc<T>>, keep: usize) -> Self {
         others.truncate(keep);
         let served = ArcSwap::from_pointee(Served { current, others });
         Self { served, keep, swaps: AtomicU64::new(0), rejections: AtomicU64::new(0) }
@@ -76,23 +64,23 @@ impl<T: HasVersion> ActiveRelease<T> {
     pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<T>> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.others);
-        all.find(|loaded| loaded.item.version() == version).map(|loaded| Arc::clone(&loaded.item))
+        all.find(|loaded| loaded.version() == version).map(Arc::clone)
     }
 
     /// All loaded releases, the most recently served first.
     pub fn all(&self) -> Vec<Arc<T>> {
         let served = self.served.load();
-        std::iter::once(&served.current).chain(&served.others).map(|loaded| Arc::clone(&loaded.item)).collect()
+        std::iter::once(&served.current).chain(&served.others).map(Arc::clone).collect()
     }
 
-    /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped.
+    /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled snapshot
+    /// does not remain loaded: invented data is not listed with published data.
     pub fn replace(&self, next: Arc<T>) {
-        let next = LoadedRelease { item: next, bundled: false };
         self.served.rcu(|served| {
-            let version = next.item.version();
+            let version = next.version();
             let loaded = std::iter::once(&served.current).chain(&served.others);
-            let others = loaded.filter(|other| other.item.version() != version).take(self.keep).cloned().collect();
-            Served { current: next.clone(), others }
+            let others = loaded.filter(|other| other.version() != version && !other.is_bundled());
+            Served { current: Arc::clone(&next), others: others.take(self.keep).cloned().collect() }
         });
         self.swaps.fetch_add(1, Ordering::Relaxed);
     }
@@ -112,7 +100,7 @@ impl<T: HasVersion> ActiveRelease<T> {
     /// True if a release of the index with this version is served, and not the bundled snapshot.
     pub(crate) fn serves(&self, version: SnapshotVersion) -> bool {
         let served = self.served.load();
-        !served.current.bundled && served.current.item.version() == version
+        !served.current.is_bundled() && served.current.version() == version
     }
 }
 
@@ -126,7 +114,13 @@ mod tests {
         fn version(&self) -> SnapshotVersion {
             version(self.0)
         }
+
+        fn is_bundled(&self) -> bool {
+            self.0 == BUNDLED
+        }
     }
+
+    const BUNDLED: u32 = 99;
 
     fn version(counter: u32) -> SnapshotVersion {
         format!("2026-11-20.{counter}").parse().unwrap()
@@ -158,6 +152,15 @@ mod tests {
             active.replace(Arc::new(Item(counter)));
         }
         assert_eq!(numbers(&active), [1, 3, 2]);
+    }
+
+    #[test]
+    fn the_bundled_snapshot_does_not_remain_loaded() {
+        let active = ActiveRelease::new(Arc::new(Item(BUNDLED)), 2);
+        assert!(!active.serves(version(BUNDLED)));
+        active.replace(Arc::new(Item(1)));
+        assert_eq!(numbers(&active), [1]);
+        assert!(active.loaded(version(BUNDLED)).is_none());
     }
 
     #[test]

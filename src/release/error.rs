@@ -32,9 +32,13 @@ pub enum ReleaseError {
         #[source]
         error: SearchError,
     },
+    /// The index names no release.
+    #[error("{} names no release to serve: {}", index.display(), activation(index, *newest))]
+    NoneActive { index: PathBuf, newest: Option<SnapshotVersion> },
     /// The index names a release, but neither that nor an older one can be served.
     #[error(
-        "no release can be served ({}): build a release, activate another, or remove `current` to serve the bundled snapshot",
+        "no release can be served ({}): build a release with `indexer build`, or activate another with `indexer activate \
+         VERSION`",
         reasons.join("; ")
     )]
     NothingGood { reasons: Vec<String> },
@@ -57,6 +61,12 @@ impl ReleaseError {
             ArchiveError::NotAnArchive | ArchiveError::Damaged(_) => Self::Damaged { version, reason },
         }
     }
+}
+
+/// How to make an index name a release; `newest` is the newest one that it has.
+fn activation(index: &Path, newest: Option<SnapshotVersion>) -> String {
+    let command = newest.map_or_else(|| "build --dataset DIR".into(), |newest| format!("activate {newest}"));
+    format!("run `indexer {command} --index {}`", index.display())
 }
 
 pub(crate) trait At<T> {

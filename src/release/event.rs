@@ -11,6 +11,8 @@ pub enum Event {
     Rejected { reason: String, served: Option<SnapshotVersion> },
     /// An older release cannot be loaded, so that its cursors expire.
     NotLoaded { reason: String },
+    /// No release can be served; requests are rejected until one can.
+    NotReady { reason: String },
     /// `current` is gone; `served` continues.
     CurrentRemoved { served: SnapshotVersion },
 }
@@ -23,6 +25,7 @@ impl fmt::Display for Event {
             Self::Rejected { reason, served: Some(served) } => write!(f, "rejected: {reason}; still serving {served}"),
             Self::Rejected { reason, served: None } => write!(f, "rejected: {reason}"),
             Self::NotLoaded { reason } => write!(f, "cursors of an older release expire: {reason}"),
+            Self::NotReady { reason } => write!(f, "not ready, waiting for a release: {reason}"),
             Self::CurrentRemoved { served } => write!(f, "the index names no release; still serving {served}"),
         }
     }

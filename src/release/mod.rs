@@ -31,7 +31,7 @@ pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Outcome, Publication, Publisher};
 pub use source::{HasVersion, ReleaseSource};
-pub use watch::{POLL_INTERVAL, Watcher, start};
+pub use watch::{POLL_INTERVAL, Starting, Watcher};
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -58,6 +58,8 @@ const BUILDING: &str = ".building-";
 #[derive(Clone, Debug)]
 pub struct ReleaseStore {
     index: PathBuf,
+    /// Whether the bundled snapshot may be served if the folder has no release.
+    is_optional: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +71,14 @@ pub struct Removed {
 impl ReleaseStore {
     /// The releases in the folder `index`, which need not exist.
     pub fn at(index: impl Into<PathBuf>) -> Self {
-        Self { index: index.into() }
+        Self { index: index.into(), is_optional: false }
+    }
+
+    /// The same; if the folder has no release, the bundled snapshot may be served. Not for a folder that the operator named:
+    /// invented data in place of a release that is not there would be wrong without notice.
+    #[must_use]
+    pub fn or_bundled(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
     pub fn folder(&self) -> &Path {

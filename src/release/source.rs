@@ -6,12 +6,15 @@ use crate::release::{ReleaseError, ReleaseStore};
 
 pub trait HasVersion {
     fn version(&self) -> SnapshotVersion;
+
+    /// True for the snapshot in the program; a release of the index may have the same version.
+    fn is_bundled(&self) -> bool;
 }
 
 pub trait ReleaseSource: Send + Sync + 'static {
     type Item: HasVersion + Send + Sync + 'static;
 
-    /// The release to serve; `None` for the bundled snapshot.
+    /// The release to serve; `None` if none is named.
     fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError>;
 
     /// All releases, newest first.
@@ -20,7 +23,8 @@ pub trait ReleaseSource: Send + Sync + 'static {
     /// Verifies and opens a release. May take seconds; to be called off the runtime.
     fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
 
-    fn bundled(&self) -> Result<Self::Item, ReleaseError>;
+    /// What is served if no release is named; `newest` is the newest one that there is.
+    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Self::Item, ReleaseError>;
 
     /// Changes whenever something changes that [`ReleaseSource::current`] or [`ReleaseSource::open`] reads.
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64;
@@ -41,8 +45,11 @@ impl ReleaseSource for ReleaseStore {
         Self::open(self, version).map(|release| release.catalog)
     }
 
-    fn bundled(&self) -> Result<Catalog, ReleaseError> {
-        Ok(bundled()?)
+    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
+        match newest {
+            None if self.is_optional => Ok(bundled()?),
+            _ => Err(ReleaseError::NoneActive { index: self.folder().to_owned(), newest }),
+        }
     }
 
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
@@ -53,5 +60,9 @@ impl ReleaseSource for ReleaseStore {
 impl HasVersion for Catalog {
     fn version(&self) -> SnapshotVersion {
         self.snapshot().version()
+    }
+
+    fn is_bundled(&self) -> bool {
+        Self::is_bundled(self)
     }
 }

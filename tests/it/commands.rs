@@ -198,7 +198,7 @@ fn a_deleted_database_is_logged_once_reported_and_fails_the_stop() {
 fn a_second_server_on_a_data_folder_is_refused_and_commands_still_work() {
     let data = folder();
     let mut server = Process::start(data.path(), &[]);
-    let serve = ["--listen", "127.0.0.1:0", "--index", "no-such-index"];
+    let serve = ["--listen", "127.0.0.1:0"];
     let refused = run(data.path(), &serve, "");
     assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{}", refused.err);
     for part in ["error: --data: ", "another `venturedex serve` uses this folder (process ", "choose another folder"] {

@@ -371,7 +371,7 @@ fn settings_of_the_mail_server_are_checked() {
             "missing: ",
         ),
     ] {
-        let words = [&["--listen", "127.0.0.1:0", "--index", "no-such-index"][..], &words].concat();
+        let words = [&["--listen", "127.0.0.1:0"][..], &words].concat();
         let refused = run(data.path(), &words, "");
         assert!(matches!(refused.code, Some(1 | 2)), "{words:?}: {refused:?}");
         assert!(refused.err.contains(message) && !refused.err.contains("hunter2"), "{}", refused.err);

@@ -55,7 +55,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Serves the bundled snapshot on a free port.
+    /// Serves on a free port; the bundled snapshot, unless the settings name an index.
     pub fn start(data: &Path, settings: &[&str]) -> Self {
         Self::start_with(data, settings, Stdio::inherit())
     }
@@ -67,8 +67,10 @@ impl Process {
 
     /// Like [`Process::start_with`], with variables of the environment.
     pub fn start_in(data: &Path, settings: &[&str], environment: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
-        let words = ["--listen", "127.0.0.1:0", "--index", "no-such-index"];
+        let words = ["--listen", "127.0.0.1:0"];
         let mut command = command(data, &[&words, settings].concat());
+        // Not in the project, which may have the default index.
+        command.current_dir(data);
         let mut child = command.envs(environment.iter().copied()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.find_map(|line| {

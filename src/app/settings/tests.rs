@@ -26,7 +26,7 @@ fn the_command_line_is_well_defined() {
 fn without_a_command_the_server_starts_with_the_documented_defaults() {
     let settings = settings(&[]);
     assert_eq!(settings.listen, "127.0.0.1:8080".parse().unwrap());
-    assert_eq!((settings.index, settings.data), (PathBuf::from("index"), PathBuf::from("data")));
+    assert_eq!((settings.index, settings.data), (None, PathBuf::from("data")));
     assert_eq!((settings.public_url, settings.allowed_origins), (None, None));
     assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len(), settings.mcp_pools.len()), (100, 0, 0));
 }
@@ -37,7 +37,7 @@ fn settings_are_parsed_with_and_without_the_command_serve() {
     for words in [flags.to_vec(), [&["serve"], flags.as_slice()].concat()] {
         let settings = settings(&words);
         assert_eq!(settings.listen, "0.0.0.0:9000".parse().unwrap());
-        assert_eq!((settings.index, settings.data), (PathBuf::from("i"), PathBuf::from("d")));
+        assert_eq!((settings.index, settings.data), (Some(PathBuf::from("i")), PathBuf::from("d")));
         assert_eq!(settings.trusted_proxies.len(), 2);
     }
     assert_eq!(settings(&["--data", "account", "--index", "key"]).data, PathBuf::from("account"));

@@ -243,6 +243,7 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::OtherFormat { .. } => (Code::Rejected, "other_format"),
         ReleaseError::Damaged { .. } => (Code::Rejected, "damaged"),
         ReleaseError::Taken { .. } => (Code::Rejected, "version_taken"),
+        ReleaseError::NoneActive { .. } => (Code::Rejected, "none_active"),
         ReleaseError::NothingGood { .. } => (Code::Rejected, "nothing_good"),
         ReleaseError::Bundled(_) => (Code::Rejected, "bundled"),
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),

@@ -27,6 +27,8 @@ pub(crate) enum ConnectionError {
     HeadTooLarge,
     /// Too many connections are open, in total or from one address.
     Overloaded,
+    /// There is no release to serve yet.
+    NotReady,
 }
 
 impl ConnectionError {
@@ -49,6 +51,11 @@ impl ConnectionError {
             Self::HeadTooLarge => {
                 (Code::HeadTooLarge, "the URL and headers together exceed the limit: send fewer headers or cookies")
             }
+            Self::NotReady => (
+                Code::NotReady,
+                "the service has no data to serve yet: retry in some seconds; for its operator, /readyz and the log say what is \
+                 missing",
+            ),
             Self::Overloaded => (
                 Code::Overloaded,
                 "too many connections are open, in total or from this address; reuse connections, or retry in a second",
@@ -92,8 +99,13 @@ impl ConnectionError {
     fn headers(self, id: RequestId, context: &ErrorContext<'_>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if self == Self::Overloaded {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        let retry_after = match self {
+            Self::Overloaded => Some("1"),
+            Self::NotReady => Some("5"),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
         }
         let common = CommonHeaders {
             id: Some(id),

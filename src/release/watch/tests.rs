@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
 use crate::release::sample::{compiled, index, publish, small, version};
 use crate::release::{
-    DEFAULT_KEEP, Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Watcher, start,
+    DEFAULT_KEEP, Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher,
 };
 
 /// A release with the number of the call that opened it.
@@ -21,6 +21,10 @@ struct Item {
 impl HasVersion for Item {
     fn version(&self) -> SnapshotVersion {
         self.version
+    }
+
+    fn is_bundled(&self) -> bool {
+        self.opening == 0
     }
 }
 
@@ -36,6 +40,8 @@ enum Behavior {
 
 #[derive(Default)]
 struct Folder {
+    /// Whether the operator named the folder.
+    is_named: bool,
     current: Option<&'static str>,
     releases: BTreeMap<&'static str, Behavior>,
     stamp: u64,
@@ -102,8 +108,11 @@ impl ReleaseSource for Fake {
         }
     }
 
-    fn bundled(&self) -> Result<Item, ReleaseError> {
-        Ok(Item { version: version(BUNDLED), opening: 0 })
+    fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Item, ReleaseError> {
+        match newest {
+            None if !self.0.lock().unwrap().is_named => Ok(Item { version: version(BUNDLED), opening: 0 }),
+            _ => Err(ReleaseError::NoneActive { index: "index".into(), newest }),
+        }
     }
 
     fn stamp(&self, _version: Option<SnapshotVersion>) -> u64 {
@@ -121,7 +130,7 @@ fn watch<S: ReleaseSource>(source: S) -> Watched<S> {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
     let report = move |event: Event| lines.lock().unwrap().push(event.to_string());
-    Watched { watcher: start(source, DEFAULT_KEEP, report).unwrap(), log }
+    Watched { watcher: Starting::new(source, DEFAULT_KEEP, report).start().unwrap(), log }
 }
 
 impl<S: ReleaseSource> Watched<S> {
@@ -158,9 +167,9 @@ fn startup_loads_the_newest_other_releases_for_their_cursors() {
 }
 
 #[test]
-fn the_bundled_snapshot_is_loaded_too_if_few_releases_are() {
+fn the_bundled_snapshot_is_not_loaded_with_releases() {
     let watched = watch(Fake::with(Some("2026-11-02.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]));
-    assert_eq!(watched.all(), ["2026-11-02.1", BUNDLED]);
+    assert_eq!(watched.all(), ["2026-11-02.1"]);
     assert_eq!(
         watched.lines(),
         [
@@ -187,7 +196,7 @@ fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
             "cursors of an older release expire: release 2026-11-02.1: the program panicked while opening it",
         ]
     );
-    assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1", BUNDLED]);
+    assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1"]);
     assert_eq!(watched.watcher.active().rejections(), 2);
     // Once fixed, it is activated as soon as its files no longer change.
     fake.change(|folder| folder.releases.insert("2026-11-03.1", Opens).map_or((), drop));
@@ -199,15 +208,11 @@ fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
 fn startup_fails_if_no_release_can_be_served() {
     for current in ["2026-11-02.1", "nonsense"] {
         let fake = Fake::with(Some(current), &[("2026-11-01.1", Fails), ("2026-11-02.1", Fails)]);
-        let started = start(fake, 3, |_| {});
+        let started = Starting::new(fake, 3, |_| {}).start();
         assert!(matches!(started, Err(ReleaseError::NothingGood { .. })), "{current}");
     }
     let watched = watch(Fake::with(Some("nonsense"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Fails)]));
-    assert_eq!(
-        watched.all(),
-        ["2026-11-01.1", BUNDLED],
-        "with an invalid `current` the newest valid release is served"
-    );
+    assert_eq!(watched.all(), ["2026-11-01.1"], "with an invalid `current` the newest valid release is served");
 }
 
 #[test]
@@ -312,12 +317,70 @@ fn a_missing_or_invalid_current_does_not_change_what_is_served() {
 
 #[test]
 fn a_release_with_the_version_of_the_bundled_snapshot_is_activated() {
-    let fake = Fake::with(None, &[(BUNDLED, Opens)]);
+    let fake = Fake::default();
     let watched = watch(fake.clone());
-    fake.change(|folder| folder.current = Some(BUNDLED));
+    fake.change(|folder| {
+        folder.releases.insert(BUNDLED, Opens);
+        folder.current = Some(BUNDLED);
+    });
     watched.polls(2);
     let active = watched.watcher.active();
     assert_eq!((active.current().opening, watched.all().len(), active.swaps()), (1, 1, 1));
+}
+
+#[test]
+fn the_bundled_snapshot_replaces_no_release_that_is_missing() {
+    let reason = |fake: Fake| Starting::new(fake, 3, |_| {}).start().err().unwrap().to_string();
+    let named = Fake::default();
+    named.change(|folder| folder.is_named = true);
+    assert_eq!(
+        reason(named),
+        "index names no release to serve: run `indexer build --dataset DIR --index index`",
+        "the operator named the folder"
+    );
+    assert_eq!(
+        reason(Fake::with(None, &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)])),
+        "index names no release to serve: run `indexer activate 2026-11-02.1 --index index`",
+        "somebody publishes in the default folder"
+    );
+}
+
+#[tokio::test]
+async fn a_server_without_a_release_waits_for_one() {
+    let fake = Fake::with(Some("2026-11-02.1"), &[("2026-11-02.1", Fails)]);
+    let log: Arc<Mutex<Vec<String>>> = Arc::default();
+    let lines = Arc::clone(&log);
+    let starting = Starting::new(fake.clone(), 3, move |event: Event| lines.lock().unwrap().push(event.to_string()));
+    assert!(starting.start().is_err());
+    let refused: Arc<Mutex<Vec<String>>> = Arc::default();
+    let reasons = Arc::clone(&refused);
+    let waiting = tokio::spawn(starting.wait(Duration::from_millis(5), move |error: &ReleaseError| {
+        reasons.lock().unwrap().push(error.to_string());
+    }));
+    let polled = fake.polls();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!((fake.polls(), fake.openings()), (polled, 1), "what was refused is not tried again as it is");
+
+    fake.change(|folder| folder.current = None);
+    wait(|| refused.lock().unwrap().len() == 1).await;
+    fake.change(|folder| {
+        folder.current = Some("2026-11-01.1");
+        folder.releases.insert("2026-11-01.1", Opens);
+    });
+    let watcher = waiting.await.unwrap();
+    assert_eq!(watcher.active().current().version(), version("2026-11-01.1"));
+    let waiting = "not ready, waiting for a release: ";
+    assert_eq!(
+        log.lock().unwrap()[..3],
+        [
+            format!(
+                "{waiting}no release can be served (release 2026-11-02.1 is damaged: tables.bin is missing): build a \
+                 release with `indexer build`, or activate another with `indexer activate VERSION`"
+            ),
+            format!("{waiting}index names no release to serve: run `indexer activate 2026-11-02.1 --index index`"),
+            "serving release 2026-11-01.1".to_owned(),
+        ]
+    );
 }
 
 /// The name of the startup `mossworks`.
@@ -409,7 +472,7 @@ async fn a_requested_poll_runs_at_once() {
     let trigger = Arc::clone(&requested);
     let started = fake.polls();
     let running =
-        tokio::spawn(async move { watched.watcher.poll_repeatedly(Duration::from_secs(3600), &trigger).await });
+        tokio::spawn(async move { watched.watcher.run_until_stopped(Duration::from_secs(3600), &trigger).await });
     wait(|| fake.polls() > started).await;
     fake.change(|folder| folder.current = Some("2026-11-02.1"));
     requested.notify_one();

@@ -1,134 +1,15 @@
-//! The server as a process: a published release is activated without lost or mixed responses, a damaged one is rejected, and
-//! cursors survive a restart.
+//! A published release is activated without lost or mixed responses, a damaged one is rejected, and cursors survive a
+//! restart.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use venturedex::release::ReleaseStore;
 
-use crate::harness::{Client, agent, copy_as};
-
-fn small() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
-}
-
-/// An index and a data folder, with the operator's commands.
-struct Installation {
-    folder: TempDir,
-}
-
-impl Installation {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    fn index(&self) -> PathBuf {
-        self.folder.path().join("index")
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command.env("VENTUREDEX_INDEX", self.index()).env("VENTUREDEX_DATA", self.folder.path().join("data"));
-        command
-    }
-
-    fn run(&self, program: &str, arguments: &[&str]) -> String {
-        let output = self.command(program).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    fn indexer(&self, arguments: &[&str]) -> String {
-        self.run(env!("CARGO_BIN_EXE_indexer"), arguments)
-    }
-
-    /// Publishes the small dataset as `version`, which is appended to the name of its startup `mossworks`.
-    fn publish(&self, version: &str) {
-        let dataset = copy_as(&small(), version);
-        let startups = dataset.path().join("startups.csv");
-        let text = fs::read_to_string(&startups).unwrap();
-        fs::write(startups, text.replace("mossworks,Mossworks,", &format!("mossworks,Mossworks {version},"))).unwrap();
-        self.indexer(&["build", "--dataset", dataset.path().to_str().unwrap()]);
-    }
-
-    /// An unlimited key.
-    fn key(&self) -> String {
-        let program = env!("CARGO_BIN_EXE_venturedex");
-        self.run(program, &["account", "create", "--email", "ops@example.com", "--tier", "enterprise"]);
-        self.run(program, &["key", "create", "--email", "ops@example.com", "--name", "swap"])
-    }
-
-    fn serve(&self) -> Serving {
-        let mut child = self
-            .command(env!("CARGO_BIN_EXE_venturedex"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log: Arc<Mutex<Vec<String>>> = Arc::default();
-        let errors = BufReader::new(child.stderr.take().unwrap());
-        let lines = Arc::clone(&log);
-        std::thread::spawn(move || {
-            errors.lines().map_while(Result::ok).for_each(|line| lines.lock().unwrap().push(line))
-        });
-        let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let base = output.find_map(|line| line.trim().strip_prefix("REST").map(|rest| rest.trim().to_owned()));
-        let base = base.unwrap_or_else(|| panic!("no address: {:?}", log.lock().unwrap()));
-        // Without a reader, the server would fail to print.
-        std::thread::spawn(move || output.for_each(drop));
-        Serving { child, log, base: base.trim_end_matches("/api/v3").to_owned() }
-    }
-}
-
-/// A running server, which is killed on drop.
-struct Serving {
-    child: Child,
-    log: Arc<Mutex<Vec<String>>>,
-    base: String,
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Serving {
-    fn client(&self, key: &str) -> Client {
-        Client { base: self.base.clone(), key: Some(key.to_owned()), agent: agent() }
-    }
-
-    fn signal(&self, signal: &str) {
-        let killed = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
-    }
-
-    fn logged(&self, text: &str) -> usize {
-        self.log.lock().unwrap().iter().filter(|line| line.contains(text)).count()
-    }
-
-    /// Waits until the condition is true and returns how long that took; much longer than promised, for machines under load.
-    #[track_caller]
-    fn wait(&self, condition: impl Fn() -> bool) -> Duration {
-        let began = Instant::now();
-        while began.elapsed() < Duration::from_secs(120) {
-            if condition() {
-                return began.elapsed();
-            }
-            sleep(Duration::from_millis(10));
-        }
-        panic!("timeout: {:?}", self.log.lock().unwrap());
-    }
-}
+use crate::harness::Client;
+use crate::releases::Installation;
 
 /// The versions in the header, the body and the name of the startup.
 fn versions(client: &Client) -> [String; 3] {

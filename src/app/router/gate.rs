@@ -1,0 +1,105 @@
+//! What the server says until the first release can be served: health, and a 503 for everything else.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use serde_json::json;
+
+use crate::app::router::{self, Pending, Route, Router};
+use crate::http::headers::Scheme;
+use crate::http::origin_policy::Hosts;
+use crate::http::server::connection_error::ConnectionError;
+use crate::http::server::{RequestBody, ResponseBody};
+use crate::http::{ErrorContext, Handler, RequestParts};
+
+/// In front of the router, which exists from the first release on: none of its routes has to do without one.
+#[derive(Clone)]
+pub(crate) struct Gate(Arc<Inner>);
+
+struct Inner {
+    router: OnceLock<Router>,
+    /// Why there is no release yet.
+    reason: Mutex<String>,
+    hosts: Hosts,
+    public_url: String,
+    clock: fn() -> i64,
+    stopping: AtomicBool,
+}
+
+impl Gate {
+    pub(crate) fn new(hosts: Hosts, public_url: String, clock: fn() -> i64) -> Self {
+        let (router, reason, stopping) = Default::default();
+        Self(Arc::new(Inner { router, reason, hosts, public_url, clock, stopping }))
+    }
+
+    pub(crate) fn refuse(&self, reason: String) {
+        *self.0.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+
+    /// Leaves all requests to the router from now on.
+    pub(crate) fn open(&self, router: Router) {
+        let router = self.0.router.get_or_init(|| router);
+        if self.0.stopping.load(Ordering::SeqCst) {
+            router.begin_shutdown();
+        }
+    }
+
+    fn readiness(&self) -> Response<Bytes> {
+        let reason = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_stopping = self.0.stopping.load(Ordering::SeqCst);
+        let status = if is_stopping { "stopping" } else { "not_ready" };
+        let body = json!({ "status": status, "snapshot": null, "bundled": false, "held": [], "reason": *reason });
+        router::readiness_response(StatusCode::SERVICE_UNAVAILABLE, &body)
+    }
+}
+
+impl Handler for Gate {
+    type Pending = Pending;
+
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+        if let Some(router) = self.0.router.get() {
+            return router.respond(request);
+        }
+        let health = match Route::of(request.path) {
+            Route::Health if request.is_read() => router::alive(),
+            Route::Readiness if request.is_read() => self.readiness(),
+            _ => {
+                let context = self.error_context(request.path);
+                return Ok(ConnectionError::NotReady.response(request.path, request.id, &context));
+            }
+        };
+        Ok(router::with_site_headers(health, request.id, Scheme::of(&self.0.public_url)))
+    }
+
+    async fn respond_later(&self, pending: Pending, request: Request<RequestBody>) -> Response<ResponseBody> {
+        let router = self.0.router.get().expect("only the router leaves requests for later");
+        router.respond_later(pending, request).await
+    }
+
+    fn is_health_check(&self, path: &str) -> bool {
+        router::is_health_check(path)
+    }
+
+    fn admits_host(&self, path: &str, headers: &HeaderMap) -> bool {
+        match self.0.router.get() {
+            Some(router) => router.admits_host(path, headers),
+            None => self.0.hosts.admit(headers).is_ok() || self.is_health_check(path),
+        }
+    }
+
+    fn begin_shutdown(&self) {
+        self.0.stopping.store(true, Ordering::SeqCst);
+        if let Some(router) = self.0.router.get() {
+            router.begin_shutdown();
+        }
+    }
+
+    fn error_context(&self, path: &str) -> ErrorContext<'_> {
+        match self.0.router.get() {
+            Some(router) => router.error_context(path),
+            None => router::error_context(path, &self.0.public_url, None, (self.0.clock)()),
+        }
+    }
+}
