@@ -63,6 +63,11 @@ impl Mailer {
     }
 }
 
+/// Connects to the mail server, signs in and disconnects. Blocks for up to half a minute per reply.
+pub fn check_connection(server: &SmtpUrl, password: Option<String>, from: &str) -> Result<(), SmtpError> {
+    smtp::Transport::new(server, password, from.to_owned()).check()
+}
+
 /// A message whose last attempt failed.
 struct Retry {
     mail: Mail,

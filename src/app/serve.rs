@@ -212,17 +212,23 @@ impl RouterParts {
 /// Sends e-mails, if an SMTP server is named.
 fn mailer(settings: &ServeSettings) -> Result<Option<Mailer>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let password = match &settings.smtp_password_file {
-        _ if server.has_password() => return Err(ServeError::SmtpPasswordInUrl),
-        None if server.has_user() => return Err(ServeError::NoSmtpPassword),
-        None => None,
+    let password = smtp_password(settings)?;
+    Ok(Some(Mailer::start(server.clone(), password, from.as_str().to_owned(), RETRIES)))
+}
+
+/// The password of the SMTP user, if there is one.
+pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
+    let Some(server) = &settings.smtp_url else { return Ok(None) };
+    match &settings.smtp_password_file {
+        _ if server.has_password() => Err(ServeError::SmtpPasswordInUrl),
+        None if server.has_user() => Err(ServeError::NoSmtpPassword),
+        None => Ok(None),
         Some(path) => {
             let text = fs::read_to_string(path);
             let text = text.map_err(|error| ServeError::SmtpPassword { path: path.clone(), error })?;
-            Some(text.trim_end_matches(['\r', '\n']).to_owned())
+            Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
         }
-    };
-    Ok(Some(Mailer::start(server.clone(), password, from.as_str().to_owned(), RETRIES)))
+    }
 }
 
 /// The socket that a service manager passes (`LISTEN_FDS`, see `sd_listen_fds(3)`): it stays open between two runs, so that

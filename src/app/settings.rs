@@ -69,6 +69,19 @@ pub enum Command {
     },
     /// Print the lines of an audit log, all or those that match.
     Audit(AuditFilter),
+    /// Check settings, data folder, releases, clock and limits of the process, and say how to fix what is wrong. Takes the
+    /// settings of serve, writes nothing, and works while the server runs. Exits with 1 if there is a problem.
+    Doctor {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        settings: Box<ServeSettings>,
+    },
+    /// Copy accounts, keys and usage, and on request the current release, to a new folder. Works while the server runs.
+    Backup(BackupOptions),
+    /// Restore a backup into the data folder, which no server may use.
+    Restore(RestoreOptions),
     /// Print the server.json with which the MCP registry lists this server.
     ServerJson {
         /// Public URL of the service, https.
@@ -86,6 +99,43 @@ pub struct CommandOptions {
     /// File to which changes are appended, that of `serve --audit-log` [default: none].
     #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE", global = true)]
     pub audit_log: Option<PathBuf>,
+}
+
+/// What to back up, and where.
+#[derive(Debug, Args)]
+pub struct BackupOptions {
+    /// The folder to write, which must not exist; it gets this name when the backup is complete and verified.
+    #[arg(value_name = "DIR")]
+    pub to: PathBuf,
+    /// Folder of releases.
+    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR", default_value = "index")]
+    pub index: PathBuf,
+    /// Also copy the current release; otherwise the backup only names it.
+    #[arg(long)]
+    pub with_index: bool,
+    /// Print JSON, including errors.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to restore, and how.
+#[derive(Debug, Args)]
+pub struct RestoreOptions {
+    /// The folder that `venturedex backup` has written.
+    #[arg(value_name = "DIR")]
+    pub from: PathBuf,
+    /// Folder of releases.
+    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR", default_value = "index")]
+    pub index: PathBuf,
+    /// Also restore the release of the backup and make it current.
+    #[arg(long)]
+    pub with_index: bool,
+    /// Move the database of the data folder aside, into a folder `replaced-…` in it.
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON, including errors.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Which lines of an audit log to print.
@@ -385,7 +435,7 @@ impl Cli {
         };
         let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
-        if let Command::Serve(settings) = &mut cli.command {
+        if let Command::Serve(settings) | Command::Doctor { settings, .. } = &mut cli.command {
             settings.data.clone_from(&cli.data);
         }
         Ok(cli)
@@ -414,9 +464,7 @@ fn serves(args: &[OsString]) -> bool {
         match word.as_ref() {
             "--data" => drop(words.next()),
             word if word.starts_with("--data=") => {}
-            "serve" | "account" | "key" | "audit" | "server-json" | "help" | "-h" | "--help" | "-V" | "--version" => {
-                return false;
-            }
+            "help" | "-h" | "--help" | "-V" | "--version" => return false,
             word => return word.starts_with('-'),
         }
     }

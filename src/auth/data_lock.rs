@@ -4,7 +4,7 @@
 //! what they change is read by the running server.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
 use crate::auth::StoreError;
@@ -19,6 +19,25 @@ pub struct DataLock {
 }
 
 impl DataLock {
+    /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::File`] if the lock file cannot be read.
+    pub fn holder(data: &Path) -> Result<Option<Holder>, StoreError> {
+        let path = data.join(FILE);
+        let failed = |source| StoreError::File { path: path.clone(), source };
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
+        };
+        // If it succeeds, it is released with the file a moment later.
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(Holder { process: process_in(file) })),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
     /// Locks the folder `data`, which is created if missing.
     ///
     /// # Errors
@@ -31,11 +50,7 @@ impl DataLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // The file holds the process id for this message only; the lock decides.
-                let mut process = String::new();
-                let _ = file.take(20).read_to_string(&mut process);
-                let process = process.trim().parse().ok();
-                return Err(StoreError::InUse { data: data.to_owned(), process });
+                return Err(StoreError::InUse { data: data.to_owned(), process: process_in(file) });
             }
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
@@ -44,6 +59,20 @@ impl DataLock {
         let _ = written.and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
+}
+
+/// The process id in a lock file. It is for messages and checks only; the lock decides.
+fn process_in(file: File) -> Option<u32> {
+    let mut process = String::new();
+    let _ = file.take(20).read_to_string(&mut process);
+    process.trim().parse().ok()
+}
+
+/// The server that holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process id, as far as the lock file names it.
+    pub process: Option<u32>,
 }
 
 #[cfg(test)]
@@ -57,9 +86,11 @@ mod tests {
         let lock = DataLock::acquire(&data).unwrap();
         let refused = DataLock::acquire(&data).unwrap_err();
         let own = std::process::id();
+        assert_eq!(DataLock::holder(&data).unwrap(), Some(Holder { process: Some(own) }));
         assert!(matches!(&refused, StoreError::InUse { process: Some(process), .. } if *process == own), "{refused:?}");
         assert!(refused.to_string().contains(&format!("process {own}")), "{refused}");
         drop(lock);
+        assert_eq!(DataLock::holder(&data).unwrap(), None);
         DataLock::acquire(&data).unwrap();
     }
 }

@@ -75,6 +75,8 @@ pub enum StoreError {
         path.display()
     )]
     NewerDatabase { path: PathBuf, found: i64, supported: i64 },
+    #[error("{}: the database is damaged ({reason}); stop the server and restore a backup with `venturedex restore`", path.display())]
+    Damaged { path: PathBuf, reason: String },
     #[error("the database is locked by another process; try again")]
     Busy,
     /// What is written to the open file is lost once it is closed.
@@ -127,7 +129,9 @@ impl StoreError {
             Self::KeyEnded => "key_ended",
             Self::KeyOverlaps => "key_overlaps",
             Self::InUse { .. } => "data_in_use",
-            Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } => "data_unusable",
+            Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } | Self::Damaged { .. } => {
+                "data_unusable"
+            }
             Self::Busy => "busy",
             Self::Replaced(_) => "data_replaced",
             Self::Full(_) => "disk_full",

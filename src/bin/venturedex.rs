@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use venturedex::app;
 use venturedex::app::settings::{self, Cli, Command, ServeSettings};
-use venturedex::cli::admin;
+use venturedex::cli::{admin, doctor};
 use venturedex::mcp::manifest;
 
 fn main() -> ExitCode {
@@ -24,6 +24,9 @@ fn main() -> ExitCode {
         Command::Account { command, options } => admin::account(&cli.data, command, &options),
         Command::Key { command, options } => admin::key(&cli.data, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
+        Command::Doctor { settings, json } => doctor::run(&settings, json, variables()),
+        Command::Backup(options) => admin::backup(&cli.data, &options),
+        Command::Restore(options) => admin::restore(&cli.data, &options),
         Command::ServerJson { public_url } => exit(server_json(&public_url)),
     }
 }
@@ -41,9 +44,13 @@ fn server_json(public_url: &str) -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| format!("standard output: {error}").into())
 }
 
+/// The names of the variables in the environment.
+fn variables() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
+}
+
 fn serve(settings: ServeSettings) -> Result<(), Box<dyn std::error::Error>> {
-    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for (name, nearest) in settings::unknown_variables(names) {
+    for (name, nearest) in settings::unknown_variables(variables()) {
         let hint = nearest.map(|nearest| format!(": did you mean {nearest}?")).unwrap_or_default();
         let _ = writeln!(io::stderr(), "warning: the environment variable {name} is not a setting{hint}");
     }

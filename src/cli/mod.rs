@@ -1,4 +1,5 @@
 //! Commands of the indexer and of the operator.
 
 pub mod admin;
+pub mod doctor;
 pub mod indexer;

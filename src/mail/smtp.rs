@@ -132,6 +132,18 @@ impl Transport {
         Self { smtp, from }
     }
 
+    /// Connects, signs in and disconnects.
+    pub(crate) fn check(&self) -> Result<(), SmtpError> {
+        let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
+        match smtp.test_connection() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                Err(SmtpError { reason: "the mail server rejects the connection".to_owned(), is_permanent: false })
+            }
+            Err(error) => Err(SmtpError::of(&error)),
+        }
+    }
+
     pub(crate) fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         let address = |text: &str| {

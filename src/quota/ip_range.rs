@@ -1,5 +1,6 @@
 //! Address ranges in CIDR notation, and the client's address behind proxies.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -26,9 +27,33 @@ impl IpRange {
         self.0.prefix_len() < if self.0.addr().is_ipv4() { 8 } else { 16 }
     }
 
+    /// Whether the range has more public addresses than the proxies of one service need: more than a /24, for IPv6 a /48.
+    pub(crate) fn is_wide_and_public(&self) -> bool {
+        let is_wide = self.0.prefix_len() < if self.0.addr().is_ipv4() { 24 } else { 48 };
+        is_wide && !Self::PRIVATE.iter().any(|text| text.parse::<IpNet>().is_ok_and(|range| range.contains(&self.0)))
+    }
+
+    /// Ranges that are not routed between networks.
+    const PRIVATE: [&str; 8] = [
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "fc00::/7",
+        "fe80::/10",
+    ];
+
     /// An IPv4 address written as IPv6 (`::ffff:10.0.0.1`) counts as the IPv4 address.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
+    }
+}
+
+impl fmt::Display for IpRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

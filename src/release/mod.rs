@@ -5,6 +5,7 @@
 
 mod active;
 mod checksum;
+mod copy;
 #[cfg(test)]
 mod crash;
 pub mod diff;

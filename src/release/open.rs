@@ -38,7 +38,7 @@ impl ReleaseStore {
 }
 
 /// Checks every file against the manifest.
-fn verify(
+pub(crate) fn verify(
     folder: &Path,
     version: SnapshotVersion,
     manifest: &Manifest,

@@ -235,7 +235,11 @@ impl<'f> Publisher<'f> {
     }
 
     /// Renames the draft and makes `current` name it. Returns what `current` named before.
-    fn make_public(&self, draft: &Path, version: SnapshotVersion) -> Result<Option<SnapshotVersion>, ReleaseError> {
+    pub(crate) fn make_public(
+        &self,
+        draft: &Path,
+        version: SnapshotVersion,
+    ) -> Result<Option<SnapshotVersion>, ReleaseError> {
         let index = self.releases.folder();
         let folder = self.releases.release_folder(version);
         let _lock = lock::switch(index)?;

@@ -1,5 +1,6 @@
 //! Operator commands, and a running server that applies their changes.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,15 +12,15 @@ use venturedex::auth::{AccountError, AuthError, AuthService};
 use crate::harness::{Client, NOON, agent};
 use crate::program::{Ended, Process, run};
 
-const GOOD: &str = "glacier violin lantern";
+pub const GOOD: &str = "glacier violin lantern";
 const OTHER: &str = "seven quiet harbours";
 
 fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn can_sign_in(data: &TempDir, password: &str) -> bool {
-    let auth = AuthService::open(data.path(), NOON).unwrap();
+pub fn can_sign_in(data: impl AsRef<Path>, password: &str) -> bool {
+    let auth = AuthService::open(data.as_ref(), NOON).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
     let address: std::net::IpAddr = "192.0.2.1".parse().unwrap();

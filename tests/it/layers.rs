@@ -46,6 +46,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("quick_cache", &["catalog", "http"]),
     ("utoipa", &["openapi"]),
     ("askama", &["site"]),
+    ("rustix", &["cli/doctor"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

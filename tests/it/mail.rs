@@ -27,18 +27,18 @@ const NEW_PASSWORD: &str = "nine loud herons";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A mail server: replies with `refusals` to the first messages, one for each.
-struct Sink {
-    address: SocketAddr,
-    mails: Receiver<Received>,
+pub struct Sink {
+    pub address: SocketAddr,
+    pub mails: Receiver<Received>,
 }
 
-struct Received {
+pub struct Received {
     to: String,
     text: String,
 }
 
 impl Sink {
-    fn start(refusals: &[&'static str]) -> Self {
+    pub fn start(refusals: &[&'static str]) -> Self {
         Self::start_with(refusals, None)
     }
 

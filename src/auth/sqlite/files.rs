@@ -8,11 +8,33 @@ use crate::auth::StoreError;
 
 const FILE: &str = "venturedex.sqlite";
 
+/// The database file in the folder `data`.
+pub(crate) fn database(data: &Path) -> PathBuf {
+    data.join(FILE)
+}
+
+/// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
+/// crash.
+pub(crate) fn log(database: &Path) -> PathBuf {
+    with_suffix(database, "-wal")
+}
+
+/// The database file and the auxiliary files that SQLite creates for it.
+pub(crate) fn all(database: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|suffix| with_suffix(database, suffix))
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
 /// Creates `data` (0700) and an empty database file in it (0600) if missing. SQLite gives its auxiliary files the mode of the
 /// database. Existing files keep their mode.
 pub(crate) fn prepare(data: &Path) -> Result<PathBuf, StoreError> {
     create_folder(data)?;
-    let path = data.join(FILE);
+    let path = database(data);
     match owner_only().create_new(true).open(&path) {
         Ok(_) => {
             // A wrong --data, or a folder that is not mounted, starts an empty service.
@@ -40,10 +62,25 @@ pub(crate) fn id(path: &Path) -> io::Result<FileId> {
 
 /// Creates `data` with mode 0700 if missing.
 pub(crate) fn create_folder(data: &Path) -> Result<(), StoreError> {
+    folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
+}
+
+/// Creates a folder with mode 0700, which must not exist.
+pub(crate) fn create_new_folder(path: &Path) -> io::Result<()> {
+    folder().create(path)
+}
+
+fn folder() -> DirBuilder {
     let mut folder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-    folder.recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
+    folder
+}
+
+/// Flushes the entries of a folder to the disk.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    // On other systems a folder cannot be opened; the file system's journal covers its entries.
+    if cfg!(unix) { std::fs::File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 /// Options to write a file, with mode 0600 if it is created.

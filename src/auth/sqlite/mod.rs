@@ -4,6 +4,7 @@
 //! when it commits, whatever other processes do.
 
 mod accounts;
+pub(crate) mod database_file;
 mod deleted_keys;
 pub(crate) mod files;
 mod keys;

@@ -64,11 +64,11 @@ fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), Mi
     Ok(())
 }
 
-fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
+pub(crate) fn version(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn application(connection: &Connection) -> Result<i64, rusqlite::Error> {
+pub(crate) fn application(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, "application_id", |row| row.get(0))
 }
 

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod audit;
+mod backup;
 mod keys;
 mod print;
 
@@ -11,12 +12,13 @@ use std::process::ExitCode;
 
 use zeroize::Zeroizing;
 
-use crate::app::settings::{AccountCommand, AuditFilter, CommandOptions, KeyCommand};
+use crate::app::settings::{AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions};
 use crate::auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use crate::auth::audit::{AuditLog, Entry, Event};
 use crate::auth::password::WeakPassword;
 use crate::auth::{SqliteStore, Store, StoreError};
 use crate::data::rfc3339;
+use crate::release::ReleaseError;
 
 /// Bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
@@ -53,13 +55,17 @@ impl Context<'_> {
 
 /// Prints lines of an audit log.
 pub fn audit(filter: &AuditFilter) -> ExitCode {
-    match audit::run(filter) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            print::print_error(&error, false);
-            ExitCode::FAILURE
-        }
-    }
+    ended(audit::run(filter), false)
+}
+
+/// Copies what is in the folder `data` to a backup, also while a server uses it.
+pub fn backup(data: &Path, options: &BackupOptions) -> ExitCode {
+    ended(backup::backup(data, options), options.json)
+}
+
+/// Copies a backup to the folder `data`, which no server may use.
+pub fn restore(data: &Path, options: &RestoreOptions) -> ExitCode {
+    ended(backup::restore(data, options), options.json)
 }
 
 fn run(
@@ -77,7 +83,11 @@ fn run(
         store.end_expired_keys(now())?;
         command(&Context { store: &store, json, audit_log })
     };
-    match run() {
+    ended(run(), json)
+}
+
+fn ended(result: Result<(), CommandError>, json: bool) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             print::print_error(&error, json);
@@ -108,6 +118,28 @@ enum CommandError {
     NoAuditLog { path: PathBuf, error: io::Error },
     #[error(transparent)]
     Password(#[from] WeakPassword),
+    #[error("{}: it is there already, and backups are never replaced; name a new folder, such as {}-2", .0.display(), .0.display())]
+    BackupExists(PathBuf),
+    #[error("{}: another backup to this folder is running, or was killed; if none is running, remove the folder", .0.display())]
+    BackupRunning(PathBuf),
+    #[error("--index {}: no release is current; build one with `indexer build`, or leave out --with-index", .0.display())]
+    NothingCurrent(PathBuf),
+    #[error("{}: {error}; name a folder that `venturedex backup` has written", path.display())]
+    NotABackup { path: PathBuf, error: io::Error },
+    #[error("{}: the backup is damaged: {reason}; nothing was changed; use another backup", path.display())]
+    BackupDamaged { path: PathBuf, reason: String },
+    #[error(
+        "{}: the backup has no release; leave out --with-index, and publish one with `indexer build`", .0.display()
+    )]
+    NoReleaseInBackup(PathBuf),
+    #[error(
+        "--data {}: there is a database; name an empty folder, or add --force to move the database into a folder next to \
+         it and restore the backup in its place",
+        .0.display()
+    )]
+    DataExists(PathBuf),
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
 }
 
 impl CommandError {
@@ -120,6 +152,13 @@ impl CommandError {
             Self::Unverified(_) => "account_unverified",
             Self::AuditLog { .. } | Self::NoAuditLog { .. } => "audit_log_unusable",
             Self::Password(error) => error.code(),
+            Self::BackupExists(_) => "backup_exists",
+            Self::BackupRunning(_) => "backup_running",
+            Self::NothingCurrent(_) | Self::NoReleaseInBackup(_) => "no_release",
+            Self::NotABackup { .. } => "not_a_backup",
+            Self::BackupDamaged { .. } => "backup_damaged",
+            Self::DataExists(_) => "data_exists",
+            Self::Release(_) => "release_unusable",
         }
     }
 }

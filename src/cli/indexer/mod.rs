@@ -7,7 +7,7 @@ mod aliases;
 mod build;
 mod check;
 mod duplicates;
-mod format;
+pub(crate) mod format;
 mod generate;
 mod progress;
 mod releases;

@@ -1,0 +1,266 @@
+//! The database of a data folder or of a backup, opened for reading: what `doctor`, `backup` and `restore` need.
+//!
+//! Nothing is created or migrated, and a server or command that uses the database is not disturbed.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+use sha2::{Digest, Sha256};
+
+use crate::auth::StoreError;
+use crate::auth::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
+
+pub struct DatabaseFile {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// What a database contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreCounts {
+    pub accounts: u64,
+    /// Active and ended ones.
+    pub keys: u64,
+}
+
+impl DatabaseFile {
+    /// Opens the database in the folder `data` and changes no file in it.
+    ///
+    /// # Errors
+    /// [`StoreError::File`] if there is none, [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`].
+    pub fn open(data: &Path) -> Result<Self, StoreError> {
+        let path = files::database(data);
+        // Without a log nobody uses the database, and SQLite need not create the files with which processes coordinate.
+        let mode = if files::log(&path).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" };
+        Self::open_uri(path, mode)
+    }
+
+    /// Opens the database in the folder `data` to copy it, also while others write to it.
+    ///
+    /// # Errors
+    /// As [`DatabaseFile::open`].
+    pub fn open_shared(data: &Path) -> Result<Self, StoreError> {
+        Self::open_uri(files::database(data), "?mode=rw")
+    }
+
+    fn open_uri(path: PathBuf, parameters: &str) -> Result<Self, StoreError> {
+        // SQLite says only that it cannot open the file.
+        File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
+        let mut uri = OsString::from("file:");
+        uri.push(escaped(&path));
+        uri.push(parameters);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = || {
+            let connection = Connection::open_with_flags(uri, flags)?;
+            connection.busy_timeout(BUSY_TIMEOUT)?;
+            let found = (schema::application(&connection)?, schema::version(&connection)?);
+            Ok((connection, found))
+        };
+        let (connection, (application, version)) =
+            opened().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::NotADatabase) => StoreError::ForeignDatabase(path.clone()),
+                _ => database_error("open the database")(error),
+            })?;
+        let supported = schema::STEPS.len() as i64;
+        if application != schema::APPLICATION {
+            return Err(StoreError::ForeignDatabase(path));
+        }
+        if version > supported {
+            return Err(StoreError::NewerDatabase { path, found: version, supported });
+        }
+        Ok(Self { path, connection })
+    }
+
+    /// The database in the folder `data`.
+    pub fn path_in(data: &Path) -> PathBuf {
+        files::database(data)
+    }
+
+    /// Its log of changes, which need not exist.
+    pub fn log_in(data: &Path) -> PathBuf {
+        files::log(&files::database(data))
+    }
+
+    /// The version of its tables and that to which this program migrates them.
+    pub fn versions(&self) -> Result<(i64, i64), StoreError> {
+        let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
+        Ok((version, schema::STEPS.len() as i64))
+    }
+
+    /// Checks the structure of all tables; reads the whole file.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] with what is wrong.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
+        let reason = match found {
+            Ok(found) if found == "ok" => return Ok(()),
+            Ok(found) => found.lines().last().unwrap_or_default().to_owned(),
+            Err(error) => match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => error.to_string(),
+                _ => return Err(database_error("check the database")(error)),
+            },
+        };
+        Err(StoreError::Damaged { path: self.path.clone(), reason })
+    }
+
+    pub fn counts(&self) -> Result<StoreCounts, StoreError> {
+        let sql = "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys)";
+        let count = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+        let counts = |row: &rusqlite::Row<'_>| Ok(StoreCounts { accounts: count(row, 0)?, keys: count(row, 1)? });
+        self.connection.query_row(sql, [], counts).map_err(database_error("count accounts and keys"))
+    }
+
+    /// The latest time of a past event, in Unix seconds; `None` without accounts.
+    pub fn newest_time(&self) -> Result<Option<i64>, StoreError> {
+        let sql = "SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
+             UNION ALL SELECT max(created_at, coalesce(last_used_at, 0)) FROM keys UNION ALL SELECT day * 86400 FROM usage)";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(database_error("read the newest time"))
+    }
+
+    /// Writes all content as of now to the folder `to`, readable by its owner only and without deleted data, and syncs it.
+    ///
+    /// One transaction reads it, so that it is of one moment however much is written meanwhile.
+    pub fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+        let path = files::database(to);
+        let failed = |source| StoreError::File { path: path.clone(), source };
+        // SQLite fills an empty file; the file that it would create has other permissions.
+        files::owner_only().create_new(true).open(&path).map_err(failed)?;
+        let uri = format!("file:{}", escaped(&path));
+        self.connection.execute("VACUUM INTO ?", [uri]).map_err(database_error("copy the database"))?;
+        File::open(&path).and_then(|file| file.sync_all()).map_err(failed)
+    }
+}
+
+/// Whether the folder `data` has a database, or what is left of one.
+pub fn has_database(data: &Path) -> bool {
+    !existing(data).is_empty()
+}
+
+fn existing(data: &Path) -> Vec<PathBuf> {
+    files::all(&files::database(data)).into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
+}
+
+/// The SHA-256 of the database file in the folder `data`, in hexadecimal digits, and its size in bytes.
+pub fn database_digest(data: &Path) -> Result<(String, u64), StoreError> {
+    let path = files::database(data);
+    let failed = |source| StoreError::File { path: path.clone(), source };
+    let mut file = BufReader::with_capacity(1 << 20, File::open(&path).map_err(failed)?);
+    let (mut hash, mut bytes) = (Sha256::new(), 0);
+    loop {
+        let part = file.fill_buf().map_err(failed)?;
+        if part.is_empty() {
+            break;
+        }
+        hash.update(part);
+        let read = part.len();
+        file.consume(read);
+        bytes += read as u64;
+    }
+    Ok((hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), bytes))
+}
+
+/// Copies the database file of the folder `from` into the folder `data`, where it replaces nothing: what is there is first
+/// moved into the folder `aside`, which is created only then. The database is there as a whole or not at all.
+///
+/// Requires the lock of the data folder.
+pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, StoreError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::File { path, source }
+    };
+    let (path, draft) = (files::database(data), files::database(data).with_extension("restoring"));
+    let copied = || -> io::Result<()> {
+        let mut file = files::owner_only().create(true).truncate(true).open(&draft)?;
+        io::copy(&mut File::open(files::database(from))?, &mut file)?;
+        file.sync_all()
+    };
+    copied().map_err(at(&draft))?;
+    // The log belongs to the old database: left, it would be applied to the new one.
+    let old = existing(data);
+    if !old.is_empty() {
+        files::create_folder(aside)?;
+    }
+    for file in &old {
+        let name = file.file_name().expect("a file of the database has a name");
+        fs::rename(file, aside.join(name)).map_err(at(file))?;
+    }
+    fs::rename(&draft, &path).map_err(at(&path))?;
+    files::sync_folder(data).map_err(at(data))?;
+    Ok(!old.is_empty())
+}
+
+/// A path in a URI.
+fn escaped(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);
+    let escape = |byte: &u8| if is_plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") };
+    bytes.iter().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::{SqliteStore, Store};
+    use crate::quota::Tier;
+
+    /// The names and contents of the files in a folder, but for the memory that processes share.
+    fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .filter(|entry| !entry.file_name().to_string_lossy().ends_with("-shm"))
+            .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
+            .collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn reading_changes_no_file_whether_the_store_is_open_or_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("100% of ?data#");
+        let store = SqliteStore::open(&data).unwrap();
+        store.create_account(&"ada@example.com".parse().unwrap(), Tier::Free, None, 1_700_000_000).unwrap();
+        let read = || {
+            let before = content(&data);
+            let file = DatabaseFile::open(&data).unwrap();
+            file.check().unwrap();
+            assert_eq!(file.counts().unwrap(), StoreCounts { accounts: 1, keys: 0 });
+            assert_eq!(file.newest_time().unwrap(), Some(1_700_000_000));
+            drop(file);
+            assert!(content(&data) == before);
+        };
+        assert!(files::log(&files::database(&data)).exists());
+        read();
+        drop(store);
+        assert!(!files::log(&files::database(&data)).exists());
+        read();
+        assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn the_file_of_another_program_and_a_missing_one_are_refused() {
+        let data = tempfile::tempdir().unwrap();
+        assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::File { .. })));
+        fs::write(files::database(data.path()), "not a database, and longer than the header of one".repeat(9)).unwrap();
+        assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));
+        fs::write(files::database(data.path()), "").unwrap();
+        assert!(matches!(DatabaseFile::open(data.path()), Err(StoreError::ForeignDatabase(_))));
+    }
+
+    #[test]
+    fn a_page_of_garbage_is_found_by_the_check() {
+        let data = tempfile::tempdir().unwrap();
+        drop(SqliteStore::open(data.path()).unwrap());
+        let path = files::database(data.path());
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[4096 * 3..4096 * 4].fill(0x5a);
+        fs::write(&path, bytes).unwrap();
+        let found = DatabaseFile::open(data.path()).and_then(|file| file.check());
+        assert!(matches!(found, Err(StoreError::Damaged { .. })), "{found:?}");
+    }
+}

@@ -1,0 +1,212 @@
+//! `venturedex backup` and `restore`: the accounts, keys and usage of a data folder and, on request, the current release.
+//!
+//! A backup is a folder: the database, `backup.json`, and an index folder with one release. It gets its name when all of it is
+//! verified and on the disk.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::settings::{BackupOptions, RestoreOptions};
+use crate::auth::{DataLock, DatabaseFile, StoreError, database_digest, has_database, install_database, private_files};
+use crate::cli::admin::{CommandError, now, print};
+use crate::cli::indexer::format;
+use crate::data::{SnapshotVersion, rfc3339};
+use crate::release::ReleaseStore;
+
+/// Describes the backup; written last.
+const DESCRIPTION: &str = "backup.json";
+/// The index folder with the release.
+const INDEX: &str = "index";
+/// The largest description that is read, in bytes.
+const MAX_DESCRIPTION: u64 = 64 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Description {
+    /// Name and version of the program that made it.
+    program: String,
+    /// RFC 3339, UTC.
+    made_at: String,
+    database: Database,
+    /// The release that was current; null if none was.
+    release: Option<Release>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Database {
+    bytes: u64,
+    sha256: String,
+    /// The version of its tables.
+    version: i64,
+    accounts: u64,
+    keys: u64,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Release {
+    version: SnapshotVersion,
+    /// The size of its files if they are in the backup.
+    bytes: Option<u64>,
+}
+
+/// Removes the unfinished backup unless it is finished.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // After the rename it is not there.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), CommandError> {
+    let to = &options.to;
+    let is_free = match fs::read_dir(to) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    let (Some(name), true) = (to.file_name(), is_free) else { return Err(CommandError::BackupExists(to.clone())) };
+    // Before anything is written: a wrong --data is the likeliest mistake.
+    let database = DatabaseFile::open_shared(data)?;
+    let draft = to.with_file_name(format!(".{}.partial", name.to_string_lossy()));
+    let above = to.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private_files::create_folder(above)?;
+    private_files::create_new_folder(&draft).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => CommandError::BackupRunning(draft.clone()),
+        _ => at(&draft)(error).into(),
+    })?;
+    let draft = Draft(draft);
+    let description = write(&draft.0, &database, options)?;
+    fs::rename(&draft.0, to).and_then(|()| private_files::sync_folder(above)).map_err(at(to))?;
+    if options.json {
+        return print::print_json(&serde_json::json!({ "backup": to, "description": description }));
+    }
+    print::print(&format!("backup of {}: {}\n{}", data.display(), to.display(), listed(&description)))
+}
+
+/// Writes a backup into the folder `draft` and verifies it.
+fn write(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Result<Description, CommandError> {
+    let made_at = rfc3339(now());
+    database.copy_to(draft)?;
+    let copy = DatabaseFile::open(draft)?;
+    copy.check()?;
+    let counts = copy.counts()?;
+    let (sha256, bytes) = database_digest(draft)?;
+    let releases = ReleaseStore::at(&options.index);
+    let release = match releases.current()? {
+        Some(version) => {
+            let to = ReleaseStore::at(draft.join(INDEX));
+            let bytes = options.with_index.then(|| releases.copy(version, &to)).transpose()?;
+            Some(Release { version, bytes })
+        }
+        None if options.with_index => return Err(CommandError::NothingCurrent(options.index.clone())),
+        None => None,
+    };
+    let (version, _) = copy.versions()?;
+    let description = Description {
+        program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+        made_at,
+        database: Database { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
+        release,
+    };
+    let path = draft.join(DESCRIPTION);
+    let mut text = serde_json::to_vec_pretty(&description).map_err(|error| at(&path)(error.into()))?;
+    text.push(b'\n');
+    let file = private_files::owner_only().create_new(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+    written.and_then(|()| private_files::sync_folder(draft)).map_err(at(&path))?;
+    Ok(description)
+}
+
+pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), CommandError> {
+    let from = &options.from;
+    let (description, stored) = verified(from)?;
+    let release = description.release.as_ref().filter(|release| release.bytes.is_some());
+    if options.with_index && release.is_none() {
+        return Err(CommandError::NoReleaseInBackup(from.clone()));
+    }
+    let _lock = DataLock::acquire(data)?;
+    if has_database(data) && !options.force {
+        return Err(CommandError::DataExists(data.to_owned()));
+    }
+    if let Some(release) = release.filter(|_| options.with_index) {
+        stored.copy(release.version, &ReleaseStore::at(&options.index))?;
+    }
+    let aside = unused(data, &format!("replaced-{}", rfc3339(now()).replace(':', "-")));
+    let replaced = install_database(from, data, &aside)?.then_some(aside);
+    if options.json {
+        return print::print_json(&serde_json::json!({
+            "data": data, "replaced": replaced, "index": options.with_index.then_some(&options.index),
+            "description": description,
+        }));
+    }
+    let mut text = format!("restored to {}: {}\n{}", data.display(), from.display(), listed(&description));
+    if let Some(replaced) = replaced {
+        text.push_str(&format!("\nthe replaced database is in {}", replaced.display()));
+    }
+    print::print(&text)?;
+    if release.is_some() && !options.with_index {
+        print::note("the release was not restored; add --with-index to restore it and make it current");
+    }
+    print::note(&format!(
+        "what changed after {} is lost: keys that were revoked since are valid again, and the audit log lists them; \
+         start the server, then check it with `venturedex doctor`",
+        description.made_at
+    ));
+    Ok(())
+}
+
+/// Reads and verifies the backup in the folder `from`, with its releases.
+fn verified(from: &Path) -> Result<(Description, ReleaseStore), CommandError> {
+    let path = from.join(DESCRIPTION);
+    let damaged = |reason: String| CommandError::BackupDamaged { path: from.to_owned(), reason };
+    let file = fs::File::open(&path).map_err(|error| CommandError::NotABackup { path: path.clone(), error })?;
+    let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
+    let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
+    let (sha256, bytes) = database_digest(from).map_err(|error| damaged(error.to_string()))?;
+    if (&sha256, bytes) != (&description.database.sha256, description.database.bytes) {
+        return Err(damaged("the database has another checksum than when it was written".to_owned()));
+    }
+    // A newer database is no damage, and its message says what to do.
+    DatabaseFile::open(from)?.check()?;
+    let releases = ReleaseStore::at(from.join(INDEX));
+    if let Some(Release { version, bytes: Some(_) }) = description.release {
+        releases.open(version).map_err(|error| damaged(error.to_string()))?;
+    }
+    Ok((description, releases))
+}
+
+/// The content of a backup, a line for each part.
+fn listed(description: &Description) -> String {
+    let Description { database, release, .. } = description;
+    let mut text = format!(
+        "  database  {}, {} and {}, store version {}, verified",
+        format::size(database.bytes),
+        format::counted(database.accounts as usize, "account"),
+        format::counted(database.keys as usize, "key"),
+        database.version
+    );
+    text.push_str(&match release {
+        Some(Release { version, bytes: Some(bytes) }) => {
+            format!("\n  release   {}, {version}, verified", format::size(*bytes))
+        }
+        Some(Release { version, bytes: None }) => {
+            format!("\n  release   {version} is current and not part of the backup; --with-index adds it")
+        }
+        None => "\n  release   none is published".to_owned(),
+    });
+    text
+}
+
+/// A path in `folder` that does not exist and begins with `name`.
+fn unused(folder: &Path, name: &str) -> PathBuf {
+    let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
+    let mut paths = names.map(|name| folder.join(name));
+    paths.find(|path| path.symlink_metadata().is_err()).expect("the names do not end")
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |source| StoreError::File { path: path.to_owned(), source }
+}

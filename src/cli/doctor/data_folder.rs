@@ -1,0 +1,133 @@
+//! The data folder and its database.
+
+use std::path::Path;
+
+use crate::auth::{DataLock, DatabaseFile, Holder, StoreError};
+use crate::cli::doctor::finding::{Findings, Status};
+use crate::cli::doctor::machine;
+use crate::cli::indexer::format;
+use crate::data::rfc3339;
+
+/// A log of changes of this size is no longer moved into the database.
+const LARGE_LOG: u64 = 64 << 20;
+
+/// What later checks need.
+#[derive(Default)]
+pub(super) struct Data {
+    /// The running server of the folder.
+    pub holder: Option<Holder>,
+    /// The latest time in the database.
+    pub newest_time: Option<i64>,
+}
+
+pub(super) fn check(folder: &Path, findings: &mut Findings) -> Data {
+    let mut data = Data::default();
+    if !folder.is_dir() {
+        let what = if folder.exists() { "is not a folder" } else { "does not exist" };
+        let detail = format!("--data {} {what}", folder.display());
+        let status = if folder.exists() { Status::Problem } else { Status::Warning };
+        let remedy = "check --data and that the disk is mounted; for a new service nothing is to be done, `serve` \
+             creates it";
+        findings.add("data.folder", status, detail, remedy);
+        machine::check_disk("data.disk", folder, 0, findings);
+        return data;
+    }
+    match machine::is_writable(folder) {
+        true => findings.ok("data.folder", folder.display().to_string()),
+        false => findings.problem(
+            "data.folder",
+            format!("{} is not writable by the user who runs this", folder.display()),
+            "run the doctor as the user of the server; if it is, make that user the owner: chown -R USER DIR",
+        ),
+    }
+    permissions(folder, findings);
+    match DataLock::holder(folder) {
+        Ok(holder) => {
+            let detail = match &holder {
+                Some(Holder { process: Some(process) }) => format!("running (process {process})"),
+                Some(Holder { process: None }) => "running".to_owned(),
+                None => "not running".to_owned(),
+            };
+            findings.ok("data.server", detail);
+            data.holder = holder;
+        }
+        Err(error) => findings.warning("data.server", error.to_string(), "run the doctor as the user of the server"),
+    }
+    let bytes = database(folder, &mut data, findings);
+    machine::check_disk("data.disk", folder, 2 * bytes, findings);
+    data
+}
+
+fn permissions(folder: &Path, findings: &mut Findings) {
+    let database = DatabaseFile::path_in(folder);
+    let wrong = [(folder, 0o700), (database.as_path(), 0o600)]
+        .into_iter()
+        .find(|(path, _)| machine::mode(path).is_some_and(|mode| mode & 0o077 != 0));
+    match wrong {
+        Some((path, right)) => findings.warning(
+            "data.permissions",
+            format!("other users of this machine may open {}, which contains secrets", path.display()),
+            format!("chmod {right:o} {}", path.display()),
+        ),
+        None => findings.ok("data.permissions", "only the owner may open it"),
+    }
+}
+
+/// Checks the database and returns its size in bytes.
+fn database(folder: &Path, data: &mut Data, findings: &mut Findings) -> u64 {
+    const CHECK: &str = "data.database";
+    let path = DatabaseFile::path_in(folder);
+    if !path.exists() {
+        findings.warning(
+            CHECK,
+            format!("{} has no database", folder.display()),
+            "for a new service nothing is to be done; otherwise check --data, or restore a backup with `venturedex restore`",
+        );
+        return 0;
+    }
+    let [bytes, log] =
+        [path.clone(), DatabaseFile::log_in(folder)].map(|path| path.metadata().map_or(0, |file| file.len()));
+    let mut read = || -> Result<String, StoreError> {
+        let file = DatabaseFile::open(folder)?;
+        file.check()?;
+        let (version, supported) = file.versions()?;
+        let counts = file.counts()?;
+        data.newest_time = file.newest_time()?;
+        let mut detail = format!(
+            "whole; {}, {} and {}, store version {version}",
+            format::size(bytes),
+            format::counted(counts.accounts as usize, "account"),
+            format::counted(counts.keys as usize, "key"),
+        );
+        if version < supported {
+            detail.push_str(&format!(", which `serve` migrates to {supported}"));
+        }
+        if let Some(newest) = data.newest_time {
+            detail.push_str(&format!(", last used {}", rfc3339(newest)));
+        }
+        Ok(detail)
+    };
+    match read() {
+        Ok(detail) => findings.ok(CHECK, detail),
+        Err(error) => {
+            let remedy = match &error {
+                StoreError::Damaged { .. } => "stop the server, then `venturedex restore BACKUP --force`",
+                StoreError::NewerDatabase { .. } => {
+                    "run the newer program, or restore a backup from before the upgrade"
+                }
+                StoreError::ForeignDatabase(_) => "check --data, or restore a backup with `venturedex restore`",
+                StoreError::Busy => "run the doctor again; if that fails, end the process that holds the database",
+                _ => "run the doctor as the user of the server, and check the permissions of the file",
+            };
+            findings.problem(CHECK, error.to_string(), remedy);
+        }
+    }
+    if log > LARGE_LOG {
+        findings.warning(
+            "data.log",
+            format!("changes of {} are not in the database file yet", format::size(log)),
+            "end other programs that read the database; `serve` moves them into it",
+        );
+    }
+    bytes
+}

@@ -1,0 +1,71 @@
+//! What a check found.
+
+use serde::Serialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Status {
+    Ok,
+    /// The service runs, but less safely or well than it should.
+    Warning,
+    /// The service does not start, or serves wrongly or not at all.
+    Problem,
+}
+
+impl Status {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "PROBLEM",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    /// What was checked; a stable name.
+    pub check: &'static str,
+    pub status: Status,
+    pub detail: String,
+    /// What to do; null if nothing is to be done.
+    pub remedy: Option<String>,
+}
+
+/// The findings in the order of the checks.
+#[derive(Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+impl Findings {
+    pub(super) fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
+        self.0.push(Finding { check, status: Status::Ok, detail: detail.into(), remedy: None });
+    }
+
+    pub(super) fn warning(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
+        self.add(check, Status::Warning, detail, remedy);
+    }
+
+    pub(super) fn problem(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
+        self.add(check, Status::Problem, detail, remedy);
+    }
+
+    pub(super) fn add(
+        &mut self,
+        check: &'static str,
+        status: Status,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.0.push(Finding { check, status, detail: detail.into(), remedy: Some(remedy.into()) });
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Finding> {
+        self.0
+    }
+}
+
+/// The status of a check among what was found; `None` if it found nothing. The worst if it found several things.
+#[cfg(test)]
+pub(super) fn status_of(findings: Findings, check: &str) -> Option<Status> {
+    findings.into_vec().into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()
+}

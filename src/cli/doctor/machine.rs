@@ -1,0 +1,358 @@
+//! What the machine gives the process: disk, memory, open files, the port and the clock.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::app::settings::ServeSettings;
+use crate::auth::Holder;
+use crate::catalog;
+use crate::cli::doctor::data_folder::Data;
+use crate::cli::doctor::finding::Findings;
+use crate::cli::doctor::releases::Index;
+use crate::cli::indexer::format;
+use crate::data::{Date, rfc3339};
+
+const MIB: u64 = 1 << 20;
+/// What a full disk leaves no room for: the log of changes and the next release.
+const LITTLE_DISK: u64 = 64 * MIB;
+const ENOUGH_DISK: u64 = 1024 * MIB;
+/// Files of the database, releases, log and runtime, in addition to connections.
+const OWN_FILES: u64 = 256;
+/// Memory without releases: response cache, tables of callers, passwords being hashed, connections.
+const OWN_MEMORY: u64 = 256 * MIB;
+/// Seconds by which clocks of two machines may differ.
+const SKEW: i64 = 300;
+
+/// Limits of the server's process if it runs, otherwise of this one.
+struct Limits {
+    open_files: Option<u64>,
+    memory: Option<u64>,
+    /// Whether they are those of the running server.
+    of_server: bool,
+}
+
+pub(super) fn check(settings: &ServeSettings, data: &Data, index: &Index, findings: &mut Findings) {
+    let server = data.holder.as_ref().and_then(|holder| holder.process).filter(|process| is_server(*process));
+    let process = server.map_or("self".to_owned(), |process| process.to_string());
+    let limits =
+        Limits { open_files: open_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
+    check_open_files(&limits, u64::from(settings.max_connections), findings);
+    check_memory(&limits, index.loaded_bytes, findings);
+    if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
+        check_user(owner, findings);
+    }
+    check_port(settings.listen, data.holder.as_ref(), findings);
+}
+
+fn check_open_files(limits: &Limits, connections: u64, findings: &mut Findings) {
+    const CHECK: &str = "process.open_files";
+    let Some(limit) = limits.open_files else { return };
+    let (needed, whose) = (connections + OWN_FILES, whose(limits));
+    if limit < needed {
+        findings.problem(
+            CHECK,
+            format!("{whose} may open {limit} files, but {connections} connections need {needed}"),
+            format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections"),
+        );
+    } else {
+        findings.ok(CHECK, format!("{whose} may open {limit} files"));
+    }
+}
+
+fn check_memory(limits: &Limits, releases: u64, findings: &mut Findings) {
+    const CHECK: &str = "process.memory";
+    let Some(limit) = limits.memory else { return };
+    let (needed, whose) = (OWN_MEMORY + releases, whose(limits));
+    let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
+    if limit < needed {
+        findings.warning(
+            CHECK,
+            detail,
+            "raise the limit of memory, or remove old releases with `indexer prune --keep 1`",
+        );
+    } else {
+        findings.ok(CHECK, detail);
+    }
+}
+
+fn whose(limits: &Limits) -> &'static str {
+    if limits.of_server { "the server" } else { "a process started here" }
+}
+
+fn check_user(user: u32, findings: &mut Findings) {
+    match user {
+        0 => findings.warning(
+            "process.user",
+            "runs as root, which the service never needs",
+            "run it as a user of its own, as the unit in deploy/ does",
+        ),
+        user => findings.ok("process.user", format!("user {user}")),
+    }
+}
+
+fn check_port(listen: SocketAddr, holder: Option<&Holder>, findings: &mut Findings) {
+    const CHECK: &str = "process.port";
+    if listen.port() == 0 {
+        return findings.ok(CHECK, "the system chooses a free port");
+    }
+    match TcpListener::bind(listen).map(drop).map_err(|error| error.kind()) {
+        Ok(()) => findings.ok(CHECK, format!("{listen} is free")),
+        Err(ErrorKind::AddrInUse) if holder.is_some() => {
+            findings.ok(CHECK, format!("{listen} is in use, and the server runs"));
+        }
+        Err(ErrorKind::AddrInUse) => findings.problem(
+            CHECK,
+            format!("--listen {listen}: another program uses the port"),
+            "stop it (`ss -ltnp` names it) or choose another port; a systemd socket holds the port on purpose",
+        ),
+        Err(ErrorKind::PermissionDenied) => findings.problem(
+            CHECK,
+            format!("--listen {listen}: only root may open this port"),
+            "choose a port from 1024 on and put a proxy in front, or use a systemd socket",
+        ),
+        Err(kind) => findings.problem(
+            CHECK,
+            format!("--listen {listen}: {kind}"),
+            "name an address of this machine, such as 127.0.0.1:8080 or 0.0.0.0:8080",
+        ),
+    }
+}
+
+/// Checks the space for a folder, or for the next one above that exists; `expected` bytes will be written before others
+/// are removed.
+pub(super) fn check_disk(check: &'static str, folder: &Path, expected: u64, findings: &mut Findings) {
+    let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    if let Some(free) = free_space(existing) {
+        judge_disk(check, free, expected, findings);
+    }
+}
+
+fn judge_disk(check: &'static str, free: u64, expected: u64, findings: &mut Findings) {
+    let detail = format!("{} free", format::size(free));
+    let remedy = "free some space, or move the folder to a larger disk";
+    if free < LITTLE_DISK {
+        findings.problem(check, detail, remedy);
+    } else if free < ENOUGH_DISK.max(expected) {
+        findings.warning(check, detail, remedy);
+    } else {
+        findings.ok(check, detail);
+    }
+}
+
+/// Checks the clock against the data of this program, the database and the release, and against itself since `began`.
+pub(super) fn check_clock(now: i64, data: &Data, index: &Index, began: (SystemTime, Instant), findings: &mut Findings) {
+    let built_at = index.built_at.as_deref().and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok());
+    let known = KnownTimes {
+        program: catalog::bundled().ok().map(|catalog| catalog.snapshot().released_on()),
+        database: data.newest_time,
+        release: built_at.map(OffsetDateTime::unix_timestamp),
+    };
+    let elapsed = began.0.elapsed().map_or_else(|back| -back.duration().as_secs_f64(), |time| time.as_secs_f64());
+    judge_clock(now, &known, elapsed - began.1.elapsed().as_secs_f64(), findings);
+}
+
+/// Times that are in the past if the clock is right.
+#[derive(Default)]
+struct KnownTimes {
+    program: Option<Date>,
+    /// Unix seconds, like the following.
+    database: Option<i64>,
+    release: Option<i64>,
+}
+
+/// `jump` is by how many seconds the clock went ahead of the time that passed.
+fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings) {
+    const CHECK: &str = "clock.time";
+    const REMEDY: &str = "set the clock, and keep it with a time service: timedatectl set-ntp true";
+    let ahead = |time: Option<i64>| time.filter(|time| *time > now.saturating_add(SKEW));
+    let text = rfc3339(now);
+    if known.program.is_some_and(|released| now < released.unix()) {
+        let detail = format!("{text} is before the data that this program was built with: quotas reset on wrong days");
+        findings.problem(CHECK, detail, REMEDY);
+    } else if let Some(newest) = ahead(known.database) {
+        let detail = format!(
+            "{text} is before the newest time in the database, {}: used quotas and ended keys come back",
+            rfc3339(newest)
+        );
+        findings.problem(CHECK, detail, REMEDY);
+    } else if let Some(built) = ahead(known.release) {
+        let detail = format!("{text} is before the build of the release, {}", rfc3339(built));
+        findings.warning(CHECK, detail, "set the clock here or on the machine that built the release");
+    } else if jump.abs() > 1.0 {
+        findings.warning(CHECK, format!("the clock jumped by {jump:.1} s during this check"), REMEDY);
+    } else {
+        findings.ok(CHECK, text);
+    }
+}
+
+/// The permissions of a file or folder, if the system has such.
+pub(super) fn mode(path: &Path) -> Option<u32> {
+    #[cfg(unix)]
+    return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o777);
+    #[cfg(not(unix))]
+    None
+}
+
+/// Whether this process may write to a file or create files in a folder. Root always may.
+pub(super) fn is_writable(path: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+    #[cfg(not(unix))]
+    fs::metadata(path).is_ok_and(|file| !file.permissions().readonly())
+}
+
+/// Bytes that others than root may still write.
+fn free_space(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    #[cfg(not(unix))]
+    None
+}
+
+fn owner(path: &Path) -> Option<u32> {
+    #[cfg(unix)]
+    return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::uid(&file));
+    #[cfg(not(unix))]
+    None
+}
+
+/// Whether a process is still a server: another one may have got its number, in a container above all.
+fn is_server(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "venturedex")
+}
+
+/// `process` is a number or `self`. `None` if the system does not say, or there is no limit.
+fn open_files(process: &str) -> Option<u64> {
+    parse_open_files(&fs::read_to_string(format!("/proc/{process}/limits")).ok()?)
+}
+
+/// The soft limit in `/proc/PID/limits`.
+fn parse_open_files(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The smallest limit among the control groups of a process and the machine's memory, in bytes.
+fn memory_limit(process: &str) -> Option<u64> {
+    let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
+    let limits = limit_files(&groups).into_iter().filter_map(|file| parse_limit(&fs::read_to_string(file).ok()?));
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_total(&text));
+    limits.chain(machine).min()
+}
+
+/// The files with limits of memory for `/proc/PID/cgroup`, those of the groups above it too.
+fn limit_files(groups: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let (root, name) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if controllers.split(',').any(|controller| controller == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        let group = Path::new(path.trim_start_matches('/'));
+        files.extend(group.ancestors().map(|group| Path::new(root).join(group).join(name)));
+    }
+    files
+}
+
+/// A limit of a control group; `None` if it has none.
+fn parse_limit(text: &str) -> Option<u64> {
+    // Version 1 writes the largest multiple of a page for "no limit".
+    text.trim().parse().ok().filter(|limit| *limit < 1 << 60)
+}
+
+/// The memory of the machine in `/proc/meminfo`.
+fn parse_total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::doctor::finding::{Status, status_of};
+
+    fn found(check: &str, judge: impl FnOnce(&mut Findings)) -> Option<Status> {
+        let mut findings = Findings::default();
+        judge(&mut findings);
+        status_of(findings, check)
+    }
+
+    #[test]
+    fn a_disk_is_judged_by_what_is_free_and_what_will_be_written() {
+        let of = |free, expected| found("data.disk", |findings| judge_disk("data.disk", free, expected, findings));
+        assert_eq!(of(64 * MIB - 1, 0), Some(Status::Problem));
+        assert_eq!(of(64 * MIB, 0), Some(Status::Warning));
+        assert_eq!(of(1024 * MIB, 0), Some(Status::Ok));
+        assert_eq!(of(1024 * MIB, 1025 * MIB), Some(Status::Warning));
+    }
+
+    #[test]
+    fn a_process_must_be_able_to_open_all_connections_and_to_hold_the_releases() {
+        let limits = |open_files, memory| Limits { open_files, memory, of_server: false };
+        let files = |limit| {
+            found("process.open_files", |findings| check_open_files(&limits(Some(limit), None), 4_096, findings))
+        };
+        assert_eq!((files(1_024), files(4_351)), (Some(Status::Problem), Some(Status::Problem)));
+        assert_eq!(files(4_352), Some(Status::Ok));
+        let memory =
+            |limit| found("process.memory", |findings| check_memory(&limits(None, Some(limit)), 100 * MIB, findings));
+        assert_eq!((memory(356 * MIB - 1), memory(356 * MIB)), (Some(Status::Warning), Some(Status::Ok)));
+        assert_eq!(found("process.memory", |findings| check_memory(&limits(None, None), 0, findings)), None);
+        let user = |user| found("process.user", |findings| check_user(user, findings));
+        assert_eq!((user(0), user(1000)), (Some(Status::Warning), Some(Status::Ok)));
+    }
+
+    #[test]
+    fn a_clock_is_wrong_if_it_is_before_what_has_happened_or_jumps() {
+        let now = 1_800_000_000;
+        let of = |known: KnownTimes, jump| found("clock.time", |findings| judge_clock(now, &known, jump, findings));
+        let program = |date: &str| KnownTimes { program: Some(date.parse().unwrap()), ..KnownTimes::default() };
+        assert_eq!(of(program("2026-11-20"), 0.2), Some(Status::Ok));
+        assert_eq!(of(program("2030-01-01"), 0.0), Some(Status::Problem));
+        let database = |time| KnownTimes { database: Some(time), ..KnownTimes::default() };
+        assert_eq!(of(database(now + SKEW), 0.0), Some(Status::Ok));
+        assert_eq!(of(database(now + SKEW + 1), 0.0), Some(Status::Problem));
+        let release = |time| KnownTimes { release: Some(time), ..KnownTimes::default() };
+        assert_eq!(of(release(now + SKEW + 1), 0.0), Some(Status::Warning));
+        assert_eq!(of(KnownTimes::default(), -1.5), Some(Status::Warning));
+    }
+
+    #[test]
+    fn limits_are_read_as_the_system_writes_them() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+             Max open files            1024                 524288               files     \n";
+        assert_eq!(parse_open_files(limits), Some(1_024));
+        assert_eq!(parse_open_files("Max open files            unlimited            unlimited            files"), None);
+        assert_eq!(parse_total("MemTotal:       24610340 kB\nMemFree: 1 kB\n"), Some(24_610_340 * 1024));
+        assert_eq!(
+            [parse_limit("max\n"), parse_limit("9223372036854771712\n"), parse_limit("536870912\n")],
+            [None, None, Some(512 * MIB)]
+        );
+        let paths = |groups: &str| -> Vec<String> {
+            limit_files(groups).iter().map(|path| path.to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(
+            paths("0::/system.slice/venturedex.service\n"),
+            [
+                "/sys/fs/cgroup/system.slice/venturedex.service/memory.max",
+                "/sys/fs/cgroup/system.slice/memory.max",
+                "/sys/fs/cgroup/memory.max"
+            ]
+        );
+        assert_eq!(
+            paths("9:name=systemd:/x\n4:memory:/a\n"),
+            ["/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        );
+    }
+}

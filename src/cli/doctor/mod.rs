@@ -1,0 +1,89 @@
+//! `venturedex doctor`: checks what `serve` would run with, and says how to fix what is wrong.
+//!
+//! It takes the settings of `serve`, writes nothing, and works whether the server runs or not. What it finds is measured
+//! first and judged by functions of the measured values, so that each finding can be tested.
+
+mod data_folder;
+mod finding;
+mod machine;
+mod releases;
+mod server;
+mod settings;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime};
+
+use serde::Serialize;
+
+use crate::app::now;
+use crate::app::settings::ServeSettings;
+use crate::cli::doctor::finding::{Finding, Findings, Status};
+use crate::data::rfc3339;
+
+/// The result of a check, as `--json` prints it.
+#[derive(Serialize)]
+struct Report {
+    /// Name and version of the program.
+    program: String,
+    /// RFC 3339, UTC.
+    checked_at: String,
+    /// The worst of the findings.
+    status: Status,
+    problems: usize,
+    warnings: usize,
+    findings: Vec<Finding>,
+}
+
+/// Checks the settings and what they name. `variables` are the names in the environment. Exits with 1 if there is a problem.
+pub fn run(settings: &ServeSettings, json: bool, variables: impl IntoIterator<Item = String>) -> ExitCode {
+    let report = report(settings, variables);
+    let mut out = io::stdout().lock();
+    let written = match json {
+        true => serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out)),
+        false => print(&report, &mut out),
+    };
+    if let Err(error) = written {
+        let _ = writeln!(io::stderr(), "error: standard output: {error}");
+        return ExitCode::FAILURE;
+    }
+    if report.problems > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+fn report(settings: &ServeSettings, variables: impl IntoIterator<Item = String>) -> Report {
+    let began = (SystemTime::now(), Instant::now());
+    let checked_at = now();
+    let mut findings = Findings::default();
+    settings::check(settings, variables, &mut findings);
+    let data = data_folder::check(&settings.data, &mut findings);
+    let index = releases::check(settings, checked_at, &mut findings);
+    if data.holder.is_some() {
+        server::check(settings.listen, index.current, &mut findings);
+    }
+    machine::check(settings, &data, &index, &mut findings);
+    machine::check_clock(checked_at, &data, &index, began, &mut findings);
+    let findings = findings.into_vec();
+    let count = |status| findings.iter().filter(|finding| finding.status == status).count();
+    Report {
+        program: format!("venturedex {}", env!("CARGO_PKG_VERSION")),
+        checked_at: rfc3339(checked_at),
+        status: findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok),
+        problems: count(Status::Problem),
+        warnings: count(Status::Warning),
+        findings,
+    }
+}
+
+fn print(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let width = report.findings.iter().map(|finding| finding.check.len()).max().unwrap_or_default();
+    for Finding { check, status, detail, remedy } in &report.findings {
+        writeln!(out, "{:7}  {check:width$}  {detail}", status.name())?;
+        if let Some(remedy) = remedy {
+            writeln!(out, "{:7}  {:width$}  -> {remedy}", "", "")?;
+        }
+    }
+    let (problems, warnings) = (report.problems, report.warnings);
+    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    writeln!(out, "\n{}, {}", count(problems, "problem"), count(warnings, "warning"))?;
+    out.flush()
+}

@@ -1,0 +1,150 @@
+//! The folder of releases: what is served, whether its files are whole, and how old it is.
+
+use crate::app::settings::ServeSettings;
+use crate::cli::doctor::finding::{Findings, Status};
+use crate::cli::doctor::machine;
+use crate::cli::indexer::format;
+use crate::data::{Date, SnapshotVersion};
+use crate::release::{DEFAULT_KEEP, Release, ReleaseError, ReleaseStore};
+
+/// Data is published weekly or monthly; after this many days somebody should look why it is not.
+const OLD_DAYS: i64 = 35;
+
+/// What later checks need.
+#[derive(Default)]
+pub(super) struct Index {
+    /// The release that should be served.
+    pub current: Option<SnapshotVersion>,
+    /// The size of the releases that a server loads.
+    pub loaded_bytes: u64,
+    /// When the current release was built.
+    pub built_at: Option<String>,
+}
+
+pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings) -> Index {
+    let releases = settings.releases();
+    let folder = releases.folder();
+    let mut index = Index::default();
+    let current = match releases.current() {
+        Ok(Some(current)) => current,
+        Ok(None) => {
+            let (status, effect) = match settings.index {
+                Some(_) => (Status::Problem, "the server is not ready"),
+                None => (Status::Warning, "the bundled, invented data is served"),
+            };
+            findings.add(
+                "index.current",
+                status,
+                format!("no release is current in {}: {effect}", folder.display()),
+                "check --index and that the disk is mounted; publish a release with `indexer build`",
+            );
+            return index;
+        }
+        Err(error) => {
+            findings.problem("index.current", error.to_string(), "indexer activate VERSION");
+            return index;
+        }
+    };
+    let versions = match releases.versions() {
+        Ok(versions) => versions,
+        Err(error) => {
+            findings.problem("index.current", error.to_string(), "run the doctor as the user of the server");
+            return index;
+        }
+    };
+    match open(&releases, current) {
+        Ok(release) => {
+            let manifest = &release.manifest;
+            let detail = format!(
+                "{current}, {}, built by {}; checksums and test queries are right",
+                format::size(manifest.bytes("")),
+                manifest.program
+            );
+            findings.ok("index.current", detail);
+            let released = release.catalog.snapshot().released_on();
+            age(released, Date::from_unix(now), findings);
+            index.current = Some(current);
+            index.built_at = Some(manifest.built_at.clone());
+        }
+        Err(error) => {
+            findings.problem("index.current", error.to_string(), remedy(&error, current, &versions));
+        }
+    }
+    let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
+    check_others(&releases, &others, findings);
+    let size = |version: &SnapshotVersion| releases.manifest(*version).map_or(0, |manifest| manifest.bytes(""));
+    let current_bytes = size(&current);
+    index.loaded_bytes = current_bytes + others.iter().take(DEFAULT_KEEP).map(size).sum::<u64>();
+    match releases.permission_problem() {
+        Some(problem) => {
+            findings.warning("index.permissions", problem, format!("chmod -R go-w {}", folder.display()));
+        }
+        None => findings.ok("index.permissions", "only the owner may write to it"),
+    }
+    // The next release is written before an old one is removed.
+    machine::check_disk("index.disk", folder, 2 * current_bytes, findings);
+    index
+}
+
+fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, ReleaseError> {
+    let release = releases.open(version)?;
+    release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason })?;
+    Ok(release)
+}
+
+/// Releases that are not current serve cursors that clients still follow, and roll-backs.
+fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], findings: &mut Findings) {
+    let mut bad = 0;
+    for version in others {
+        if let Err(error) = open(releases, *version) {
+            bad += 1;
+            findings.warning(
+                "index.releases",
+                error.to_string(),
+                format!("build it again, or remove the folder {}", releases.release_folder(*version).display()),
+            );
+        }
+    }
+    if bad == 0 && !others.is_empty() {
+        findings
+            .ok("index.releases", format!("{} older or newer, all whole", format::counted(others.len(), "release")));
+    }
+}
+
+fn remedy(error: &ReleaseError, current: SnapshotVersion, versions: &[SnapshotVersion]) -> String {
+    let older = versions.iter().find(|version| **version < current);
+    match (error, older) {
+        (ReleaseError::OtherFormat { .. }, _) => {
+            "indexer build --dataset DIR, with the indexer of this version".to_owned()
+        }
+        (_, Some(older)) => format!("indexer activate {older}, or build the release again"),
+        (_, None) => "build the release again, or restore it with `venturedex restore --with-index`".to_owned(),
+    }
+}
+
+fn age(released: Date, today: Date, findings: &mut Findings) {
+    let days = i64::from(today.days()) - i64::from(released.days());
+    let detail = format!("the data is of {released}, {days} days ago");
+    let status = if days > OLD_DAYS { Status::Warning } else { Status::Ok };
+    match status {
+        Status::Ok => findings.ok("index.age", detail),
+        _ => findings.warning("index.age", detail, "publish new data with `indexer build`; check the job that does"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::doctor::finding::status_of;
+
+    #[test]
+    fn data_is_old_after_35_days() {
+        let released: Date = "2026-10-01".parse().unwrap();
+        for (today, status) in [("2026-09-30", Status::Ok), ("2026-11-05", Status::Ok), ("2026-11-06", Status::Warning)]
+        {
+            let mut findings = Findings::default();
+            age(released, today.parse().unwrap(), &mut findings);
+            assert_eq!(status_of(findings, "index.age"), Some(status), "{today}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Settings that are valid, but contradict each other, are risky, or name something that cannot be used.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use http::Uri;
+use tracing::level_filters::LevelFilter;
+
+use crate::app::router::is_own_path;
+use crate::app::serve::smtp_password;
+use crate::app::settings::{ServeSettings, unknown_variables};
+use crate::cli::doctor::finding::Findings;
+use crate::cli::doctor::machine;
+use crate::http::origin_policy::Hosts;
+use crate::http::well_known::WellKnown;
+use crate::mail;
+
+pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item = String>, findings: &mut Findings) {
+    let unknown = unknown_variables(variables);
+    if unknown.is_empty() {
+        findings.ok("settings.environment", "every VENTUREDEX_ variable is a setting");
+    }
+    for (name, nearest) in unknown {
+        let remedy = nearest.map_or("remove it; `venturedex --help` lists the settings".to_owned(), |nearest| {
+            format!("rename it to {nearest}, or remove it")
+        });
+        findings.warning("settings.environment", format!("the variable {name} is not a setting"), remedy);
+    }
+    public_url(settings, findings);
+    trusted_proxies(settings, findings);
+    connections(settings, findings);
+    if settings.log == LevelFilter::OFF {
+        findings.warning("settings.log", "nothing is logged, not even errors", "set --log to warn or info");
+    }
+    if let Some(folder) = &settings.well_known {
+        match WellKnown::load(folder, is_own_path) {
+            Ok(_) => findings.ok("settings.well_known", format!("{} can be published", folder.display())),
+            Err(error) => {
+                findings.problem("settings.well_known", error.to_string(), "fix the folder, or leave out --well-known");
+            }
+        }
+    }
+    if let Some(path) = settings.audit_log.as_deref().filter(|path| path.as_os_str() != "-") {
+        audit_log(path, findings);
+    }
+    if settings.smtp_url.is_some() {
+        mail(settings, findings);
+    }
+}
+
+/// The host of a URL, without the brackets of an IPv6 address.
+fn host(url: &str) -> Option<String> {
+    let url: Uri = url.parse().ok()?;
+    Some(url.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+fn public_url(settings: &ServeSettings, findings: &mut Findings) {
+    const CHECK: &str = "settings.public_url";
+    let listens_publicly = !settings.listen.ip().is_loopback();
+    let Some(url) = &settings.public_url else {
+        return match listens_publicly {
+            true => findings.warning(
+                CHECK,
+                format!(
+                    "--listen {} is open to other machines, but --public-url is not set: links and \
+                     e-mails name the listening address, and requests for any IP address are answered",
+                    settings.listen
+                ),
+                "set --public-url to the address that clients use, such as https://venturedex.example.com",
+            ),
+            false => findings.ok(CHECK, "not set; the service is for this machine only"),
+        };
+    };
+    if let Err(error) = Hosts::new(url, false) {
+        return findings.problem(CHECK, error.to_string(), "set it to a URL such as https://venturedex.example.com");
+    }
+    let is_local = host(url).is_some_and(|host| is_loopback(&host));
+    if url.starts_with("http://") && !is_local {
+        findings.warning(
+            CHECK,
+            format!("{url} is not https: API keys, passwords and sessions can be read on the way"),
+            "put a proxy with TLS in front of the server, and set --public-url to its https address",
+        );
+    } else if is_local && listens_publicly {
+        findings.warning(
+            CHECK,
+            format!("{url} is an address of this machine, but --listen {} is open to others", settings.listen),
+            "set --public-url to the address that clients use, or --listen to 127.0.0.1:8080",
+        );
+    } else {
+        findings.ok(CHECK, url.clone());
+    }
+}
+
+fn trusted_proxies(settings: &ServeSettings, findings: &mut Findings) {
+    const CHECK: &str = "settings.trusted_proxies";
+    let (proxies, listen) = (&settings.trusted_proxies, settings.listen.ip());
+    let is_https = settings.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+    let mut is_good = true;
+    if proxies.is_empty() && is_https {
+        is_good = false;
+        findings.warning(
+            CHECK,
+            "--public-url is https, so a proxy is in front of the server, but --trusted-proxies names none: all visitors \
+             count as one client",
+            "set --trusted-proxies to the proxy's address, such as 127.0.0.1",
+        );
+    }
+    if !proxies.is_empty() && listen.is_loopback() && !proxies.iter().any(|range| range.contains(listen)) {
+        is_good = false;
+        findings.warning(
+            CHECK,
+            format!("a proxy reaches {listen} from this machine only, but --trusted-proxies does not contain {listen}"),
+            format!("add {listen} to --trusted-proxies"),
+        );
+    }
+    for range in proxies.iter().filter(|range| range.is_wide_and_public()) {
+        is_good = false;
+        findings.warning(
+            CHECK,
+            format!("{range} are many public addresses: who has one of them chooses the address of each request"),
+            "name only the addresses of your own proxies",
+        );
+    }
+    if is_good {
+        let named: Vec<String> = proxies.iter().map(ToString::to_string).collect();
+        findings.ok(CHECK, if named.is_empty() { "none".to_owned() } else { named.join(", ") });
+    }
+}
+
+fn connections(settings: &ServeSettings, findings: &mut Findings) {
+    let (all, each) = (settings.max_connections, settings.max_connections_per_address);
+    if each >= all && all > 1 {
+        findings.warning(
+            "settings.connections",
+            format!("one address may take all {all} connections (--max-connections-per-address {each})"),
+            format!("set --max-connections-per-address to {} or less", (all / 4).max(1)),
+        );
+    } else {
+        findings.ok("settings.connections", format!("at most {all}, {each} of one address"));
+    }
+}
+
+fn audit_log(path: &Path, findings: &mut Findings) {
+    const CHECK: &str = "settings.audit_log";
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let target = if path.exists() { path } else { folder };
+    if path.is_dir() || !machine::is_writable(target) {
+        findings.problem(
+            CHECK,
+            format!("--audit-log {}: cannot be written", path.display()),
+            "name a file in a folder that the user of the server may write to",
+        );
+    } else if machine::mode(path).is_some_and(|mode| mode & 0o077 != 0) {
+        findings.warning(
+            CHECK,
+            format!("{} can be read by other users of this machine", path.display()),
+            format!("chmod 600 {}", path.display()),
+        );
+    } else {
+        findings.ok(CHECK, path.display().to_string());
+    }
+}
+
+fn mail(settings: &ServeSettings, findings: &mut Findings) {
+    const CHECK: &str = "settings.mail";
+    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return };
+    let password = match smtp_password(settings) {
+        Ok(password) => password,
+        Err(error) => {
+            return findings.problem(
+                CHECK,
+                error.to_string(),
+                "write the password to a file that only the server reads",
+            );
+        }
+    };
+    if let Some(path) = &settings.smtp_password_file
+        && machine::mode(path).is_some_and(|mode| mode & 0o077 != 0)
+    {
+        findings.warning(
+            CHECK,
+            format!("{} can be read by other users of this machine", path.display()),
+            format!("chmod 600 {}", path.display()),
+        );
+    }
+    if settings.public_url.is_none() {
+        findings.warning(
+            CHECK,
+            "links in e-mails lead to the listening address, because --public-url is not set",
+            "set --public-url to the address that clients use",
+        );
+    }
+    match mail::check_connection(server, password, from.as_str()) {
+        Ok(()) => findings.ok(CHECK, "the mail server accepts connections of this service; nothing was sent"),
+        Err(error) => findings.warning(
+            CHECK,
+            error.to_string(),
+            "check --smtp-url and --smtp-password-file, and that this machine may connect to the mail server",
+        ),
+    }
+}

@@ -1,0 +1,109 @@
+//! Copies of releases in other index folders: backups, and what is restored from them.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use crate::data::{NoProgress, SnapshotVersion};
+use crate::release::error::At;
+use crate::release::file_system::{Fs, OsFs};
+use crate::release::{BUILDING, ReleaseError, ReleaseStore, files, open, permissions};
+
+impl ReleaseStore {
+    /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it current
+    /// there. Returns its size in bytes.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Taken`] if `to` has the version with other content, as [`ReleaseStore::open`] otherwise.
+    pub fn copy(&self, version: SnapshotVersion, to: &Self) -> Result<u64, ReleaseError> {
+        let manifest = self.manifest(version)?;
+        let bytes = manifest.bytes("");
+        let publisher = to.begin()?;
+        if to.release_folder(version).symlink_metadata().is_ok() {
+            if to.manifest(version)?.files != manifest.files {
+                return Err(ReleaseError::Taken { version, free: to.next_free(version) });
+            }
+            drop(publisher);
+            to.activate(version)?;
+            return Ok(bytes);
+        }
+        let draft = to.folder().join(format!("{BUILDING}{version}"));
+        let copied = self.copy_files(version, &draft).and_then(|()| {
+            open::verify(&draft, version, &manifest, &NoProgress)?;
+            publisher.make_public(&draft, version)
+        });
+        // What cannot be removed now is removed by the next build.
+        let removed = publisher.clear(BUILDING);
+        copied?;
+        removed?;
+        Ok(bytes)
+    }
+
+    fn copy_files(&self, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
+        let from = self.release_folder(version);
+        let mut folders = vec![draft.to_owned()];
+        for file in files(&from).at(&from)? {
+            let path = draft.join(&file);
+            let folder = path.parent().expect("a file is in a folder").to_owned();
+            permissions::create_folder(&folder, true).at(&folder)?;
+            let copied = || {
+                let mut copy = permissions::file_options().create_new(true).open(&path)?;
+                io::copy(&mut File::open(from.join(&file))?, &mut copy)?;
+                copy.sync_all()
+            };
+            copied().at(&path)?;
+            folders.push(folder);
+        }
+        folders.iter().try_for_each(|folder| OsFs.sync_folder(folder).at(folder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::release::sample::{index, names, version};
+
+    const VERSION: &str = "2026-11-20.1";
+
+    #[test]
+    fn a_copy_is_current_and_has_the_same_files() {
+        let (folder, releases) = index(&[VERSION]);
+        let copy = ReleaseStore::at(folder.path().join("copy"));
+        for _ in 0..2 {
+            let bytes = releases.copy(version(VERSION), &copy).unwrap();
+            assert_eq!(bytes, releases.manifest(version(VERSION)).unwrap().bytes(""));
+            assert_eq!(names(copy.folder()), [VERSION, "current"]);
+        }
+        assert_eq!(copy.current().unwrap(), Some(version(VERSION)));
+        copy.open(version(VERSION)).unwrap();
+        let [from, to] = [&releases, &copy].map(|releases| releases.release_folder(version(VERSION)));
+        for file in files(&from).unwrap() {
+            assert_eq!(fs::read(from.join(&file)).unwrap(), fs::read(to.join(&file)).unwrap(), "{}", file.display());
+        }
+    }
+
+    #[test]
+    fn a_damaged_release_is_not_copied_and_an_existing_one_is_not_replaced() {
+        let (folder, releases) = index(&[VERSION]);
+        let copy = ReleaseStore::at(folder.path().join("copy"));
+        let tables = releases.release_folder(version(VERSION)).join("tables.bin");
+        let good = fs::read(&tables).unwrap();
+        let mut bad = good.clone();
+        bad[good.len() / 2] ^= 1;
+        fs::write(&tables, bad).unwrap();
+        assert!(matches!(releases.copy(version(VERSION), &copy), Err(ReleaseError::Damaged { .. })));
+        assert!(names(copy.folder()).is_empty());
+        fs::write(&tables, good).unwrap();
+        releases.copy(version(VERSION), &copy).unwrap();
+
+        let manifest = copy.release_folder(version(VERSION)).join("manifest.json");
+        let mut other = copy.manifest(version(VERSION)).unwrap();
+        other.files.pop();
+        other.sign();
+        fs::write(&manifest, other.json()).unwrap();
+        assert!(matches!(releases.copy(version(VERSION), &copy), Err(ReleaseError::Taken { .. })));
+        assert_eq!(fs::read(&manifest).unwrap(), other.json());
+    }
+}
