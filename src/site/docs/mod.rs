@@ -27,6 +27,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/limits", "Limits"),
     ("/docs/versions", "Versions"),
     ("/docs/errors", "Errors"),
+    ("/docs/operate", "Run the service"),
     ("/docs/operation", "Operation"),
     ("/docs/privacy", "Privacy"),
 ];
@@ -40,6 +41,14 @@ const LIMITS: &str = include_str!("text/limits.html");
 const VERSIONS: &str = include_str!("text/versions.html");
 const SEARCH: &str = include_str!("text/search.html");
 const OPERATION: &str = include_str!("text/operation.html");
+const OPERATE: &str = include_str!("text/operate/index.html");
+const PROXY: &str = include_str!("text/operate/proxy.html");
+const CONTAINER: &str = include_str!("text/operate/container.html");
+const RELEASES: &str = include_str!("text/operate/releases.html");
+const BACKUP: &str = include_str!("text/operate/backup.html");
+const UPGRADE: &str = include_str!("text/operate/upgrade.html");
+const CAPACITY: &str = include_str!("text/operate/capacity.html");
+const DOCTOR: &str = include_str!("text/operate/doctor.html");
 const PRIVACY: &str = include_str!("text/privacy.html");
 const SCORE: &str = include_str!("text/score.html");
 
@@ -82,6 +91,19 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
         "How to publish releases, manage accounts and keys, and run the server.",
         OPERATION,
     ),
+    text(
+        "/docs/operate",
+        "Run the service",
+        "From the repository to a running, restarted, backed-up service.",
+        OPERATE,
+    ),
+    text("/docs/operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server.", PROXY),
+    text("/docs/operate/container", "Container", "An image of the static binary, without root and shell.", CONTAINER),
+    text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
+    text("/docs/operate/backup", "Backup and restore", "How to back up a running service and restore it.", BACKUP),
+    text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),
+    text("/docs/operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data.", CAPACITY),
+    text("/docs/operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it.", DOCTOR),
     text(
         "/docs/privacy",
         "Privacy",
