@@ -1,7 +1,7 @@
 //! Search speed: latency by class of query and of completions of what is typed, compared with tantivy's own fuzzy query and with scoring every name, in the
 //! same run; build time and size of the index.
 //!
-//! `cargo bench --bench search_speed -- [--names 1000000 | --from startups.csv] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT] [--folder DIR]`
+//! `cargo bench --bench search_speed -- [--names 1000000 | --from startups.csv] [--queries 200] [--hostile 50000] [--class typo1] [--query TEXT]`
 //!
 //! Measures the CPU time of one thread, independent of the load of the machine. Each query runs twice and the second run
 //! counts; a slow one is repeated, since caches may have been evicted by another program. The names are invented: half of
@@ -30,7 +30,6 @@ struct Options {
     names: usize,
     queries: usize,
     hostile: usize,
-    folder: Option<PathBuf>,
     class: Option<String>,
     query: Option<String>,
     from: Option<PathBuf>,
@@ -43,20 +42,13 @@ fn main() {
         Some(path) => Table::read(path, &mut random),
         None => Table::make(options.names, &mut random),
     };
-    let scratch = tempfile_folder(&options);
-    let folder = scratch.join("names");
 
     let start = Moment::now();
-    TextIndex::create(&table, &folder).expect("an index");
+    let files = TextIndex::create(&table).expect("an index");
     let built = start.elapsed();
-    let size: u64 = std::fs::read_dir(&folder)
-        .expect("its folder")
-        .flatten()
-        .filter_map(|file| file.metadata().ok())
-        .map(|file| file.len())
-        .sum();
+    let size: usize = files.values().map(Vec::len).sum();
     let start = Moment::now();
-    let index = TextIndex::open(&folder, &table).expect("the index");
+    let index = TextIndex::open(files, &table).expect("the index");
     println!(
         "{} names (CPU time of one thread): built in {built:.2?}, {:.1} MB ({:.1} bytes a name), opened in {:.0?}",
         table.names.len(),
@@ -96,14 +88,10 @@ fn main() {
     let search = |text: &str| drop(index.search(&table, text));
     hostile("searches", &search, &table, options.hostile, &mut random);
     hostile("completions", &|text| drop(complete(text)), &table, options.hostile, &mut random);
-    if options.folder.is_none() {
-        let _ = std::fs::remove_dir_all(&scratch);
-    }
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { names: 1_000_000, queries: 200, hostile: 50_000, folder: None, class: None, query: None, from: None };
+    let mut options = Options { names: 1_000_000, queries: 200, hostile: 50_000, class: None, query: None, from: None };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
@@ -114,17 +102,10 @@ fn options() -> Options {
             "--query" => options.query = arguments.next(),
             "--class" => options.class = arguments.next(),
             "--from" => options.from = arguments.next().map(PathBuf::from),
-            "--folder" => options.folder = arguments.next().map(PathBuf::from),
             _ => {}
         }
     }
     options
-}
-
-fn tempfile_folder(options: &Options) -> PathBuf {
-    let folder = options.folder.clone().unwrap_or_else(|| tempfile::tempdir().expect("a folder").keep());
-    let _ = std::fs::remove_dir_all(folder.join("names"));
-    folder
 }
 
 impl Random {

@@ -21,7 +21,7 @@
 //! | [`cli`] | commands of the indexer and of the operator |
 //!
 //! `build.rs` shares [`data`] by path, so that the bundled dataset is checked and compiled by the same code as any other.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
 
 /// A fifth of the time of a computed response was spent in the allocator of the C library, which also keeps what it freed.

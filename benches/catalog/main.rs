@@ -25,7 +25,7 @@ use venturedex::data::{Progress, Table};
 use venturedex::datagen;
 use venturedex::datagen::GenConfig;
 use venturedex::release::{Release, ReleaseStore};
-use venturedex::search::TextIndex;
+use venturedex::search::{IndexFiles, TextIndex};
 
 const FIRMS_PER_STARTUP: u32 = 10;
 
@@ -137,12 +137,18 @@ fn open(releases: &ReleaseStore) -> Release {
     let text = releases.release_folder(version).join("text");
     for table in Texts::TABLES {
         let names = release.catalog.snapshot().names(table);
-        TextIndex::open(&text.join(table.name()), &names).expect("a good text index");
+        TextIndex::open(files_of(&text.join(table.name())), &names).expect("a good text index");
     }
     line("verified", verified, memory::peak());
     line("trusted", trusted, None);
     line("  of it text indexes", began.elapsed(), None);
     release
+}
+
+fn files_of(folder: &Path) -> IndexFiles {
+    let files = std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file"));
+    let named = files.map(|file| (file.file_name().into_string().expect("a name"), file.path()));
+    named.map(|(name, path)| (name, std::fs::read(path).expect("its bytes"))).collect()
 }
 
 fn sizes(release: &Release) {

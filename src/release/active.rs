@@ -20,6 +20,7 @@ pub struct ActiveRelease<T> {
     keep: usize,
     swaps: AtomicU64,
     rejections: AtomicU64,
+    file_changes: AtomicU64,
 }
 
 struct Served<T> {
@@ -48,7 +49,7 @@ impl<T: HasVersion> ActiveRelease<T> {
     pub(crate) fn with(current: Arc<T>, mut others: Vec<Arc<T>>, keep: usize) -> Self {
         others.truncate(keep);
         let served = ArcSwap::from_pointee(Served { current, others });
-        Self { served, keep, swaps: AtomicU64::new(0), rejections: AtomicU64::new(0) }
+        Self { served, keep, swaps: AtomicU64::new(0), rejections: AtomicU64::new(0), file_changes: AtomicU64::new(0) }
     }
 
     pub fn current(&self) -> Arc<T> {
@@ -91,6 +92,15 @@ impl<T: HasVersion> ActiveRelease<T> {
 
     pub fn rejections(&self) -> u64 {
         self.rejections.load(Ordering::Relaxed)
+    }
+
+    /// How many times files of the served release were changed or removed.
+    pub fn file_changes(&self) -> u64 {
+        self.file_changes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_file_change(&self) {
+        self.file_changes.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count_rejection(&self) {

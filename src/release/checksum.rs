@@ -1,32 +1,27 @@
-//! Checksums of files.
-//!
-//! xxh3 detects accidents (a flipped bit, a truncated or mixed-up copy) at the speed of memory. It is not a signature: anyone
-//! who can write to the index folder can publish.
+//! Checksums of files: SHA-256, so that a signature of the manifest covers every byte of a release.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, Write};
 
+use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-const BUFFER: usize = 1 << 20;
-
-/// The xxh3 of a file's bytes, written as 16 hexadecimal digits.
+/// The SHA-256 of a file's bytes, written as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Checksum(u64);
+pub struct Checksum([u8; SHA256_OUTPUT_LEN]);
 
 impl Checksum {
     pub fn of(bytes: &[u8]) -> Self {
-        Self(xxh3_64(bytes))
+        let mut hasher = Hasher::default();
+        hasher.update(bytes);
+        hasher.finish()
     }
 }
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -40,33 +35,63 @@ impl TryFrom<String> for Checksum {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let plain = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let value = u64::from_str_radix(&text, 16).ok().filter(|_| plain);
-        value.map(Self).ok_or_else(|| format!("{text:?} is not a checksum of 16 hexadecimal digits"))
+        let mut bytes = [0; SHA256_OUTPUT_LEN];
+        let is_plain =
+            text.len() == 2 * bytes.len() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_plain {
+            return Err(format!("{text:?} is not a checksum of 64 hexadecimal digits"));
+        }
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let digit = |digit: u8| if digit.is_ascii_digit() { digit - b'0' } else { digit - b'a' + 10 };
+            *byte = digit(digits[0]) << 4 | digit(digits[1]);
+        }
+        Ok(Self(bytes))
+    }
+}
+
+/// Computes the checksum of bytes that come in parts.
+pub(crate) struct Hasher(Context);
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self(Context::new(&SHA256))
+    }
+}
+
+impl Hasher {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn finish(self) -> Checksum {
+        let digest = self.0.finish();
+        let mut bytes = [0; SHA256_OUTPUT_LEN];
+        bytes.copy_from_slice(digest.as_ref());
+        Checksum(bytes)
     }
 }
 
 /// Counts the bytes written to `out` and computes their checksum.
 pub(crate) struct HashingWriter<W> {
     out: W,
-    hash: Box<Xxh3>,
+    hasher: Hasher,
     bytes: u64,
 }
 
 impl<W: Write> HashingWriter<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out, hash: Box::new(Xxh3::new()), bytes: 0 }
+        Self { out, hasher: Hasher::default(), bytes: 0 }
     }
 
     pub(crate) fn finish(self) -> (u64, Checksum) {
-        (self.bytes, Checksum(self.hash.digest()))
+        (self.bytes, self.hasher.finish())
     }
 }
 
 impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
-        self.hash.update(&bytes[..written]);
+        self.hasher.update(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
@@ -76,52 +101,29 @@ impl<W: Write> Write for HashingWriter<W> {
     }
 }
 
-/// The size and checksum of a file. Calls `advance` with the bytes read so far, about once per megabyte.
-pub(crate) fn of_file(path: &Path, mut advance: impl FnMut(u64)) -> io::Result<(u64, Checksum)> {
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; BUFFER];
-    let mut hash = Box::new(Xxh3::new());
-    let mut bytes = 0;
-    loop {
-        let read = match file.read(&mut buffer) {
-            Ok(0) => return Ok((bytes, Checksum(hash.digest()))),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        hash.update(&buffer[..read]);
-        bytes += read as u64;
-        advance(bytes);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_streamed_checksum_equals_that_of_all_bytes() {
-        let bytes: Vec<u8> = (0..3 * BUFFER + 7).map(|n| (n * 31 % 251) as u8).collect();
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file");
-        let mut writer = HashingWriter::new(File::create(&path).unwrap());
-        for part in bytes.chunks(1000) {
+    fn a_checksum_is_the_sha_256_of_all_bytes() {
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(Checksum::of(b"abc").to_string(), known, "FIPS 180-2, B.1");
+        let mut writer = HashingWriter::new(Vec::new());
+        for part in [&b"a"[..], b"", b"bc"] {
             writer.write_all(part).unwrap();
         }
-        let (length, written) = writer.finish();
-        let mut reported = Vec::new();
-        assert_eq!(of_file(&path, |done| reported.push(done)).unwrap(), (length, written));
-        assert_eq!((length, written), (bytes.len() as u64, Checksum::of(&bytes)));
-        assert!(reported.is_sorted() && reported.last() == Some(&length));
+        assert_eq!(writer.finish(), (3, Checksum::try_from(known.to_owned()).unwrap()));
     }
 
     #[test]
     fn only_the_written_form_of_a_checksum_is_accepted() {
-        let checksum = Checksum(0x00ab_cdef_0123_4567);
-        assert_eq!(checksum.to_string(), "00abcdef01234567");
-        assert_eq!(Checksum::try_from(checksum.to_string()), Ok(checksum));
-        for text in ["", "abcdef01234567", "+0abcdef01234567", "00ABCDEF01234567", "00abcdef0123456g"] {
-            assert!(Checksum::try_from(text.to_owned()).is_err(), "{text}");
+        let checksum = Checksum::of(b"");
+        let text = checksum.to_string();
+        assert_eq!(Checksum::try_from(text.clone()), Ok(checksum));
+        for text in [text[1..].to_owned(), format!("+{}", &text[1..]), text.to_uppercase(), format!("g{}", &text[1..])]
+        {
+            assert!(Checksum::try_from(text.clone()).is_err(), "{text}");
         }
     }
 }

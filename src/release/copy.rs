@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use crate::data::{NoProgress, SnapshotVersion};
+use crate::data::SnapshotVersion;
 use crate::release::error::At;
 use crate::release::file_system::{Fs, OsFs};
 use crate::release::{BUILDING, ReleaseError, ReleaseStore, files, open, permissions};
@@ -29,7 +29,7 @@ impl ReleaseStore {
         }
         let draft = to.folder().join(format!("{BUILDING}{version}"));
         let copied = self.copy_files(version, &draft).and_then(|()| {
-            open::verify(&draft, version, &manifest, &NoProgress)?;
+            open::verify(&draft, version, &manifest)?;
             publisher.make_public(&draft, version)
         });
         // What cannot be removed now is removed by the next build.
@@ -101,7 +101,7 @@ mod tests {
         let manifest = copy.release_folder(version(VERSION)).join("manifest.json");
         let mut other = copy.manifest(version(VERSION)).unwrap();
         other.files.pop();
-        other.sign();
+        other.seal();
         fs::write(&manifest, other.json()).unwrap();
         assert!(matches!(releases.copy(version(VERSION), &copy), Err(ReleaseError::Taken { .. })));
         assert_eq!(fs::read(&manifest).unwrap(), other.json());

@@ -9,6 +9,8 @@ pub enum Event {
     Serving { version: SnapshotVersion, bundled: bool },
     /// The release that `current` names cannot be served. `served` continues; it is `None` at startup.
     Rejected { reason: String, served: Option<SnapshotVersion> },
+    /// Files of the served release were changed or removed. What is served does not depend on them.
+    FilesChanged { version: SnapshotVersion },
     /// An older release cannot be loaded, so that its cursors expire.
     NotLoaded { reason: String },
     /// No release can be served; requests are rejected until one can.
@@ -25,6 +27,11 @@ impl fmt::Display for Event {
             Self::Rejected { reason, served: Some(served) } => write!(f, "rejected: {reason}; still serving {served}"),
             Self::Rejected { reason, served: None } => write!(f, "rejected: {reason}"),
             Self::NotLoaded { reason } => write!(f, "cursors of an older release expire: {reason}"),
+            Self::FilesChanged { version } => write!(
+                f,
+                "files of release {version} were changed or removed; it is served from memory as it was verified, but a restart \
+                 may fail: check it with `indexer verify {version}`, and build it again if it is damaged"
+            ),
             Self::NotReady { reason } => write!(f, "not ready, waiting for a release: {reason}"),
             Self::CurrentRemoved { served } => write!(f, "the index names no release; still serving {served}"),
         }

@@ -10,7 +10,7 @@ use crate::release::checksum::Checksum;
 use crate::release::error::At;
 
 /// The format of the release folder. A server opens its own format only.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 pub const FILE: &str = "manifest.json";
 
@@ -26,7 +26,7 @@ pub struct File {
     /// The path in the release folder, separated by `/`.
     pub path: String,
     pub bytes: u64,
-    pub xxh3: Checksum,
+    pub sha256: Checksum,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub struct Manifest {
     pub files: Vec<File>,
     /// The checksum of the manifest's JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub xxh3: Option<Checksum>,
+    pub sha256: Option<Checksum>,
 }
 
 /// The one field that is read before the format is known.
@@ -70,14 +70,14 @@ impl Manifest {
             license: snapshot.license().to_owned(),
             counts: snapshot.counts(),
             files,
-            xxh3: None,
+            sha256: None,
         };
-        manifest.sign();
+        manifest.seal();
         manifest
     }
 
-    pub(crate) fn sign(&mut self) {
-        self.xxh3 = Some(self.own_checksum());
+    pub(crate) fn seal(&mut self) {
+        self.sha256 = Some(self.own_checksum());
     }
 
     pub(crate) fn json(&self) -> Vec<u8> {
@@ -87,7 +87,7 @@ impl Manifest {
     }
 
     fn own_checksum(&self) -> Checksum {
-        Checksum::of(&Self { xxh3: None, ..self.clone() }.json())
+        Checksum::of(&Self { sha256: None, ..self.clone() }.json())
     }
 
     /// Reads and verifies the manifest of the release `version` in `folder`.
@@ -114,7 +114,7 @@ impl Manifest {
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
-        if manifest.xxh3 != Some(manifest.own_checksum()) {
+        if manifest.sha256 != Some(manifest.own_checksum()) {
             return Err(damaged("was changed: its checksum differs".into()));
         }
         if manifest.version != version {

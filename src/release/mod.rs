@@ -1,6 +1,6 @@
 //! The index folder: releases that the indexer publishes and the server opens.
 //!
-//! A release is written once and never changed, so that it can be mapped into memory. Only the small file `current`, which
+//! A release is written once and never changed; a server reads it into memory. Only the small file `current`, which
 //! names the release to serve, is replaced, by an atomic rename. Versions are parsed before they become paths.
 
 mod active;
@@ -14,7 +14,6 @@ mod event;
 mod file_system;
 mod lock;
 pub mod manifest;
-mod map;
 mod open;
 mod permissions;
 mod publish;
@@ -142,12 +141,13 @@ impl ReleaseStore {
         Manifest::read(&folder, version)
     }
 
-    /// Changes whenever `current` or a file of the release `version` changes. Reads the metadata of the files only.
+    /// Changes whenever a file of the release `version` changes, or `current` if no version is given. Reads the metadata of
+    /// the files only.
     pub fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
-        hash_metadata(&self.index.join(CURRENT), 0, &mut stamp);
-        if let Some(version) = version {
-            hash_metadata(&self.release_folder(version), 3, &mut stamp);
+        match version {
+            Some(version) => hash_metadata(&self.release_folder(version), 3, &mut stamp),
+            None => hash_metadata(&self.index.join(CURRENT), 0, &mut stamp),
         }
         stamp.finish()
     }

@@ -1,19 +1,30 @@
+//! Opening a release: its files are read into memory, and what was read is verified and served.
+//!
+//! A map of the files would be cheaper, but whoever writes to them or truncates them would change what is served, or end the
+//! server by a signal. In memory, nothing that happens to the files matters.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::catalog::Catalog;
-use crate::data::{Checksums, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
+use crate::catalog::{Catalog, Filter, ListPosition, Order, Query, ValueCount};
+use crate::data::archive::AlignedBytes;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Checksums, Direction, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
+use crate::release::checksum::{Checksum, Hasher, HashingWriter};
 use crate::release::error::At;
-use crate::release::{Manifest, ReleaseError, ReleaseStore, checksum, manifest, map, text};
+use crate::release::{Manifest, ReleaseError, ReleaseStore, manifest, text};
+use crate::search::IndexFiles;
 
-/// An open release: its tables are mapped, its text indexes loaded.
+/// An open release, in memory.
 pub struct Release {
     pub manifest: Manifest,
     pub catalog: Catalog,
 }
 
 impl ReleaseStore {
-    /// Opens a release after verifying the checksums of all files. Reads every byte; to be called off the runtime.
+    /// Reads a release and verifies the checksums of all files; to be called off the runtime.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         self.open_with_progress(version, &NoProgress)
     }
@@ -25,95 +36,178 @@ impl ReleaseStore {
         progress: &dyn Progress,
     ) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
-        let folder = self.release_folder(version);
-        verify(&folder, version, &manifest, progress)?;
-        open_trusted(&folder, version, manifest)
+        open(&self.release_folder(version), version, manifest, progress)
     }
 
-    /// Opens the tables of a release without verifying checksums, for a comparison.
+    /// Opens the tables of a release only, for a comparison.
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
-        self.manifest(version)?;
-        tables(&self.release_folder(version), version, Checksums::Trust)
+        let manifest = self.manifest(version)?;
+        let file = listed_tables(version, &manifest)?;
+        tables(version, read(&self.release_folder(version), version, file, |_| {})?)
     }
 }
 
-/// Checks every file against the manifest.
-pub(crate) fn verify(
-    folder: &Path,
-    version: SnapshotVersion,
-    manifest: &Manifest,
-    progress: &dyn Progress,
-) -> Result<(), ReleaseError> {
-    let damaged = |file: &str, what: String| ReleaseError::Damaged { version, reason: format!("{file} {what}") };
-    if manifest.file(manifest::TABLES).is_none() {
-        return Err(damaged(manifest::TABLES, "is not in the manifest".into()));
-    }
-    for file in &manifest.files {
-        match std::fs::metadata(folder.join(&file.path)) {
-            Ok(metadata) if !metadata.is_file() => return Err(damaged(&file.path, "is not a file".into())),
-            Ok(metadata) if metadata.len() != file.bytes => {
-                let what = format!("has {} bytes instead of {}", metadata.len(), file.bytes);
-                return Err(damaged(&file.path, what));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(damaged(&file.path, "is missing".into()));
-            }
-            other => other.map(|_| ()).at(&folder.join(&file.path))?,
-        }
-    }
-    progress.step("checksums", manifest.bytes(""));
-    let mut verified = 0;
-    for file in &manifest.files {
-        let path = folder.join(&file.path);
-        let (bytes, found) = checksum::of_file(&path, |done| progress.advance(verified + done)).at(&path)?;
-        if (bytes, found) != (file.bytes, file.xxh3) {
-            return Err(damaged(&file.path, format!("has the checksum {found} instead of {}", file.xxh3)));
-        }
-        verified += bytes;
-    }
-    progress.done();
-    Ok(())
-}
-
-/// Opens a release whose files were just verified or written.
-pub(crate) fn open_trusted(
+/// Opens the release in `folder`.
+pub(crate) fn open(
     folder: &Path,
     version: SnapshotVersion,
     manifest: Manifest,
+    progress: &dyn Progress,
 ) -> Result<Release, ReleaseError> {
-    let snapshot = tables(folder, version, Checksums::Trust)?;
+    listed_tables(version, &manifest)?;
+    // What is missing or cut short is found before anything is read.
+    manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
+    progress.step("checksums", manifest.bytes(""));
+    let mut read_bytes = 0;
+    let mut snapshot = None;
+    let mut indexes = IndexFiles::new();
+    for file in &manifest.files {
+        let bytes = read(folder, version, file, |part| {
+            read_bytes += part;
+            progress.advance(read_bytes);
+        })?;
+        match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
+            Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
+            None if file.path == manifest::TABLES => snapshot = Some(tables(version, bytes)?),
+            None => {}
+        }
+    }
+    progress.done();
+    let snapshot = snapshot.expect("the tables are listed");
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
         let reason = format!("the manifest counts {expected:?}, the tables {found:?}");
         return Err(ReleaseError::Damaged { version, reason });
     }
-    let texts = text::open(&snapshot, &folder.join(manifest::TEXT))?;
+    let texts = text::open(&snapshot, indexes)?;
     Ok(Release { manifest, catalog: Catalog::new(snapshot, texts) })
 }
 
-/// Maps the tables of the release in `folder`.
-pub(crate) fn tables(folder: &Path, version: SnapshotVersion, checksums: Checksums) -> Result<Snapshot, ReleaseError> {
-    let path = folder.join(manifest::TABLES);
-    let bytes = map::map(&path).at(&path)?;
+fn listed_tables(version: SnapshotVersion, manifest: &Manifest) -> Result<&manifest::File, ReleaseError> {
+    manifest.file(manifest::TABLES).ok_or_else(|| damaged(version, manifest::TABLES, "is not in the manifest"))
+}
+
+fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str>) -> ReleaseError {
+    ReleaseError::Damaged { version, reason: format!("{file} {}", what.as_ref()) }
+}
+
+fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) -> Result<(), ReleaseError> {
+    let path = folder.join(&file.path);
+    match fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => Err(damaged(version, &file.path, "is not a file")),
+        Ok(metadata) if metadata.len() != file.bytes => {
+            Err(damaged(version, &file.path, format!("has {} bytes instead of {}", metadata.len(), file.bytes)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(damaged(version, &file.path, "is missing")),
+        other => other.map(|_| ()).at(&path),
+    }
+}
+
+/// Checks every file of the release in `folder`, without holding it in memory.
+pub(crate) fn verify(folder: &Path, version: SnapshotVersion, manifest: &Manifest) -> Result<(), ReleaseError> {
+    for file in &manifest.files {
+        check_size(folder, version, file)?;
+        let path = folder.join(&file.path);
+        let mut hashed = HashingWriter::new(io::sink());
+        File::open(&path).and_then(|mut source| io::copy(&mut source, &mut hashed)).at(&path)?;
+        check_sum(version, file, hashed.finish().1)?;
+    }
+    Ok(())
+}
+
+fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
+    if found == file.sha256 {
+        return Ok(());
+    }
+    Err(damaged(version, &file.path, format!("has the checksum {found} instead of {}", file.sha256)))
+}
+
+/// Reads a file and checks the bytes that were read against the manifest. `advance` gets the number of bytes of each part.
+pub(crate) fn read(
+    folder: &Path,
+    version: SnapshotVersion,
+    file: &manifest::File,
+    mut advance: impl FnMut(u64),
+) -> Result<AlignedBytes, ReleaseError> {
+    let path = folder.join(&file.path);
+    let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
+    let mut source = File::open(&path).at(&path)?;
+    let mut hasher = Hasher::default();
+    let bytes = AlignedBytes::read(&mut source, length, |part| {
+        hasher.update(part);
+        advance(part.len() as u64);
+    })
+    .at(&path)?;
+    // A file that has grown since its size was checked is not the one that is listed.
+    let mut rest = Vec::new();
+    source.take(1).read_to_end(&mut rest).at(&path)?;
+    hasher.update(&rest);
+    check_sum(version, file, hasher.finish())?;
+    Ok(bytes)
+}
+
+/// Opens tables whose bytes were verified.
+pub(crate) fn tables(version: SnapshotVersion, bytes: AlignedBytes) -> Result<Snapshot, ReleaseError> {
     let snapshot =
-        Snapshot::open(Arc::new(bytes), checksums).map_err(|error| ReleaseError::archive(version, &error))?;
+        Snapshot::open(Arc::new(bytes), Checksums::Trust).map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
-        let reason = format!("{} is that of release {}", manifest::TABLES, snapshot.version());
-        return Err(ReleaseError::Damaged { version, reason });
+        return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
     }
     Ok(snapshot)
 }
 
 impl Release {
-    /// Checks a sample of rows of each table: that they are found by slug and by name, and that their records are JSON.
-    /// Returns the first problem.
+    /// Tries typical queries: lists in every order, the counts of facets with the lists that they promise, and for a sample
+    /// of rows that they are found by slug and by name and that their records are JSON. Returns the first problem.
     pub fn smoke_test(&self) -> Result<(), String> {
         const SAMPLE: u32 = 40;
         for table in Table::ALL {
+            self.check_lists(table)?;
+            self.check_facets(table)?;
             let rows = self.catalog.snapshot().rows(table);
             for row in (0..rows).step_by((rows / SAMPLE).max(1) as usize) {
                 self.check_row(table, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_lists(&self, table: Table) -> Result<(), String> {
+        const PAGE: usize = 20;
+        let rows = self.catalog.snapshot().rows(table);
+        let keys = (0..table.sort_keys().len()).flat_map(|key| {
+            [Direction::Ascending, Direction::Descending].map(|direction| Order::Keys(vec![(key, direction)]))
+        });
+        for order in std::iter::once(Order::Natural).chain(keys) {
+            let query = Query { order, ..Query::all(table) };
+            let mut page = self.catalog.list(&query, ListPosition::default(), PAGE);
+            let listed = page.rows.len();
+            page.rows.sort_unstable();
+            page.rows.dedup();
+            let expected = PAGE.min(rows as usize);
+            if (page.total, page.rows.len(), listed) != (u64::from(rows), expected, expected) {
+                let order = &query.order;
+                return Err(format!(
+                    "{} in the order {order:?}: {listed} of {} rows are listed",
+                    table.name(),
+                    page.total
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_facets(&self, table: Table) -> Result<(), String> {
+        const VALUES: usize = 3;
+        let counts = self.catalog.counts_by(&Query::all(table), table.facets());
+        for (facet, counts) in table.facets().iter().zip(counts) {
+            for ValueCount { value, count } in counts.into_iter().take(VALUES) {
+                let filters = vec![Filter::AnyOf(*facet, vec![value])];
+                let page = self.catalog.list(&Query { filters, ..Query::all(table) }, ListPosition::default(), 1);
+                if page.total != count || page.rows.is_empty() {
+                    let (table, facet, total) = (table.name(), facet.name(), page.total);
+                    return Err(format!("{table}: {count} rows have value {value} of {facet}, and {total} are listed"));
+                }
             }
         }
         Ok(())

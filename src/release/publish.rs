@@ -12,15 +12,14 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::data::{Checksums, Compiled, Progress, SnapshotVersion};
-use crate::release::checksum::{self, HashingWriter};
+use crate::data::{Compiled, NoProgress, Progress, SnapshotVersion};
+use crate::release::checksum::{Checksum, HashingWriter};
 use crate::release::error::At;
 use crate::release::file_system::Fs;
 use crate::release::lock::{self, Lock};
 use crate::release::manifest::{self, File, Manifest};
-use crate::release::{
-    BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, files, open, permissions, read_version, text,
-};
+use crate::release::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, open, permissions, read_version, text};
+use crate::search::IndexFiles;
 
 /// A running build. It holds the build lock of the index until it is dropped.
 pub struct Publisher<'f> {
@@ -126,21 +125,21 @@ impl<'f> Publisher<'f> {
             ExistingState::Damaged => Outcome::Repaired,
             ExistingState::Free => Outcome::Published,
         };
-        let snapshot = open::tables(draft, version, Checksums::Verify)?;
-        text::create(&snapshot, &draft.join(manifest::TEXT), progress)?;
+        let snapshot = open::tables(version, open::read(draft, version, &tables, |_| {})?)?;
+        let indexes = text::create(&snapshot, progress)?;
         progress.step("sync", 0);
-        let mut listed = self.sync_text(draft)?;
+        let mut listed = self.write_text(draft, indexes)?;
         listed.push(tables);
         let built_at =
             built_at.replace_nanosecond(0).unwrap_or(built_at).format(&Rfc3339).expect("the year has four digits");
         let manifest = Manifest::of(&snapshot, built_at, listed);
-        self.write_manifest(draft, &manifest)?;
+        self.write(&draft.join(manifest::FILE), &manifest.json())?;
         fs::set_permissions(draft, public).at(draft)?;
         self.file_system.sync_folder(draft).at(draft)?;
         progress.done();
         drop(snapshot);
         progress.step("smoke test", 0);
-        let release = open::open_trusted(draft, version, manifest)?;
+        let release = open::open(draft, version, manifest, &NoProgress)?;
         release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason })?;
         progress.done();
         progress.step("publish", 0);
@@ -157,9 +156,40 @@ impl<'f> Publisher<'f> {
         let file = self.file_system.create(&path).at(&path)?;
         let mut out = HashingWriter::new(BufWriter::with_capacity(1 << 20, file));
         compiled.write(&mut out).and_then(|()| out.flush()).at(&path)?;
-        let (bytes, xxh3) = out.finish();
+        let (bytes, sha256) = out.finish();
         self.file_system.sync_file(&path).at(&path)?;
-        Ok(File { path: manifest::TABLES.into(), bytes, xxh3 })
+        Ok(File { path: manifest::TABLES.into(), bytes, sha256 })
+    }
+
+    /// Writes the text indexes, syncs them and their folders, and lists them with their checksums.
+    fn write_text(&self, draft: &Path, indexes: IndexFiles) -> Result<Vec<File>, ReleaseError> {
+        let text = draft.join(manifest::TEXT);
+        let mut folders: Vec<PathBuf> = Vec::new();
+        let mut listed = Vec::new();
+        for (name, bytes) in indexes {
+            let path = text.join(&name);
+            for folder in
+                path.ancestors().skip(1).take_while(|above| *above != draft).collect::<Vec<_>>().into_iter().rev()
+            {
+                if !folders.iter().any(|created| created == folder) {
+                    self.file_system.create_folder(folder).at(folder)?;
+                    folders.push(folder.to_owned());
+                }
+            }
+            self.write(&path, &bytes)?;
+            let path = format!("{}/{name}", manifest::TEXT);
+            listed.push(File { path, bytes: bytes.len() as u64, sha256: Checksum::of(&bytes) });
+        }
+        for folder in folders.iter().rev() {
+            self.file_system.sync_folder(folder).at(folder)?;
+        }
+        Ok(listed)
+    }
+
+    /// Writes a new file and syncs it.
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
+        self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
+        self.file_system.sync_file(path).at(path)
     }
 
     /// Compares the published release of this version, if there is one, with these tables.
@@ -198,40 +228,6 @@ impl<'f> Publisher<'f> {
         }
         let current = if switches { Some(version) } else { before };
         Ok(Publication { manifest, outcome: Outcome::Unchanged, before, current })
-    }
-
-    /// Syncs the files and folders of the text indexes and lists the files with their checksums.
-    fn sync_text(&self, draft: &Path) -> Result<Vec<File>, ReleaseError> {
-        let folder = draft.join(manifest::TEXT);
-        // Tantivy and the umask decide about their permissions; they get those of the tables and of the text folder.
-        let tables = draft.join(manifest::TABLES);
-        let permissions = fs::metadata(&tables).at(&tables)?.permissions();
-        let of_folders = fs::metadata(&folder).at(&folder)?.permissions();
-        let mut listed = Vec::new();
-        let mut folders = vec![folder.clone()];
-        for inner in files(&folder).at(&folder)? {
-            let path = folder.join(&inner);
-            let (bytes, xxh3) = checksum::of_file(&path, |_| {}).at(&path)?;
-            fs::set_permissions(&path, permissions.clone()).at(&path)?;
-            self.file_system.sync_file(&path).at(&path)?;
-            let parts: Vec<_> = inner.iter().map(|part| part.to_string_lossy()).collect();
-            listed.push(File { path: format!("{}/{}", manifest::TEXT, parts.join("/")), bytes, xxh3 });
-            folders.extend(path.ancestors().skip(1).take_while(|above| *above != folder).map(PathBuf::from));
-        }
-        folders.sort_unstable();
-        folders.dedup();
-        for folder in folders.iter().rev() {
-            fs::set_permissions(folder, of_folders.clone()).at(folder)?;
-            self.file_system.sync_folder(folder).at(folder)?;
-        }
-        Ok(listed)
-    }
-
-    fn write_manifest(&self, draft: &Path, manifest: &Manifest) -> Result<(), ReleaseError> {
-        let path = draft.join(manifest::FILE);
-        let mut file = self.file_system.create(&path).at(&path)?;
-        file.write_all(&manifest.json()).at(&path)?;
-        self.file_system.sync_file(&path).at(&path)
     }
 
     /// Renames the draft and makes `current` name it. Returns what `current` named before.

@@ -20,13 +20,14 @@ pub trait ReleaseSource: Send + Sync + 'static {
     /// All releases, newest first.
     fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError>;
 
-    /// Verifies and opens a release. May take seconds; to be called off the runtime.
+    /// Verifies and opens a release and tries typical queries on it. May take seconds; to be called off the runtime.
     fn open(&self, version: SnapshotVersion) -> Result<Self::Item, ReleaseError>;
 
     /// What is served if no release is named; `newest` is the newest one that there is.
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Self::Item, ReleaseError>;
 
-    /// Changes whenever something changes that [`ReleaseSource::current`] or [`ReleaseSource::open`] reads.
+    /// Changes whenever something changes that [`ReleaseSource::open`] reads for a version, or [`ReleaseSource::current`] if
+    /// none is given.
     fn stamp(&self, version: Option<SnapshotVersion>) -> u64;
 }
 
@@ -42,7 +43,9 @@ impl ReleaseSource for ReleaseStore {
     }
 
     fn open(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
-        Self::open(self, version).map(|release| release.catalog)
+        let release = Self::open(self, version)?;
+        release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason })?;
+        Ok(release.catalog)
     }
 
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {

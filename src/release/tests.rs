@@ -103,12 +103,12 @@ fn every_changed_truncated_extended_or_missing_file_is_detected() {
 fn another_format_is_distinguished_from_damage() {
     let message = error_after(|place| {
         let path = place.join("manifest.json");
-        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 1", "\"format\": 2");
+        let json = fs::read_to_string(&path).unwrap().replace("\"format\": 2", "\"format\": 3");
         fs::write(path, json).unwrap();
     });
     assert_eq!(
         message,
-        "release 2026-11-20.1 has another format: manifest.json has format 2, this program reads 1: \
+        "release 2026-11-20.1 has another format: manifest.json has format 3, this program reads 2: \
          build the release again with its indexer"
     );
 }
@@ -117,7 +117,7 @@ fn another_format_is_distinguished_from_damage() {
 fn forge(place: &Path, change: impl FnOnce(&mut Manifest)) {
     let mut manifest = Manifest::read(place, version(FIRST)).unwrap();
     change(&mut manifest);
-    manifest.sign();
+    manifest.seal();
     fs::write(place.join("manifest.json"), manifest.json()).unwrap();
 }
 
@@ -232,7 +232,7 @@ fn the_difference_counts_rows_by_slug() {
 }
 
 #[test]
-fn the_stamp_changes_with_current_and_with_any_file_of_the_release() {
+fn the_stamps_change_with_current_and_with_any_file_of_the_release() {
     let (_folder, releases) = index(&[FIRST]);
     let stamp = || releases.stamp(Some(version(FIRST)));
     let before = stamp();
@@ -246,7 +246,8 @@ fn the_stamp_changes_with_current_and_with_any_file_of_the_release() {
         fs::write(&path, [&bytes[..], b" "].concat()).unwrap();
         assert_ne!(stamp(), before, "{file}");
     }
-    let before = stamp();
+    let (before, named) = (stamp(), releases.stamp(None));
     fs::write(releases.folder().join("current"), "2026-11-20").unwrap();
-    assert_ne!(stamp(), before);
+    assert_ne!(releases.stamp(None), named);
+    assert_eq!(stamp(), before);
 }

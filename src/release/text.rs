@@ -1,30 +1,36 @@
-//! The text indexes of a release: one folder for each table that has names.
+//! The text indexes of a release: the files of each table that has names are below the name of the table.
 
-use std::path::Path;
+use std::mem;
 
 use crate::catalog::Texts;
 use crate::data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
-use crate::release::error::At;
-use crate::release::{ReleaseError, permissions};
-use crate::search::{SearchError, TextIndex};
+use crate::release::ReleaseError;
+use crate::search::{IndexFiles, SearchError, TextIndex};
 
-/// Writes the text indexes of `snapshot` to a new folder.
-pub(crate) fn create(snapshot: &Snapshot, folder: &Path, progress: &dyn Progress) -> Result<(), ReleaseError> {
-    permissions::create_folder(folder, false).at(folder)?;
+/// Builds the text indexes of `snapshot`.
+pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
+    let mut files = IndexFiles::new();
     for table in Texts::TABLES {
-        let names = snapshot.names(table);
-        progress.step(&format!("text/{}", table.name()), 0);
-        TextIndex::create(&names, &folder.join(table.name()))
-            .map_err(|error| ReleaseError::Text { table: table.name(), error })?;
+        let name = table.name();
+        progress.step(&format!("text/{name}"), 0);
+        let index = TextIndex::create(&snapshot.names(table));
+        let index = index.map_err(|error| ReleaseError::Text { table: name, error })?;
+        files.extend(index.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)));
         progress.done();
     }
-    Ok(())
+    Ok(files)
 }
 
-/// Opens the text indexes of `snapshot` in `folder`.
-pub(crate) fn open(snapshot: &Snapshot, folder: &Path) -> Result<Texts, ReleaseError> {
-    let of = |table: Table| {
-        TextIndex::open(&folder.join(table.name()), &snapshot.names(table))
+/// Opens the text indexes of `snapshot`.
+pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<Texts, ReleaseError> {
+    let mut of = |table: Table| {
+        let prefix = format!("{}/", table.name());
+        let of_table = files.iter_mut().filter_map(|(path, bytes)| {
+            let file = path.strip_prefix(&prefix)?;
+            Some((file.to_owned(), mem::take(bytes)))
+        });
+        let of_table = of_table.collect();
+        TextIndex::open(of_table, &snapshot.names(table))
             .map_err(|error| release_error(snapshot.version(), table, &error))
     };
     Ok(Texts {

@@ -24,17 +24,43 @@ pub struct Watcher<S: ReleaseSource> {
     source: Arc<S>,
     active: Arc<ActiveRelease<S::Item>>,
     report: Report,
-    /// The state that was last rejected, so that it is reported once.
-    rejected: Mutex<Option<RejectedState>>,
+    seen: Mutex<Seen>,
+}
+
+/// What was reported, so that it is reported once.
+struct Seen {
+    rejected: Option<RejectedState>,
+    /// The files of the served release; `None` for the bundled snapshot.
+    served: Option<Stamps<u64>>,
 }
 
 /// A state of the source that cannot be served.
-#[derive(Clone, Copy, PartialEq, Eq)]
 struct RejectedState {
     current: Option<SnapshotVersion>,
-    stamp: u64,
-    /// The stamp at the last poll.
-    last: u64,
+    stamps: Stamps<[u64; 2]>,
+}
+
+/// Tells a state that changes from one that has changed.
+#[derive(Default)]
+struct Stamps<T> {
+    /// The state that is dealt with.
+    known: T,
+    /// The state at the last poll.
+    last: T,
+}
+
+impl<T: Clone + PartialEq> Stamps<T> {
+    fn of(known: T) -> Self {
+        Self { last: known.clone(), known }
+    }
+
+    /// True if the state is another than the known one, and was the same at the last poll: while it changes, files are being
+    /// copied.
+    fn has_changed(&mut self, stamp: T) -> bool {
+        let has_changed = self.known != stamp && self.last == stamp;
+        self.last = stamp;
+        has_changed
+    }
 }
 
 /// Finds the release to serve when the server starts.
@@ -42,22 +68,23 @@ pub struct Starting<S: ReleaseSource> {
     source: Arc<S>,
     keep: usize,
     report: Report,
-    tries: Arc<Mutex<Tries>>,
+    /// The state of the index when it was tried last.
+    tried: Arc<Mutex<Stamps<Vec<u64>>>>,
 }
 
 type Report = Arc<dyn Fn(Event) + Send + Sync>;
 
 impl<S: ReleaseSource> Clone for Starting<S> {
     fn clone(&self) -> Self {
-        let Self { source, keep, report, tries } = self;
-        Self { source: Arc::clone(source), keep: *keep, report: Arc::clone(report), tries: Arc::clone(tries) }
+        let Self { source, keep, report, tried } = self;
+        Self { source: Arc::clone(source), keep: *keep, report: Arc::clone(report), tried: Arc::clone(tried) }
     }
 }
 
 impl<S: ReleaseSource> Starting<S> {
     /// Up to `keep` releases are loaded in addition to the served one.
     pub fn new(source: S, keep: usize, report: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        Self { source: Arc::new(source), keep, report: Arc::new(report), tries: Arc::default() }
+        Self { source: Arc::new(source), keep, report: Arc::new(report), tried: Arc::default() }
     }
 
     /// Opens the release that the source names; if that cannot be served, the newest older one that can; if nothing is
@@ -71,7 +98,7 @@ impl<S: ReleaseSource> Starting<S> {
     pub fn start(&self) -> Result<Watcher<S>, ReleaseError> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {
-            self.tries.lock().unwrap_or_else(PoisonError::into_inner).tried = stamp;
+            self.tried.lock().unwrap_or_else(PoisonError::into_inner).known = stamp;
             (self.report)(Event::NotReady { reason: error.to_string() });
         })
     }
@@ -79,7 +106,7 @@ impl<S: ReleaseSource> Starting<S> {
     fn find(&self) -> Result<Watcher<S>, ReleaseError> {
         let named = self.source.current();
         let current = named.as_ref().map_or(None, |named| *named);
-        let stamp = self.source.stamp(current);
+        let stamps = stamps(&*self.source, current);
         let versions = self.source.versions().unwrap_or_default();
         let mut rejections = Vec::new();
         let candidates: Vec<SnapshotVersion> = match &named {
@@ -94,22 +121,23 @@ impl<S: ReleaseSource> Starting<S> {
         };
         let mut served = None;
         for version in candidates {
+            let stamp = self.source.stamp(Some(version));
             match open(&*self.source, version) {
                 Ok(item) => {
-                    served = Some(item);
+                    served = Some((item, Some(Stamps::of(stamp))));
                     break;
                 }
                 Err(reason) => rejections.push(reason),
             }
         }
-        let served = match (served, &named) {
-            (Some(item), _) => item,
-            (None, Ok(None)) => self.source.unpublished(versions.first().copied())?,
+        let (served, files) = match (served, &named) {
+            (Some(served), _) => served,
+            (None, Ok(None)) => (self.source.unpublished(versions.first().copied())?, None),
             (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections }),
         };
         // What is reported here, or needs no report, is not reported again by the watcher.
         let is_settled = !rejections.is_empty() || current.is_none();
-        let rejected = is_settled.then_some(RejectedState { current, stamp, last: stamp });
+        let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::of(stamps) });
         let count = rejections.len();
         rejections.into_iter().for_each(|reason| (self.report)(Event::Rejected { reason, served: None }));
         (self.report)(Event::Serving { version: served.version(), bundled: served.is_bundled() });
@@ -117,7 +145,7 @@ impl<S: ReleaseSource> Starting<S> {
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
         (0..count).for_each(|_| active.count_rejection());
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
-        Ok(Watcher { source, active, report, rejected: Mutex::new(rejected) })
+        Ok(Watcher { source, active, report, seen: Mutex::new(Seen { rejected, served: files }) })
     }
 
     /// Loads the newest releases in addition to the served one, which is not the bundled snapshot if there are any.
@@ -141,8 +169,8 @@ impl<S: ReleaseSource> Starting<S> {
         let requested = Notify::new();
         let poll = move |is_requested| {
             let stamp = self.stamp();
-            let is_due = self.tries.lock().unwrap_or_else(PoisonError::into_inner).are_due(stamp);
-            if is_due || is_requested { self.start().inspect_err(&refused).ok() } else { None }
+            let has_changed = self.tried.lock().unwrap_or_else(PoisonError::into_inner).has_changed(stamp);
+            if has_changed || is_requested { self.start().inspect_err(&refused).ok() } else { None }
         };
         tokio::select! {
             watcher = poll_repeatedly(interval, &requested, poll) => watcher,
@@ -157,20 +185,9 @@ impl<S: ReleaseSource> Starting<S> {
     }
 }
 
-/// The stamps of an index that has no good release.
-#[derive(Default)]
-struct Tries {
-    tried: Vec<u64>,
-    last: Vec<u64>,
-}
-
-impl Tries {
-    /// True if the index has changed since the last try; not while it is changing, because files are being copied.
-    fn are_due(&mut self, stamp: Vec<u64>) -> bool {
-        let are_due = self.last == stamp && self.tried != stamp;
-        self.last = stamp;
-        are_due
-    }
+/// The stamps of `current` and of the release that it names.
+fn stamps<S: ReleaseSource>(source: &S, current: Option<SnapshotVersion>) -> [u64; 2] {
+    [source.stamp(None), current.map_or(0, |version| source.stamp(Some(version)))]
 }
 
 /// Opens a release, or returns why it cannot be opened. A release that causes a panic must not end the server.
@@ -208,31 +225,41 @@ impl<S: ReleaseSource> Watcher<S> {
     pub fn poll(&self, is_requested: bool) {
         let named = self.source.current();
         let current = named.as_ref().map_or(None, |named| *named);
-        let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.watch_files(&mut seen);
         if let Ok(Some(version)) = named
             && self.active.serves(version)
         {
-            *rejected = None;
+            seen.rejected = None;
             return;
         }
-        let stamp = self.source.stamp(current);
-        if let Some(previous) = rejected.as_mut().filter(|previous| previous.current == current && !is_requested) {
-            // While the stamp changes, files are being copied or fixed.
-            let is_stable = previous.last == stamp;
-            previous.last = stamp;
-            if previous.stamp == stamp || !is_stable {
-                return;
-            }
+        let stamps = stamps(&*self.source, current);
+        if let Some(previous) = seen.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
+            && !previous.stamps.has_changed(stamps)
+        {
+            return;
         }
-        *rejected = Some(RejectedState { current, stamp, last: stamp });
+        seen.rejected = Some(RejectedState { current, stamps: Stamps::of(stamps) });
         match named {
             Ok(Some(version)) => {
                 if self.try_activate(version) {
-                    *rejected = None;
+                    *seen = Seen { rejected: None, served: Some(Stamps::of(stamps[1])) };
                 }
             }
             Ok(None) => (self.report)(Event::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
+        }
+    }
+
+    /// Reports if files of the served release were changed.
+    fn watch_files(&self, seen: &mut Seen) {
+        let Some(files) = &mut seen.served else { return };
+        let version = self.active.current().version();
+        let stamp = self.source.stamp(Some(version));
+        if files.has_changed(stamp) {
+            files.known = stamp;
+            self.active.count_file_change();
+            (self.report)(Event::FilesChanged { version });
         }
     }
 

@@ -1,6 +1,3 @@
-use std::io;
-use std::path::PathBuf;
-
 use thiserror::Error;
 
 use crate::data::ArchiveError;
@@ -12,12 +9,8 @@ use crate::search::index::MAX_ROWS;
 pub enum SearchError {
     #[error("text index: {0}")]
     Tantivy(#[source] Box<tantivy::TantivyError>),
-    #[error("text index: {}: {cause}", path.display())]
-    File {
-        path: PathBuf,
-        #[source]
-        cause: io::Error,
-    },
+    #[error("text index: {file} is missing: build the release again with the indexer")]
+    Missing { file: &'static str },
     #[error("text index: format {found}, this program reads format {FORMAT}: build the release again with its indexer")]
     Format { found: String },
     /// The index does not have one segment with a document for each row.

@@ -1,6 +1,6 @@
 use crate::data::Names;
 use crate::data::vocabulary::Vocabulary;
-use crate::search::{FORMAT, MATCH_SCORE, MAX_HITS, TextIndex};
+use crate::search::{IndexFiles, MATCH_SCORE, MAX_HITS, TextIndex};
 
 /// A table of names, aliases and prominence.
 struct Table(Vec<(String, String, u32)>);
@@ -139,26 +139,28 @@ fn prominence_decides_between_equal_matches() {
 }
 
 #[test]
-fn an_index_on_disk_returns_the_same_as_one_in_memory() {
+fn a_stored_index_returns_the_same_as_one_in_memory() {
     let table = firms();
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().join("firms");
-    TextIndex::create(&table, &folder).unwrap();
-    let disk = TextIndex::open(&folder, &table).unwrap();
+    let files = TextIndex::create(&table).unwrap();
+    let open = |files: &IndexFiles, table: &Table| TextIndex::open(files.clone(), table);
+    let stored = open(&files, &table).unwrap();
     let memory = TextIndex::in_memory(&table).unwrap();
     for query in ["sequoia", "capital", "acel", "s", "★ ★"] {
-        assert_eq!(disk.search(&table, query).hits, memory.search(&table, query).hits, "{query}");
+        assert_eq!(stored.search(&table, query).hits, memory.search(&table, query).hits, "{query}");
     }
     let other = Table::of(&["Only One"]);
-    assert!(TextIndex::open(&folder, &other).is_err_and(|error| error.to_string().contains("12 documents")));
-    std::fs::write(folder.join("format"), "0\n").unwrap();
-    assert!(TextIndex::open(&folder, &table).is_err_and(|error| error.to_string().contains("format 0")));
-    std::fs::write(folder.join("format"), format!("{FORMAT}\n")).unwrap();
-    let tables = folder.join("names.tables");
-    let mut bytes = std::fs::read(&tables).unwrap();
-    bytes[100] ^= 1;
-    std::fs::write(&tables, bytes).unwrap();
-    assert!(TextIndex::open(&folder, &table).is_err_and(|error| error.to_string().contains("damaged")));
+    assert!(open(&files, &other).is_err_and(|error| error.to_string().contains("12 documents")));
+    let mut old = files.clone();
+    old.insert("format".into(), b"0\n".to_vec());
+    assert!(open(&old, &table).is_err_and(|error| error.to_string().contains("format 0")));
+    let mut damaged = files.clone();
+    damaged.get_mut("names.tables").unwrap()[100] ^= 1;
+    assert!(open(&damaged, &table).is_err_and(|error| error.to_string().contains("damaged")));
+    for file in files.keys() {
+        let mut fewer = files.clone();
+        fewer.remove(file);
+        assert!(open(&fewer, &table).is_err(), "{file}");
+    }
 }
 
 #[test]

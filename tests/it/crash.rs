@@ -13,7 +13,7 @@ use venturedex::auth::session::SessionToken;
 use venturedex::auth::{ApiKey, SqliteStore, Store};
 use venturedex::data::Date;
 
-use crate::harness::{Client, agent, agent_without_redirects, wants_all};
+use crate::harness::{Client, Dice, agent, agent_without_redirects, wants_all};
 use crate::program::{Process, command, run};
 
 /// Data folders tested at the same time: most of the time is waiting.
@@ -27,16 +27,6 @@ const LOST: Duration = Duration::from_secs(1);
 
 fn today() -> Date {
     Date::from_unix(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64)
-}
-
-/// Pseudo-random numbers, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn upto(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
 }
 
 /// One data folder, and what the server confirmed about it.

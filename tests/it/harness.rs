@@ -37,6 +37,26 @@ pub fn wants_all() -> bool {
     std::env::var_os("VENTUREDEX_TEST_ALL").is_some_and(|all| all == "1")
 }
 
+/// How often something is repeated: `all` times as `.ci/full releases` does it, otherwise a `few` times.
+pub fn rounds(all: usize, few: usize) -> usize {
+    if wants_rounds() { all } else { few }
+}
+
+/// Whether tests that repeat something do it as often as the project promises.
+pub fn wants_rounds() -> bool {
+    std::env::var_os("VENTUREDEX_TEST_ROUNDS").is_some_and(|rounds| rounds == "all")
+}
+
+/// Pseudo-random numbers, the same in every run.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn upto(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
 /// The folder of the bundled dataset.
 pub fn bundled_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("dataset")

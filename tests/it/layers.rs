@@ -37,7 +37,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("foldhash", &["auth", "catalog", "http", "quota"]),
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),
-    ("memmap2", &["release"]),
+    ("ring", &["release"]),
     ("warp", &["http", "app"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),

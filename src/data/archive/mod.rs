@@ -15,6 +15,7 @@ mod writer;
 pub(crate) use writer::Writer;
 
 use std::collections::HashMap;
+use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,7 +69,7 @@ pub enum ArchiveError {
     Damaged(String),
 }
 
-/// The bytes an archive is read from: embedded, in memory or mapped.
+/// The bytes an archive is read from: embedded or in memory.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// Whether sections are checked against their checksums when an archive is opened.
@@ -241,6 +242,37 @@ impl AlignedBytes {
         bytemuck::cast_slice_mut(&mut blocks)[..bytes.len()].copy_from_slice(bytes);
         Self { blocks, length: bytes.len() }
     }
+
+    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets all of them, part by part.
+    pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8])) -> io::Result<Self> {
+        const PART: usize = 1 << 20;
+        let mut blocks = Vec::new();
+        // Fails, unlike `with_capacity`, if there is no such memory.
+        blocks.try_reserve_exact(length.div_ceil(ALIGN)).map_err(io::Error::other)?;
+        let mut part = vec![Block([0; ALIGN]); PART / ALIGN];
+        let mut total = 0;
+        while total < length {
+            let wanted = PART.min(length - total);
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut part);
+            let mut filled = 0;
+            while filled < wanted {
+                match source.read(&mut bytes[filled..wanted]) {
+                    Ok(0) => break,
+                    Ok(read) => filled += read,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            bytes[filled..].fill(0);
+            each(&bytes[..filled]);
+            blocks.extend_from_slice(&part[..filled.div_ceil(ALIGN)]);
+            total += filled;
+            if filled < wanted {
+                break;
+            }
+        }
+        Ok(Self { blocks, length: total })
+    }
 }
 
 impl AsRef<[u8]> for AlignedBytes {
@@ -252,6 +284,36 @@ impl AsRef<[u8]> for AlignedBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns a few bytes at a time, with interruptions.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 += 1;
+            if self.1.is_multiple_of(3) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let end = out.len().min(self.1 * 1_000);
+            self.0.read(&mut out[..end])
+        }
+    }
+
+    #[test]
+    fn bytes_are_read_aligned_and_in_parts() {
+        for length in [0, 1, 63, 64, 65, (1 << 20) - 1, 1 << 20, (2 << 20) + 77] {
+            let bytes: Vec<u8> = (0..length).map(|place| (place * 31 % 251) as u8).collect();
+            for wanted in [length, length + 1, length / 2] {
+                let mut parts = Vec::new();
+                let read =
+                    AlignedBytes::read(&mut Slow(&bytes, 0), wanted, |part| parts.extend_from_slice(part)).unwrap();
+                let all: &[u8] = read.as_ref();
+                assert!(all == &bytes[..wanted.min(length)] && parts == all, "{wanted} of {length}");
+                assert!((all.as_ptr() as usize).is_multiple_of(ALIGN));
+            }
+        }
+        assert!(AlignedBytes::read(&mut io::empty(), usize::MAX / 2, |_| {}).is_err(), "more than there is memory");
+    }
 
     fn sample() -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -45,6 +45,8 @@ struct Folder {
     current: Option<&'static str>,
     releases: BTreeMap<&'static str, Behavior>,
     stamp: u64,
+    /// Those of releases that were changed.
+    stamps: BTreeMap<&'static str, u64>,
     openings: u32,
     polls: u32,
 }
@@ -60,8 +62,17 @@ impl Fake {
 
     fn change(&self, change: impl FnOnce(&mut Folder)) {
         let mut folder = self.0.lock().unwrap();
+        let before = folder.releases.clone();
         change(&mut folder);
         folder.stamp += 1;
+        let changed: Vec<_> = folder.releases.iter().filter(|(name, now)| before.get(*name) != Some(*now)).collect();
+        let changed: Vec<_> = changed.into_iter().map(|(name, _)| *name).collect();
+        changed.into_iter().for_each(|name| *folder.stamps.entry(name).or_default() += 1);
+    }
+
+    /// Changes the files of a release.
+    fn touch(&self, name: &'static str) {
+        *self.0.lock().unwrap().stamps.entry(name).or_default() += 1;
     }
 
     fn openings(&self) -> u32 {
@@ -115,8 +126,12 @@ impl ReleaseSource for Fake {
         }
     }
 
-    fn stamp(&self, _version: Option<SnapshotVersion>) -> u64 {
-        self.0.lock().unwrap().stamp
+    fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
+        let folder = self.0.lock().unwrap();
+        match version {
+            Some(version) => folder.stamps.get(version.to_string().as_str()).copied().unwrap_or_default(),
+            None => folder.stamp,
+        }
     }
 }
 
@@ -264,7 +279,7 @@ fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_chan
         assert_eq!((fake.openings() - at_startup, watched.watcher.active().rejections()), (1, 1));
         // While it is copied, each poll sees another state.
         for _ in 0..5 {
-            fake.change(|_| ());
+            fake.touch("2026-11-02.1");
             watched.polls(1);
         }
         assert_eq!(fake.openings() - at_startup, 1);
@@ -275,6 +290,36 @@ fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_chan
         assert_eq!(watched.all()[0], "2026-11-02.1");
         assert_eq!(watched.lines(), ["serving release 2026-11-02.1"]);
     }
+}
+
+#[test]
+fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
+    let fake = Fake::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
+    let watched = watch(fake.clone());
+    let active = watched.watcher.active();
+    watched.polls(3);
+    watched.lines();
+    let line = "files of release 2026-11-01.1 were changed or removed; it is served from memory as it was verified, but a \
+                restart may fail: check it with `indexer verify 2026-11-01.1`, and build it again if it is damaged";
+    for change in 1..3 {
+        // While they are copied, each poll sees another state.
+        for _ in 0..5 {
+            fake.touch("2026-11-01.1");
+            watched.polls(1);
+        }
+        assert_eq!(watched.lines(), Vec::<String>::new());
+        watched.polls(5);
+        assert_eq!((watched.lines(), active.file_changes()), (vec![line.to_owned()], change));
+    }
+    fake.touch("2026-11-02.1");
+    watched.polls(3);
+    assert_eq!(watched.lines(), Vec::<String>::new(), "it is not the served one");
+    fake.change(|folder| folder.current = Some("2026-11-02.1"));
+    watched.polls(3);
+    fake.touch("2026-11-02.1");
+    watched.polls(3);
+    assert_eq!(watched.lines().len(), 2);
+    assert_eq!((active.swaps(), active.file_changes(), active.rejections()), (1, 3, 0));
 }
 
 #[test]

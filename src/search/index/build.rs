@@ -1,11 +1,9 @@
 //! Building a text index: a tantivy segment of the words of each row's names, and the side tables derived from it.
 
 use std::fmt::Write;
-use std::fs;
 use std::io;
-use std::path::Path;
 
-use tantivy::directory::{Directory, MmapDirectory, RamDirectory};
+use tantivy::directory::{Directory, RamDirectory};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocSet, Index, SegmentReader, TERMINATED, TantivyDocument, TantivyError};
 
@@ -18,7 +16,7 @@ use crate::search::index::weights::Weights;
 use crate::search::query::phonetic::phonetic_key_into;
 use crate::search::query::reading::fold_name_into;
 use crate::search::rank::{is_connecting, static_rank};
-use crate::search::{FORMAT, SearchError};
+use crate::search::{FORMAT, IndexFiles, SearchError};
 
 /// Memory of the writer in bytes; with more it would start a second segment.
 const WRITER_MEMORY: usize = 2 << 30;
@@ -68,18 +66,18 @@ pub(crate) fn build_in_memory(names: &dyn Names) -> Result<(Index, SideTables), 
     build(RamDirectory::create(), names)
 }
 
-/// Builds an index in a new folder.
-pub(crate) fn build_in_folder(names: &dyn Names, folder: &Path) -> Result<(), SearchError> {
-    let file_error = |path: &Path| {
-        let path = path.to_owned();
-        move |cause| SearchError::File { path, cause }
-    };
-    fs::create_dir_all(folder).map_err(file_error(folder))?;
-    let directory = MmapDirectory::open(folder).map_err(TantivyError::from)?;
-    let (_, tables) = build(directory, names)?;
-    tables.write(&folder.join(TABLES_FILE))?;
-    let format = folder.join(FORMAT_FILE);
-    fs::write(&format, format!("{FORMAT}\n")).map_err(file_error(&format))
+/// Builds an index as files.
+pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
+    let directory = RamDirectory::create();
+    let (index, tables) = build(directory.clone(), names)?;
+    let mut files = IndexFiles::new();
+    for path in index.directory().list_managed_files() {
+        let bytes = directory.open_read(&path).map_err(TantivyError::from)?.read_bytes().map_err(TantivyError::from)?;
+        files.insert(path.to_string_lossy().into_owned(), bytes.to_vec());
+    }
+    files.insert(TABLES_FILE.into(), tables.to_bytes().map_err(TantivyError::from)?);
+    files.insert(FORMAT_FILE.into(), format!("{FORMAT}\n").into_bytes());
+    Ok(files)
 }
 
 fn build(directory: impl Into<Box<dyn Directory>>, names: &dyn Names) -> Result<(Index, SideTables), SearchError> {

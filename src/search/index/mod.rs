@@ -19,12 +19,11 @@ pub(crate) use tables::MAX_ROWS;
 pub(crate) use term_index::TermIndex;
 pub(crate) use weights::{GENERIC, Weights};
 
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tantivy::schema::IndexRecordOption;
-use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy, TantivyError};
+use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 
 use crate::data::Names;
 use crate::data::archive::facet_column::{RowSet, bit_words};
@@ -41,6 +40,9 @@ use crate::search::rank::{
     prominence_bonus, put_main_records_first, score_text,
 };
 use crate::search::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
+
+/// The files of an index by name.
+pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
 /// Text index over one table's names. Row `n` of the table is document `n`.
 pub struct TextIndex {
@@ -110,21 +112,21 @@ impl TextIndex {
         Self::new(&index, tables, names)
     }
 
-    /// Writes an index to a new folder. The caller syncs it.
-    pub fn create(names: &dyn Names, folder: &Path) -> Result<(), SearchError> {
-        build::build_in_folder(names, folder)
+    /// Builds an index as files, to be stored.
+    pub fn create(names: &dyn Names) -> Result<IndexFiles, SearchError> {
+        build::build_files(names)
     }
 
-    /// Opens the index that was written to `folder` for the same names.
-    pub fn open(folder: &Path, names: &dyn Names) -> Result<Self, SearchError> {
-        let format = folder.join(build::FORMAT_FILE);
-        let found = fs::read_to_string(&format).map_err(|cause| SearchError::File { path: format, cause })?;
+    /// Opens the index that was created for the same names.
+    pub fn open(mut files: IndexFiles, names: &dyn Names) -> Result<Self, SearchError> {
+        let mut take = |file: &'static str| files.remove(file).ok_or(SearchError::Missing { file });
+        let format = take(build::FORMAT_FILE)?;
+        let found = String::from_utf8_lossy(&format);
         if found.trim() != FORMAT.to_string() {
             return Err(SearchError::Format { found: found.trim().chars().take(20).collect() });
         }
-        let tables = SideTables::read(&folder.join(build::TABLES_FILE), names.len())?;
-        let directory = ReadOnlyDirectory::open(folder).map_err(TantivyError::from)?;
-        Self::new(&Index::open(directory)?, tables, names)
+        let tables = SideTables::read(&take(build::TABLES_FILE)?, names.len())?;
+        Self::new(&Index::open(ReadOnlyDirectory::of(files))?, tables, names)
     }
 
     fn new(index: &Index, tables: SideTables, names: &dyn Names) -> Result<Self, SearchError> {

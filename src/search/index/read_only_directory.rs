@@ -1,22 +1,36 @@
-//! The folder of a published index, opened for reading only.
+//! The files of a stored index in memory, opened for reading only.
 //!
-//! Tantivy creates a lock file in an index even to read it. A published release never changes, may belong to another user
-//! and may be on a read-only file system, so no lock is needed.
+//! What is searched was verified when it was read: nothing that happens to the files afterwards changes it.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
-use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
-use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 
-#[derive(Clone, Debug)]
-pub(crate) struct ReadOnlyDirectory(MmapDirectory);
+use crate::search::IndexFiles;
+
+#[derive(Clone)]
+pub(crate) struct ReadOnlyDirectory(Arc<BTreeMap<PathBuf, OwnedBytes>>);
 
 impl ReadOnlyDirectory {
-    pub(crate) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
-        MmapDirectory::open(folder).map(Self)
+    pub(crate) fn of(files: IndexFiles) -> Self {
+        let files = files.into_iter().map(|(name, bytes)| (PathBuf::from(name), OwnedBytes::new(bytes)));
+        Self(Arc::new(files.collect()))
+    }
+
+    fn file(&self, path: &Path) -> Result<&OwnedBytes, OpenReadError> {
+        self.0.get(path).ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_owned()))
+    }
+}
+
+impl fmt::Debug for ReadOnlyDirectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.keys()).finish()
     }
 }
 
@@ -26,15 +40,15 @@ fn read_only() -> io::Error {
 
 impl Directory for ReadOnlyDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.0.get_file_handle(path)
+        Ok(Arc::new(self.file(path)?.clone()))
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.0.exists(path)
+        Ok(self.0.contains_key(path))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.0.atomic_read(path)
+        self.file(path).map(|bytes| bytes.to_vec())
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -53,6 +67,7 @@ impl Directory for ReadOnlyDirectory {
         Ok(())
     }
 
+    // Tantivy locks an index even to read it.
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
         Ok(DirectoryLock::from(Box::new(())))
     }

@@ -3,10 +3,8 @@
 //! They are stored as an archive, like the tables of a snapshot, and read into memory when the index is opened: about 18
 //! bytes per name.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::data::Checksums;
@@ -152,9 +150,10 @@ impl RowsOfWords {
 }
 
 impl SideTables {
-    pub(crate) fn write(&self, path: &Path) -> Result<(), SearchError> {
-        let written = File::create(path).and_then(|file| self.write_to(&mut BufWriter::new(file)));
-        written.map_err(|cause| SearchError::File { path: path.to_owned(), cause })
+    pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes)?;
+        Ok(bytes)
     }
 
     fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -177,10 +176,8 @@ impl SideTables {
     }
 
     /// Reads the side tables of an index over `rows` rows and checks that they are consistent.
-    pub(crate) fn read(path: &Path, rows: u32) -> Result<Self, SearchError> {
-        let bytes = fs::read(path).map_err(|cause| SearchError::File { path: path.to_owned(), cause })?;
-        let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify)?;
-        drop(bytes);
+    pub(crate) fn read(bytes: &[u8], rows: u32) -> Result<Self, SearchError> {
+        let archive = Archive::open(Arc::new(AlignedBytes::copy(bytes)), Checksums::Verify)?;
         let damaged = |part| SearchError::Damaged { part };
         let numbers =
             |name: &str| -> Result<Vec<u32>, SearchError> { Ok(archive.get(&archive.open_column(name)?).to_vec()) };

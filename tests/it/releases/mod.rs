@@ -1,12 +1,15 @@
 //! The server and the indexer as processes on one index: what is published is served, and nothing else.
 
+mod damage;
 mod not_ready;
+mod overwritten;
 mod swap;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, agent, copy_as};
 
-fn small() -> PathBuf {
+pub fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
 }
 
@@ -139,4 +142,33 @@ impl Serving {
         }
         panic!("timeout: {:?}", self.log.lock().unwrap());
     }
+}
+
+/// Stops the clients on drop, so that a failure ends the test.
+pub struct Stop<'a>(pub &'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Replaces a file, which may be read-only.
+pub fn overwrite(path: &Path, bytes: &[u8]) {
+    let _ = fs::remove_file(path);
+    fs::write(path, bytes).unwrap();
+}
+
+/// The files below a folder.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
 }

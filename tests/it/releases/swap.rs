@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use venturedex::release::ReleaseStore;
 
 use crate::harness::Client;
-use crate::releases::Installation;
+use crate::releases::{Installation, Stop};
 
 /// The versions in the header, the body and the name of the startup.
 fn versions(client: &Client) -> [String; 3] {
@@ -19,15 +19,6 @@ fn versions(client: &Client) -> [String; 3] {
     let name = json["data"]["name"].as_str().unwrap();
     [reply.header("x-snapshot"), json["meta"]["snapshot"].as_str().unwrap(), name.strip_prefix("Mossworks ").unwrap()]
         .map(str::to_owned)
-}
-
-/// Stops the clients on drop, so that a failure ends the test.
-struct Stop<'a>(&'a AtomicBool);
-
-impl Drop for Stop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 #[test]
