@@ -31,7 +31,7 @@ use crate::http::{Operator, ResponseCache, State};
 use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
 use crate::quota::Tier;
-use crate::release::{self, ActiveRelease, Event, ReleaseError, Starting};
+use crate::release::{self, ActiveRelease, Event, KeyError, ReleaseError, Starting};
 
 /// How often the store is read for keys that another process created or revoked.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -49,6 +49,8 @@ pub enum ServeError {
     AddressInUse(SocketAddr),
     #[error("--listen {0}: {1}")]
     Listen(SocketAddr, io::Error),
+    #[error("--trust-key: {0}")]
+    TrustKey(#[from] KeyError),
     #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
     #[error("--well-known: {0}")]
@@ -76,7 +78,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let bound = listener.local_addr()?;
     let stop = stop_signals()?;
 
-    let store = settings.releases();
+    let store = settings.releases()?;
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }

@@ -34,7 +34,7 @@ use crate::http::security_txt;
 use crate::http::server::Limits;
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
-use crate::release::ReleaseStore;
+use crate::release::{KeyError, ReleaseStore, TrustedKey};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -286,6 +286,10 @@ pub struct ServeSettings {
     /// as that has no release.
     #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR")]
     pub index: Option<PathBuf>,
+    /// File with the public key (Ed25519, PEM) of whoever may publish: releases that are not signed with it are refused
+    /// [default: none].
+    #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
+    pub trust_key: Option<PathBuf>,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
@@ -371,11 +375,13 @@ const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
     /// The releases to serve.
-    pub fn releases(&self) -> ReleaseStore {
-        match &self.index {
+    pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
+        let releases = match &self.index {
             Some(index) => ReleaseStore::at(index),
             None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
-        }
+        };
+        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
     }
 
     /// The address in links of a server that listens on `bound`, without a slash at its end.

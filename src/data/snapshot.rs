@@ -61,6 +61,20 @@ model! {
     }
 }
 
+impl Counts {
+    /// The number of rows of each table.
+    pub fn by_table(self) -> [(Table, u32); 6] {
+        [
+            (Table::Firms, self.firms),
+            (Table::Startups, self.startups),
+            (Table::Rounds, self.funding_rounds),
+            (Table::People, self.people),
+            (Table::Reviews, self.reviews),
+            (Table::Sectors, self.sectors),
+        ]
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     Ascending,

@@ -24,7 +24,8 @@ impl ReleaseStore {
                 return Err(ReleaseError::Taken { version, free: to.next_free(version) });
             }
             drop(publisher);
-            to.activate(version)?;
+            // Whoever copies a release into an index wants it there, however small it is.
+            to.activate(version, true)?;
             return Ok(bytes);
         }
         let draft = to.folder().join(format!("{BUILDING}{version}"));
@@ -49,7 +50,8 @@ impl ReleaseStore {
             let copied = || {
                 let mut copy = permissions::file_options().create_new(true).open(&path)?;
                 io::copy(&mut File::open(from.join(&file))?, &mut copy)?;
-                copy.sync_all()
+                copy.sync_all()?;
+                permissions::make_read_only(&path)
             };
             copied().at(&path)?;
             folders.push(folder);
@@ -63,7 +65,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::release::sample::{index, names, version};
+    use crate::release::sample::{index, names, overwrite, version};
 
     const VERSION: &str = "2026-11-20.1";
 
@@ -92,17 +94,17 @@ mod tests {
         let good = fs::read(&tables).unwrap();
         let mut bad = good.clone();
         bad[good.len() / 2] ^= 1;
-        fs::write(&tables, bad).unwrap();
+        overwrite(&tables, &bad);
         assert!(matches!(releases.copy(version(VERSION), &copy), Err(ReleaseError::Damaged { .. })));
         assert!(names(copy.folder()).is_empty());
-        fs::write(&tables, good).unwrap();
+        overwrite(&tables, &good);
         releases.copy(version(VERSION), &copy).unwrap();
 
         let manifest = copy.release_folder(version(VERSION)).join("manifest.json");
         let mut other = copy.manifest(version(VERSION)).unwrap();
         other.files.pop();
         other.seal();
-        fs::write(&manifest, other.json()).unwrap();
+        overwrite(&manifest, &other.json());
         assert!(matches!(releases.copy(version(VERSION), &copy), Err(ReleaseError::Taken { .. })));
         assert_eq!(fs::read(&manifest).unwrap(), other.json());
     }

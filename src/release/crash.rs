@@ -207,7 +207,7 @@ fn a_first_build_killed_at_any_point_leaves_no_or_a_complete_release() {
 #[test]
 fn the_repair_of_a_damaged_release_can_be_killed_too() {
     let copies = Copies::of(index(&[OLD, NEW]));
-    copies.made.activate(version(OLD)).unwrap();
+    copies.made.activate(version(OLD), false).unwrap();
     fs::write(copies.made.release_folder(version(NEW)).join("tables.bin"), "torn").unwrap();
     for last in crash_points(&copies) {
         let (_folder, releases) = copies.next();
@@ -260,7 +260,7 @@ fn a_failed_build_removes_its_draft() {
 #[test]
 fn a_rollback_is_not_undone_by_the_same_build_again() {
     let (_folder, releases) = index(&[OLD, NEW]);
-    releases.activate(version(OLD)).unwrap();
+    releases.activate(version(OLD), false).unwrap();
     let publication = publish(&releases, small(NEW)).unwrap();
     assert_eq!((publication.outcome, publication.current), (Outcome::Unchanged, Some(version(OLD))));
 }

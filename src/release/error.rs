@@ -24,6 +24,19 @@ pub enum ReleaseError {
     /// `free` is the next version of the same date that is not published.
     #[error("release {version} is published already with other content: set version = \"{free}\" in snapshot.toml")]
     Taken { version: SnapshotVersion, free: SnapshotVersion },
+    /// Most likely a source was incomplete.
+    #[error(
+        "release {version} lost more than a fifth of what the current release {current} has ({}): check the dataset, or pass \
+         --force if it is right",
+        losses.join(", ")
+    )]
+    Shrunk { version: SnapshotVersion, current: SnapshotVersion, losses: Vec<String> },
+    /// There is a trusted key, and the release is not signed with it.
+    #[error(
+        "release {version} {reason}: build it again with `indexer build --sign-key FILE`, or name the key that belongs to its \
+         signature with --trust-key"
+    )]
+    Untrusted { version: SnapshotVersion, reason: &'static str },
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
     #[error("{table}: {error}")]

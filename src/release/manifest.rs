@@ -8,11 +8,15 @@ use crate::data::{Counts, Snapshot, SnapshotVersion};
 use crate::release::ReleaseError;
 use crate::release::checksum::Checksum;
 use crate::release::error::At;
+use crate::release::signature::TrustedKey;
 
 /// The format of the release folder. A server opens its own format only.
 pub const FORMAT: u32 = 2;
 
 pub const FILE: &str = "manifest.json";
+
+/// The signature of the manifest, 64 bytes; absent if the release is not signed.
+pub const SIGNATURE: &str = "manifest.sig";
 
 pub const TABLES: &str = "tables.bin";
 
@@ -42,7 +46,7 @@ pub struct Manifest {
     pub source: String,
     pub license: String,
     pub counts: Counts,
-    /// All files except the manifest, sorted by path.
+    /// All files except the manifest and its signature, sorted by path.
     pub files: Vec<File>,
     /// The checksum of the manifest's JSON without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,8 +94,12 @@ impl Manifest {
         Checksum::of(&Self { sha256: None, ..self.clone() }.json())
     }
 
-    /// Reads and verifies the manifest of the release `version` in `folder`.
-    pub(crate) fn read(folder: &Path, version: SnapshotVersion) -> Result<Self, ReleaseError> {
+    /// Reads and verifies the manifest of the release `version` in `folder`; if there is a trusted key, also its signature.
+    pub(crate) fn read(
+        folder: &Path,
+        version: SnapshotVersion,
+        trusted: Option<&TrustedKey>,
+    ) -> Result<Self, ReleaseError> {
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
         let path = folder.join(FILE);
         let size = match std::fs::metadata(&path) {
@@ -112,6 +120,17 @@ impl Manifest {
                 head.format
             );
             return Err(ReleaseError::OtherFormat { version, reason });
+        }
+        if let Some(key) = trusted {
+            let untrusted = |reason| ReleaseError::Untrusted { version, reason };
+            match std::fs::read(folder.join(SIGNATURE)) {
+                Ok(signature) if key.has_signed(&json, &signature) => {}
+                Ok(_) => return Err(untrusted("is not signed with the trusted key, or its manifest was changed")),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(untrusted("is not signed"));
+                }
+                Err(error) => return Err(error).at(&folder.join(SIGNATURE)),
+            }
         }
         let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
         if manifest.sha256 != Some(manifest.own_checksum()) {

@@ -19,6 +19,7 @@ mod permissions;
 mod publish;
 #[cfg(test)]
 pub(crate) mod sample;
+mod signature;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,8 @@ pub use error::ReleaseError;
 pub use event::Event;
 pub use manifest::Manifest;
 pub use open::Release;
-pub use publish::{Outcome, Publication, Publisher};
+pub use publish::{Outcome, Policy, Publication, Publisher};
+pub use signature::{KeyError, SigningKey, TrustedKey};
 pub use source::{HasVersion, ReleaseSource};
 pub use watch::{POLL_INTERVAL, Starting, Watcher};
 
@@ -38,7 +40,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::data::SnapshotVersion;
+use crate::data::{Counts, SnapshotVersion};
 use crate::release::error::At;
 use crate::release::file_system::{Fs, OsFs};
 
@@ -60,6 +62,8 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// Whether the bundled snapshot may be served if the folder has no release.
     is_optional: bool,
+    /// Releases that are not signed with it are refused.
+    trusted: Option<TrustedKey>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +75,13 @@ pub struct Removed {
 impl ReleaseStore {
     /// The releases in the folder `index`, which need not exist.
     pub fn at(index: impl Into<PathBuf>) -> Self {
-        Self { index: index.into(), is_optional: false }
+        Self { index: index.into(), is_optional: false, trusted: None }
+    }
+
+    /// The same; releases that are not signed with this key are refused.
+    #[must_use]
+    pub fn trusting(self, key: TrustedKey) -> Self {
+        Self { trusted: Some(key), ..self }
     }
 
     /// The same; if the folder has no release, the bundled snapshot may be served. Not for a folder that the operator named:
@@ -138,7 +148,32 @@ impl ReleaseStore {
         if !folder.is_dir() {
             return Err(ReleaseError::Missing { version, index: self.index.clone() });
         }
-        Manifest::read(&folder, version)
+        Manifest::read(&folder, version, self.trusted.as_ref())
+    }
+
+    /// The files in the folder of a release that its manifest does not list; they are never read.
+    pub fn unlisted(&self, version: SnapshotVersion, manifest: &Manifest) -> Result<Vec<PathBuf>, ReleaseError> {
+        let folder = self.release_folder(version);
+        let own = [manifest::FILE, manifest::SIGNATURE];
+        let mut found = files(&folder).at(&folder)?;
+        found.retain(|path| {
+            let listed = manifest.files.iter().map(|file| file.path.as_str()).chain(own);
+            !listed.map(Path::new).any(|listed| listed == path)
+        });
+        Ok(found)
+    }
+
+    /// Refuses a release that lacks much of what the current one has.
+    pub(crate) fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> Result<(), ReleaseError> {
+        let Ok(Some(current)) = self.current() else { return Ok(()) };
+        // A damaged release says nothing about how many rows there should be.
+        let Ok(manifest) = self.manifest(current) else { return Ok(()) };
+        let pairs = manifest.counts.by_table().into_iter().zip(counts.by_table());
+        let lost = pairs.filter(|((_, before), (_, after))| u64::from(*after) * 5 < u64::from(*before) * 4);
+        let losses: Vec<String> = lost
+            .map(|((table, before), (_, after))| format!("{}: {after} instead of {before}", table.name()))
+            .collect();
+        if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
     }
 
     /// Changes whenever a file of the release `version` changes, or `current` if no version is given. Reads the metadata of
@@ -158,9 +193,14 @@ impl ReleaseStore {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies the release `version` and makes `current` name it. False if it did already.
-    pub fn activate(&self, version: SnapshotVersion) -> Result<bool, ReleaseError> {
-        self.open(version)?;
+    /// Verifies the release `version` and makes `current` name it. False if it did already. Unless forced, a release that
+    /// lacks more than a fifth of the rows of a table of the current one is refused.
+    pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
+        let release = self.open(version)?;
+        if !is_forced {
+            self.check_rows(version, release.manifest.counts)?;
+        }
+        drop(release);
         let _lock = lock::switch(&self.index)?;
         self.manifest(version)?;
         if self.current().is_ok_and(|current| current == Some(version)) {

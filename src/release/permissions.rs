@@ -34,6 +34,13 @@ pub(crate) fn file_options() -> fs::OpenOptions {
     options
 }
 
+/// Lets nobody write to a file: a slip of its owner is an error and not a damaged release.
+pub(crate) fn make_read_only(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path, permissions)
+}
+
 /// Removes all permissions of others from a folder. Returns those it had, for [`fs::set_permissions`].
 pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
     let permissions = fs::metadata(folder)?.permissions();

@@ -18,6 +18,7 @@ use crate::release::error::At;
 use crate::release::file_system::Fs;
 use crate::release::lock::{self, Lock};
 use crate::release::manifest::{self, File, Manifest};
+use crate::release::signature::SigningKey;
 use crate::release::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, open, permissions, read_version, text};
 use crate::search::IndexFiles;
 
@@ -25,9 +26,19 @@ use crate::search::IndexFiles;
 pub struct Publisher<'f> {
     releases: ReleaseStore,
     file_system: &'f dyn Fs,
+    policy: Policy,
     /// The release that a killed build was about to activate.
     interrupted: Option<SnapshotVersion>,
     _lock: Lock,
+}
+
+/// How a release is published.
+#[derive(Default)]
+pub struct Policy {
+    /// Publish it even if it lacks much of what the current release has.
+    pub is_forced: bool,
+    /// Signs the release.
+    pub signing_key: Option<SigningKey>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +57,8 @@ pub enum Outcome {
     Published,
     /// A damaged release with the same content was replaced.
     Repaired,
+    /// The release existed with the same content, but was not signed with the key.
+    Signed,
     /// The release exists with the same content.
     Unchanged,
 }
@@ -54,6 +67,8 @@ pub enum Outcome {
 enum ExistingState {
     Free,
     Same(Box<Manifest>),
+    /// The same, not signed with the key of this build.
+    Unsigned,
     Damaged,
 }
 
@@ -68,10 +83,15 @@ impl<'f> Publisher<'f> {
         }
         let lock = lock::build(index)?;
         let interrupted = read_version(&index.join(NEXT)).ok().flatten();
-        let publisher = Self { releases, file_system, interrupted, _lock: lock };
+        let publisher = Self { releases, file_system, policy: Policy::default(), interrupted, _lock: lock };
         publisher.clear(BUILDING)?;
         publisher.clear(REMOVING)?;
         Ok(publisher)
+    }
+
+    #[must_use]
+    pub fn with(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
     /// Removes the entries whose names begin with `prefix`, which killed builds have left over.
@@ -90,7 +110,7 @@ impl<'f> Publisher<'f> {
     ///
     /// If the version is published with the same content, this is not an error, and `current` does not change unless it
     /// names nothing or the build that published the release was killed before the switch. With other content:
-    /// [`ReleaseError::Taken`]. After an error, `current` is unchanged.
+    /// [`ReleaseError::Taken`]. If much of the current release is missing, [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
     pub fn publish(
         &self,
         compiled: Compiled,
@@ -122,10 +142,14 @@ impl<'f> Publisher<'f> {
         progress.done();
         let outcome = match self.existing_state(version, &tables)? {
             ExistingState::Same(manifest) => return self.finish_unchanged(version, *manifest),
+            ExistingState::Unsigned => Outcome::Signed,
             ExistingState::Damaged => Outcome::Repaired,
             ExistingState::Free => Outcome::Published,
         };
         let snapshot = open::tables(version, open::read(draft, version, &tables, |_| {})?)?;
+        if !self.policy.is_forced {
+            self.releases.check_rows(version, snapshot.counts())?;
+        }
         let indexes = text::create(&snapshot, progress)?;
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
@@ -133,7 +157,11 @@ impl<'f> Publisher<'f> {
         let built_at =
             built_at.replace_nanosecond(0).unwrap_or(built_at).format(&Rfc3339).expect("the year has four digits");
         let manifest = Manifest::of(&snapshot, built_at, listed);
-        self.write(&draft.join(manifest::FILE), &manifest.json())?;
+        let json = manifest.json();
+        self.write(&draft.join(manifest::FILE), &json)?;
+        if let Some(key) = &self.policy.signing_key {
+            self.write(&draft.join(manifest::SIGNATURE), &key.sign(&json))?;
+        }
         fs::set_permissions(draft, public).at(draft)?;
         self.file_system.sync_folder(draft).at(draft)?;
         progress.done();
@@ -157,7 +185,7 @@ impl<'f> Publisher<'f> {
         let mut out = HashingWriter::new(BufWriter::with_capacity(1 << 20, file));
         compiled.write(&mut out).and_then(|()| out.flush()).at(&path)?;
         let (bytes, sha256) = out.finish();
-        self.file_system.sync_file(&path).at(&path)?;
+        self.finish(&path)?;
         Ok(File { path: manifest::TABLES.into(), bytes, sha256 })
     }
 
@@ -186,10 +214,15 @@ impl<'f> Publisher<'f> {
         Ok(listed)
     }
 
-    /// Writes a new file and syncs it.
+    /// Writes a new file.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
         self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
-        self.file_system.sync_file(path).at(path)
+        self.finish(path)
+    }
+
+    /// Syncs a file that is written and will not be changed any more.
+    fn finish(&self, path: &Path) -> Result<(), ReleaseError> {
+        self.file_system.sync_file(path).and_then(|()| permissions::make_read_only(path)).at(path)
     }
 
     /// Compares the published release of this version, if there is one, with these tables.
@@ -206,10 +239,17 @@ impl<'f> Publisher<'f> {
             return Err(self.taken(version));
         }
         match self.releases.open(version) {
-            Ok(release) => Ok(ExistingState::Same(Box::new(release.manifest))),
+            Ok(release) if self.is_signed(version) => Ok(ExistingState::Same(Box::new(release.manifest))),
+            Ok(_) => Ok(ExistingState::Unsigned),
             Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(ExistingState::Damaged),
             Err(other) => Err(other),
         }
+    }
+
+    /// True if the release is signed with the key of this build, or there is none.
+    fn is_signed(&self, version: SnapshotVersion) -> bool {
+        let key = self.policy.signing_key.as_ref().map(SigningKey::public);
+        key.is_none_or(|key| self.releases.clone().trusting(key).manifest(version).is_ok())
     }
 
     fn taken(&self, version: SnapshotVersion) -> ReleaseError {

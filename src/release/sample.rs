@@ -109,6 +109,12 @@ impl Copies {
     }
 }
 
+/// Replaces a file, which may be read-only.
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) {
+    let _ = fs::remove_file(path);
+    fs::write(path, bytes).unwrap();
+}
+
 /// The entries of a folder except locks.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());

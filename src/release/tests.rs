@@ -5,7 +5,7 @@ use crate::data::Table;
 use crate::release::Manifest;
 use crate::release::Outcome;
 use crate::release::diff::Changes;
-use crate::release::sample::{Copies, compiled, index, names, publish, small, version};
+use crate::release::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
 use crate::release::{ReleaseError, files};
 
 const FIRST: &str = "2026-11-20.1";
@@ -50,7 +50,7 @@ fn a_damaged_release_is_replaced_by_the_same_content() {
     for file in ["tables.bin", "manifest.json", "text/people/meta.json"] {
         let (_folder, releases) = index(&[FIRST]);
         let path = releases.release_folder(version(FIRST)).join(file);
-        fs::write(&path, "torn").unwrap();
+        overwrite(&path, b"torn");
         assert!(releases.open(version(FIRST)).is_err(), "{file}");
         let repaired = publish(&releases, small(FIRST)).unwrap();
         assert_eq!(repaired.outcome, Outcome::Repaired, "{file}");
@@ -79,7 +79,7 @@ fn every_changed_truncated_extended_or_missing_file_is_detected() {
     for path in files(&copies.made.release_folder(version(FIRST))).unwrap() {
         let name = path.display();
         let bytes = fs::read(copies.made.release_folder(version(FIRST)).join(&path)).unwrap();
-        let rewritten = |bytes: &[u8]| error_of(&copies, |place| fs::write(place.join(&path), bytes).unwrap());
+        let rewritten = |bytes: &[u8]| error_of(&copies, |place| overwrite(&place.join(&path), bytes));
         // The files of a table without message are empty.
         let places: &[usize] = if bytes.is_empty() { &[] } else { &[0, bytes.len() / 2, bytes.len() - 1] };
         for at in places.iter().copied() {
@@ -104,7 +104,7 @@ fn another_format_is_distinguished_from_damage() {
     let message = error_after(|place| {
         let path = place.join("manifest.json");
         let json = fs::read_to_string(&path).unwrap().replace("\"format\": 2", "\"format\": 3");
-        fs::write(path, json).unwrap();
+        overwrite(&path, json.as_bytes());
     });
     assert_eq!(
         message,
@@ -115,10 +115,10 @@ fn another_format_is_distinguished_from_damage() {
 
 /// Writes a changed manifest with a valid checksum.
 fn forge(place: &Path, change: impl FnOnce(&mut Manifest)) {
-    let mut manifest = Manifest::read(place, version(FIRST)).unwrap();
+    let mut manifest = Manifest::read(place, version(FIRST), None).unwrap();
     change(&mut manifest);
     manifest.seal();
-    fs::write(place.join("manifest.json"), manifest.json()).unwrap();
+    overwrite(&place.join("manifest.json"), &manifest.json());
 }
 
 #[test]
@@ -175,12 +175,12 @@ fn only_releases_are_listed_newest_first() {
 #[test]
 fn only_valid_releases_can_be_activated() {
     let (_folder, releases) = index(&[FIRST, SECOND]);
-    assert!(releases.activate(version(FIRST)).unwrap());
-    assert!(!releases.activate(version(FIRST)).unwrap());
+    assert!(releases.activate(version(FIRST), false).unwrap());
+    assert!(!releases.activate(version(FIRST), false).unwrap());
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
-    assert!(matches!(releases.activate(version("2026-12-04.1")), Err(ReleaseError::Missing { .. })));
-    fs::write(releases.release_folder(version(SECOND)).join("tables.bin"), "torn").unwrap();
-    assert!(matches!(releases.activate(version(SECOND)), Err(ReleaseError::Damaged { .. })));
+    assert!(matches!(releases.activate(version("2026-12-04.1"), false), Err(ReleaseError::Missing { .. })));
+    overwrite(&releases.release_folder(version(SECOND)).join("tables.bin"), b"torn");
+    assert!(matches!(releases.activate(version(SECOND), false), Err(ReleaseError::Damaged { .. })));
     assert_eq!(releases.current().unwrap(), Some(version(FIRST)));
     assert_eq!(names(releases.folder()), [FIRST, SECOND, "current"]);
 }
@@ -189,7 +189,7 @@ fn only_valid_releases_can_be_activated() {
 fn pruning_keeps_the_newest_and_the_current_and_open_releases_stay_readable() {
     let (_folder, releases) = index(&["2026-11-01.1", "2026-11-02.1", "2026-11-03.1", "2026-11-04.1"]);
     let open = releases.open(version("2026-11-02.1")).unwrap();
-    releases.activate(version("2026-11-01.1")).unwrap();
+    releases.activate(version("2026-11-01.1"), false).unwrap();
     let removed = releases.prune(1).unwrap();
     let versions: Vec<String> = removed.iter().map(|removed| removed.version.to_string()).collect();
     assert_eq!(versions, ["2026-11-03.1", "2026-11-02.1"]);
@@ -207,7 +207,7 @@ fn a_second_build_is_rejected_and_a_rollback_does_not_wait() {
     let publisher = releases.begin().unwrap();
     assert!(matches!(releases.begin(), Err(ReleaseError::Busy { .. })));
     assert!(matches!(releases.prune(1), Err(ReleaseError::Busy { .. })));
-    assert!(releases.activate(version(FIRST)).unwrap());
+    assert!(releases.activate(version(FIRST), false).unwrap());
     drop(publisher);
     releases.begin().unwrap();
 }
@@ -243,7 +243,7 @@ fn the_stamps_change_with_current_and_with_any_file_of_the_release() {
         let before = stamp();
         let path = releases.release_folder(version(FIRST)).join(file);
         let bytes = fs::read(&path).unwrap();
-        fs::write(&path, [&bytes[..], b" "].concat()).unwrap();
+        overwrite(&path, &[&bytes[..], b" "].concat());
         assert_ne!(stamp(), before, "{file}");
     }
     let (before, named) = (stamp(), releases.stamp(None));

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use venturedex::data::{SnapshotVersion, Table};
 use venturedex::release::ReleaseStore;
 
-use crate::harness::{bundled_folder, copy_as, real_data};
+use crate::harness::{bundled_folder, copy_as, real_data, rounds, wants_rounds};
+use crate::releases::overwrite;
 
 fn small() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small")
@@ -198,7 +199,7 @@ fn releases_are_listed_switched_verified_and_pruned() {
     let mut bytes = fs::read(&tables).unwrap();
     let last = bytes.len() - 1;
     bytes[last] ^= 1;
-    fs::write(&tables, bytes).unwrap();
+    overwrite(&tables, &bytes);
     let text = index.run(&["verify"]).code(1).out();
     assert!(text.contains("2026-11-21.1: failed: release 2026-11-21.1 is damaged: tables.bin has"), "{text}");
     assert!(text.contains("2026-11-22.1: ok, "), "{text}");
@@ -281,22 +282,25 @@ fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
 /// After a kill at any moment, the old or the new release is active and complete, and the next build succeeds.
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
-    const MOMENTS: u32 = 24;
+    // Many kills are of small builds.
+    let dataset = if wants_rounds() { small() } else { bundled_folder() };
+    let moments = rounds(500, 24) as u32;
     let index = Index::new();
-    let (old, new) = (copy_as(&bundled_folder(), "2026-11-20.1"), copy_as(&bundled_folder(), "2026-11-27.1"));
+    let (old, new) = (copy_as(&dataset, "2026-11-20.1"), copy_as(&dataset, "2026-11-27.1"));
     index.build(old.path()).code(0);
     let start = Instant::now();
     index.build(new.path()).code(0);
     let mut shortest = start.elapsed();
     let releases = index.releases();
     let (mut served_old, mut killed) = (0, 0);
-    for moment in 0..MOMENTS {
+    for moment in 0..moments {
         index.run(&["activate", "2026-11-20.1"]).code(0);
         index.run(&["prune", "--keep", "0"]).code(0);
         assert_eq!(releases.versions().unwrap(), [version("2026-11-20.1")]);
         let words = ["build", "--dataset", new.path().to_str().unwrap()];
         let mut child = index.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        sleep(shortest * moment / MOMENTS);
+        // Half of them after the time that a build takes, when most have switched.
+        sleep(shortest * moment * 2 / moments);
         child.kill().unwrap();
         killed += u32::from(child.wait().unwrap().code().is_none());
         let current = releases.current().unwrap().unwrap();
@@ -315,7 +319,10 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
             .collect();
         assert!(left.is_empty(), "moment {moment}: {left:?}");
     }
-    assert!(killed >= MOMENTS / 3 && served_old >= MOMENTS / 3, "{killed} killed, {served_old} before the switch");
+    let advanced = moments - served_old;
+    eprintln!("{moments} kills: {killed} of a running build, {served_old} before the switch, {advanced} after it");
+    assert!(killed >= moments / 3 && served_old >= moments / 4, "{killed} killed, {served_old} before the switch");
+    assert!(!wants_rounds() || advanced >= moments / 3, "{advanced} after the switch");
 }
 
 /// Everything below a folder, and the folder itself.
@@ -349,7 +356,13 @@ fn others_cannot_write_to_a_release_whatever_the_umask() {
     assert!(paths.len() > 20, "{paths:?}");
     for path in paths {
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, if path.is_dir() { 0o755 } else { 0o644 }, "{}: {mode:o}", path.display());
+        // Nobody writes to what is published; locks and `current` are the indexer's.
+        let expected = match path.strip_prefix(index.path().join("2026-11-20.1")) {
+            _ if path.is_dir() => 0o755,
+            Ok(_) => 0o444,
+            Err(_) => 0o644,
+        };
+        assert_eq!(mode, expected, "{}: {mode:o}", path.display());
     }
 
     let release = index.releases().release_folder(index.releases().current().unwrap().unwrap());

@@ -22,9 +22,15 @@ pub(super) struct Index {
 }
 
 pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings) -> Index {
-    let releases = settings.releases();
-    let folder = releases.folder();
     let mut index = Index::default();
+    let releases = match settings.releases() {
+        Ok(releases) => releases,
+        Err(error) => {
+            findings.problem("index.trust_key", error.to_string(), "name the file of the public key with --trust-key");
+            return index;
+        }
+    };
+    let folder = releases.folder();
     let current = match releases.current() {
         Ok(Some(current)) => current,
         Ok(None) => {

@@ -13,7 +13,7 @@ use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
-use crate::release::{Outcome, Publication, ReleaseStore, manifest};
+use crate::release::{Outcome, Policy, Publication, ReleaseStore, manifest};
 
 struct Summary<'a> {
     publication: &'a Publication,
@@ -37,12 +37,13 @@ enum Difference {
 pub(crate) fn run(
     folder: &Path,
     releases: &ReleaseStore,
+    policy: Policy,
     now: OffsetDateTime,
     style: &Style,
 ) -> Result<Code, CommandError> {
     let start = Instant::now();
     let steps = Steps::new(style.json);
-    let building = releases.begin()?;
+    let building = releases.begin()?.with(policy);
     let compiled = match data::compile(folder, &steps) {
         Ok(compiled) => compiled,
         Err(report) => {
@@ -99,6 +100,7 @@ impl Summary<'_> {
         match self.publication.outcome {
             Outcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
             Outcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
+            Outcome::Signed => writeln!(out, "signed {version} in {took}: {folder}")?,
             Outcome::Unchanged => writeln!(out, "{version} is already published with the same content: {folder}")?,
         }
         self.print_tables(&mut out)?;
@@ -126,7 +128,7 @@ impl Summary<'_> {
             Difference::Of(_, changes) => Some(changes),
             Difference::None | Difference::Unknown(..) => None,
         };
-        for (table, rows) in rows(self.publication.manifest.counts) {
+        for (table, rows) in self.publication.manifest.counts.by_table() {
             let name = table.name();
             write!(out, "  {name:<16}{:>12}", format::count(rows))?;
             if let Some(changes) = changes.and_then(|changes| changes.get(&table)) {
@@ -141,18 +143,6 @@ impl Summary<'_> {
             Difference::Unknown(before, reason) => writeln!(out, "  not compared with {before}: {reason}"),
         }
     }
-}
-
-/// The counts by table.
-pub(crate) fn rows(counts: Counts) -> [(Table, u32); 6] {
-    [
-        (Table::Firms, counts.firms),
-        (Table::Startups, counts.startups),
-        (Table::Rounds, counts.funding_rounds),
-        (Table::People, counts.people),
-        (Table::Reviews, counts.reviews),
-        (Table::Sectors, counts.sectors),
-    ]
 }
 
 #[derive(Serialize)]

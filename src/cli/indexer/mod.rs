@@ -22,14 +22,14 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::data::SnapshotVersion;
-use crate::release::{ReleaseError, ReleaseStore};
+use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 
 const CODES: &str = "\
 Exit codes:
   0  success
-  1  dataset rejected; release damaged, missing, of another format, or already published with different content;
-     folder of `generate` not empty
-  2  usage error
+  1  dataset rejected; release damaged, missing, not signed, of another format, already published with different content,
+     or without many rows that the current one has; folder of `generate` not empty
+  2  usage error, or not a key
   3  disk error: no such index folder, no permission, no space
   4  another indexer is using the index; retry later";
 
@@ -73,6 +73,13 @@ struct Index {
 }
 
 #[derive(Args)]
+struct Trust {
+    /// File with the public key (Ed25519, PEM) of whoever may publish: releases that are not signed with it are refused
+    #[arg(long, value_name = "FILE", env = "VENTUREDEX_TRUST_KEY")]
+    trust_key: Option<PathBuf>,
+}
+
+#[derive(Args)]
 struct Dataset {
     /// Folder with the CSV files and snapshot.toml
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
@@ -102,6 +109,12 @@ enum Command {
         dataset: Dataset,
         #[command(flatten)]
         index: Index,
+        /// Publish even if a table lost more than a fifth of its rows
+        #[arg(long)]
+        force: bool,
+        /// File with a private key (Ed25519, PEM) to sign the release with
+        #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
+        sign_key: Option<PathBuf>,
     },
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
     Generate(generate::GenerateArgs),
@@ -116,6 +129,11 @@ enum Command {
         version: SnapshotVersion,
         #[command(flatten)]
         index: Index,
+        /// Activate it even if a table lost more than a fifth of its rows
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        trust: Trust,
     },
     /// Delete old releases; the active one is never deleted
     Prune {
@@ -138,6 +156,8 @@ enum Command {
         version: Option<SnapshotVersion>,
         #[command(flatten)]
         index: Index,
+        #[command(flatten)]
+        trust: Trust,
     },
 }
 
@@ -151,22 +171,32 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
         }
     };
     let style = &arguments.style;
-    let result = match &arguments.command {
-        Command::Check { dataset } => check::run(&dataset.dataset, style),
-        Command::Aliases { dataset } => aliases::run(&dataset.dataset, style),
-        Command::Duplicates { dataset } => duplicates::run(&dataset.dataset, style),
-        Command::Build { dataset, index } => build::run(&dataset.dataset, &releases_at(index), now, style),
-        Command::Generate(arguments) => generate::run(arguments, style),
-        Command::List { index } => releases::list(&releases_at(index), style),
-        Command::Activate { version, index } => releases::activate(&releases_at(index), *version, style),
-        Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
-        Command::Search { search, index } => search::run(search, &releases_at(index), style),
-        Command::Verify { version, index } => releases::verify(&releases_at(index), *version, style),
-    };
+    let result = run_command(&arguments.command, now, style);
     warn_of_permissions(&arguments.command);
     match result {
         Ok(code) => code,
         Err(error) => error.print(style),
+    }
+}
+
+fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<Code, CommandError> {
+    match command {
+        Command::Check { dataset } => check::run(&dataset.dataset, style),
+        Command::Aliases { dataset } => aliases::run(&dataset.dataset, style),
+        Command::Duplicates { dataset } => duplicates::run(&dataset.dataset, style),
+        Command::Build { dataset, index, force, sign_key } => {
+            let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
+            let policy = Policy { is_forced: *force, signing_key };
+            build::run(&dataset.dataset, &releases_at(index), policy, now, style)
+        }
+        Command::Generate(arguments) => generate::run(arguments, style),
+        Command::List { index } => releases::list(&releases_at(index), style),
+        Command::Activate { version, index, force, trust } => {
+            releases::activate(&trusting(index, trust)?, *version, *force, style)
+        }
+        Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
+        Command::Search { search, index } => search::run(search, &releases_at(index), style),
+        Command::Verify { version, index, trust } => releases::verify(&trusting(index, trust)?, *version, style),
     }
 }
 
@@ -189,10 +219,17 @@ fn releases_at(index: &Index) -> ReleaseStore {
     ReleaseStore::at(&index.index)
 }
 
+fn trusting(index: &Index, trust: &Trust) -> Result<ReleaseStore, KeyError> {
+    let key = trust.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+    Ok(key.into_iter().fold(releases_at(index), ReleaseStore::trusting))
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error(transparent)]
     Release(#[from] ReleaseError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
     #[error(transparent)]
     Generate(#[from] generate::GenerateError),
     #[error("standard output: {0}")]
@@ -212,6 +249,8 @@ impl CommandError {
     fn print(&self, style: &Style) -> Code {
         let (code, name) = match self {
             Self::Release(error) => code_of(error),
+            Self::Key(KeyError::Io { .. }) => (Code::Disk, "io"),
+            Self::Key(_) => (Code::Usage, "bad_key"),
             Self::Generate(error) => error.code(),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
@@ -243,6 +282,8 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::OtherFormat { .. } => (Code::Rejected, "other_format"),
         ReleaseError::Damaged { .. } => (Code::Rejected, "damaged"),
         ReleaseError::Taken { .. } => (Code::Rejected, "version_taken"),
+        ReleaseError::Shrunk { .. } => (Code::Rejected, "shrunk"),
+        ReleaseError::Untrusted { .. } => (Code::Rejected, "untrusted"),
         ReleaseError::NoneActive { .. } => (Code::Rejected, "none_active"),
         ReleaseError::NothingGood { .. } => (Code::Rejected, "nothing_good"),
         ReleaseError::Bundled(_) => (Code::Rejected, "bundled"),

@@ -1,10 +1,10 @@
 //! `indexer list`, `activate`, `prune` and `verify`.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::cli::indexer::build::rows;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, code_of, format};
 use crate::data::{Counts, Progress, SnapshotVersion};
@@ -106,7 +106,7 @@ fn print_list(
         let mark = if current == Some(*version) { '*' } else { ' ' };
         match manifest {
             Ok(manifest) => {
-                let [(_, firms), (_, startups), ..] = rows(manifest.counts);
+                let [(_, firms), (_, startups), ..] = manifest.counts.by_table();
                 writeln!(
                     out,
                     "{mark} {:<14} {}  {:>9}  {} firms, {} startups  {}",
@@ -132,9 +132,14 @@ struct ActivatedJson {
     changed: bool,
 }
 
-pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn activate(
+    releases: &ReleaseStore,
+    version: SnapshotVersion,
+    is_forced: bool,
+    style: &Style,
+) -> Result<Code, CommandError> {
     let before = releases.current().ok().flatten();
-    let changed = releases.activate(version)?;
+    let changed = releases.activate(version, is_forced)?;
     if style.json {
         format::json(&ActivatedJson { ok: true, current: version, before, changed })?;
     } else if changed {
@@ -181,6 +186,9 @@ struct VerifiedJson {
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
+    /// Files in its folder that its manifest does not list.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlisted: Vec<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -208,16 +216,26 @@ pub(crate) fn verify(
         let result = verify_one(releases, version, &steps);
         if !style.json {
             match &result {
-                Ok(bytes) => writeln!(io::stdout(), "{version}: ok, {}", format::size(*bytes))?,
+                Ok((bytes, unlisted)) => {
+                    writeln!(io::stdout(), "{version}: ok, {}", format::size(*bytes))?;
+                    for path in unlisted {
+                        let path = releases.release_folder(version).join(path);
+                        writeln!(io::stderr(), "warning: {} is not part of the release: remove it", path.display())?;
+                    }
+                }
                 Err(error) => writeln!(io::stdout(), "{version}: failed: {error}")?,
             }
         }
-        let error = result.err();
+        let (error, unlisted) = match result {
+            Ok((_, unlisted)) => (None, unlisted),
+            Err(error) => (Some(error), Vec::new()),
+        };
         verified.push(VerifiedJson {
             version,
             ok: error.is_none(),
             code: error.as_ref().map(|error| code_of(error).1),
             error: error.map(|error| error.to_string()),
+            unlisted,
         });
     }
     drop(steps);
@@ -230,11 +248,16 @@ pub(crate) fn verify(
     Ok(if ok { Code::Success } else { Code::Rejected })
 }
 
-/// Verifies a release; returns its size in bytes.
-fn verify_one(releases: &ReleaseStore, version: SnapshotVersion, steps: &Steps) -> Result<u64, ReleaseError> {
+/// Verifies a release; returns its size in bytes and the files that do not belong to it.
+fn verify_one(
+    releases: &ReleaseStore,
+    version: SnapshotVersion,
+    steps: &Steps,
+) -> Result<(u64, Vec<PathBuf>), ReleaseError> {
     let release = releases.open_with_progress(version, steps)?;
     steps.step("smoke test", 0);
     let tried = release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason });
     steps.done();
-    tried.map(|()| release.manifest.bytes(""))
+    tried?;
+    Ok((release.manifest.bytes(""), releases.unlisted(version, &release.manifest)?))
 }

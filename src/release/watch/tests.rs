@@ -7,7 +7,7 @@ use tokio::sync::Notify;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
-use crate::release::sample::{compiled, index, publish, small, version};
+use crate::release::sample::{compiled, index, overwrite, publish, small, version};
 use crate::release::{
     DEFAULT_KEEP, Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher,
 };
@@ -457,7 +457,7 @@ async fn a_running_watcher_activates_a_release_and_rejects_a_damaged_one() {
 
     publish(&releases, small("2026-11-28.1")).unwrap();
     wait(|| active.current().version() == version("2026-11-28.1")).await;
-    releases.activate(version("2026-11-20.1")).unwrap();
+    releases.activate(version("2026-11-20.1"), false).unwrap();
     wait(|| active.current().version() == version("2026-11-20.1")).await;
     running.abort();
 }
@@ -483,7 +483,7 @@ fn publish_damaged(releases: &ReleaseStore, name: &str) {
     let mut bytes = fs::read(&tables).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    fs::write(&tables, bytes).unwrap();
+    overwrite(&tables, &bytes);
     fs::rename(&to, releases.release_folder(version(name))).unwrap();
     fs::write(releases.folder().join("current"), name).unwrap();
 }

@@ -3,6 +3,7 @@
 mod damage;
 mod not_ready;
 mod overwritten;
+mod policy;
 mod swap;
 
 use std::fs;

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, agent};
-use crate::releases::{Installation, Serving};
+use crate::releases::{Installation, Serving, overwrite};
 
 fn readiness(client: &Client) -> (u16, Value) {
     let reply = client.get("/readyz");
@@ -63,10 +63,10 @@ fn a_damaged_release_without_an_older_one_is_not_ready_until_it_is_fixed() {
     installation.publish("2026-11-20.1");
     let tables = installation.index().join("2026-11-20.1/tables.bin");
     let bytes = fs::read(&tables).unwrap();
-    fs::write(&tables, &bytes[..bytes.len() / 2]).unwrap();
+    overwrite(&tables, &bytes[..bytes.len() / 2]);
     let server = installation.serve();
     assert_not_ready(&server, &key, "release 2026-11-20.1 is damaged: tables.bin has");
-    fs::write(&tables, &bytes).unwrap();
+    overwrite(&tables, &bytes);
     let client = server.client(&key);
     server.wait(|| readiness(&client).0 == 200);
 

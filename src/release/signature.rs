@@ -1,0 +1,119 @@
+//! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
+//!
+//! Keys are PEM files as `openssl` makes them, and a signature is the 64 bytes that it would write, so that releases can be
+//! signed and verified without this program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use thiserror::Error;
+
+/// What a public key in DER begins with (RFC 8410); the 32 bytes of the key follow.
+const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+
+/// Signs releases.
+pub struct SigningKey(Ed25519KeyPair);
+
+/// The public key of whoever may publish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKey([u8; 32]);
+
+#[derive(Debug, Error)]
+pub enum KeyError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: std::io::Error },
+    #[error(
+        "{}: not an Ed25519 private key in PEM; create one with `openssl genpkey -algorithm ed25519 -out FILE`",
+        path.display()
+    )]
+    NotPrivate { path: PathBuf },
+    #[error(
+        "{}: not an Ed25519 public key in PEM; write that of a private key with `openssl pkey -in FILE -pubout -out \
+         PUBLIC_FILE`",
+        path.display()
+    )]
+    NotPublic { path: PathBuf },
+}
+
+impl SigningKey {
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let der = der(path, "PRIVATE KEY")?;
+        let pair = der.and_then(|der| Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).ok());
+        pair.map(Self).ok_or_else(|| KeyError::NotPrivate { path: path.to_owned() })
+    }
+
+    pub(crate) fn sign(&self, bytes: &[u8]) -> Vec<u8> {
+        self.0.sign(bytes).as_ref().to_vec()
+    }
+
+    pub(crate) fn public(&self) -> TrustedKey {
+        TrustedKey(self.0.public_key().as_ref().try_into().expect("an Ed25519 key has 32 bytes"))
+    }
+}
+
+impl TrustedKey {
+    pub fn read(path: &Path) -> Result<Self, KeyError> {
+        let der = der(path, "PUBLIC KEY")?;
+        let key = der.as_deref().and_then(|der| der.strip_prefix(&PUBLIC_KEY_PREFIX)?.try_into().ok());
+        key.map(Self).ok_or_else(|| KeyError::NotPublic { path: path.to_owned() })
+    }
+
+    pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ED25519, self.0).verify(bytes, signature).is_ok()
+    }
+}
+
+/// The content of a PEM file with this label; `None` if it is not such a file.
+fn der(path: &Path, label: &str) -> Result<Option<Vec<u8>>, KeyError> {
+    let text = fs::read(path).map_err(|error| KeyError::Io { path: path.to_owned(), error })?;
+    let text = String::from_utf8_lossy(&text);
+    let begun = text.split_once(&format!("-----BEGIN {label}-----"));
+    let content = begun.and_then(|(_, rest)| rest.split_once(&format!("-----END {label}-----")));
+    Ok(content.and_then(|(content, _)| STANDARD.decode(content.split_whitespace().collect::<String>()).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Made by `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout`.
+    const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn1L6uo8kUJ/53dBSW50LXHcPaNdJ+G+tPJe9q\n-----END PRIVATE KEY-----\n";
+    const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWQscedaba58nm7jCh/+UVrI7YIRY8nOPErZXEkiZRNM=\n-----END PUBLIC KEY-----\n";
+    /// Of `venturedex`, by `openssl pkeyutl -sign -rawin`, in base64.
+    const SIGNATURE: &str = "kxsmXwUSpahZBsAEV8HzL0nO3GPTLxWe+XQp+ZUnRMV1lw4pgE5Mib5EQ/tk3m1FWxxKvKhbrKx+KvBqQ7TTCA==";
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn keys_and_signatures_are_those_of_openssl() {
+        let signing = SigningKey::read(file(PRIVATE).path()).unwrap();
+        let trusted = TrustedKey::read(file(&PUBLIC.replace('\n', "\r\n")).path()).unwrap();
+        assert_eq!(signing.public(), trusted);
+        let signature = STANDARD.decode(SIGNATURE).unwrap();
+        assert_eq!(signing.sign(b"venturedex"), signature);
+        assert!(trusted.has_signed(b"venturedex", &signature));
+        assert!(!trusted.has_signed(b"Venturedex", &signature));
+        assert!(!trusted.has_signed(b"venturedex", &signature[1..]));
+        assert!(!trusted.has_signed(b"venturedex", b""));
+    }
+
+    #[test]
+    fn what_is_not_such_a_key_is_refused_with_the_command_that_makes_one() {
+        for text in ["", "key", PUBLIC, "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n"] {
+            let refused = SigningKey::read(file(text).path()).err().unwrap().to_string();
+            assert!(refused.ends_with("`openssl genpkey -algorithm ed25519 -out FILE`"), "{refused}");
+        }
+        for text in ["", PRIVATE, "-----BEGIN PUBLIC KEY-----\nMC4C\n-----END PUBLIC KEY-----\n"] {
+            let refused = TrustedKey::read(file(text).path()).err().unwrap().to_string();
+            assert!(refused.contains("openssl pkey -in FILE -pubout"), "{refused}");
+        }
+        assert!(matches!(TrustedKey::read(Path::new("/no/such/key")), Err(KeyError::Io { .. })));
+    }
+}
