@@ -5,6 +5,7 @@ mod not_ready;
 mod overwritten;
 mod policy;
 mod swap;
+mod system_calls;
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -2,14 +2,18 @@
 //! restart.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use venturedex::release::ReleaseStore;
 
-use crate::harness::Client;
-use crate::releases::{Installation, Stop};
+use crate::harness::{Client, rounds};
+use crate::releases::{Installation, Serving, Stop};
 
 /// The versions in the header, the body and the name of the startup.
 fn versions(client: &Client) -> [String; 3] {
@@ -63,6 +67,99 @@ fn a_release_is_activated_without_lost_or_mixed_responses() {
         assert_eq!(seen, ["2026-11-20.1", "2026-11-21.1", "2026-11-22.1", "2026-11-23.1", "2026-11-21.1"]);
     }
     assert_eq!(server.logged("rejected"), 0);
+}
+
+/// Requests as fast as one connection allows, over many swaps; each response is checked for being of one release.
+#[test]
+fn no_response_fails_or_mixes_releases_over_many_swaps() {
+    let (requests, swaps) = (rounds(1_000_000, 2_000) as u64, rounds(100, 4));
+    let installation = Installation::new();
+    let days: Vec<String> = (1..=4).map(|day| format!("2026-11-0{day}.1")).collect();
+    days.iter().for_each(|version| installation.publish(version));
+    let key = installation.key();
+    let server = installation.serve();
+    let (stop, answers) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        let _stop = Stop(&stop);
+        for number in 0..2_u64 {
+            let (mut connection, stop, answers) = (Connection::to(&server, &key), &stop, &answers);
+            scope.spawn(move || {
+                for turn in 0_u64.. {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    // One in four is not cached.
+                    let path = match turn % 4 {
+                        0 => format!(
+                            "/api/v3/startups?q=mossworks&max_raised_usd={}",
+                            900_000_000_000 + 2 * turn + number
+                        ),
+                        1 => "/api/v3/startups?q=mossworks".to_owned(),
+                        2 => "/api/v3/startups?slug=mossworks".to_owned(),
+                        _ => "/api/v3/startups?sort=-name&limit=2".to_owned(),
+                    };
+                    let [header, body, name] = connection.versions(&path);
+                    assert!(header == body && body == name, "{path}: {header} {body} {name}");
+                    answers.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for swap in 0..swaps {
+            // The last one is served at first.
+            installation.indexer(&["activate", &days[swap % days.len()]]);
+            server.wait(|| server.logged("serving release ") == swap + 2);
+            let share = requests * (swap as u64 + 1) / swaps as u64;
+            let begun = Instant::now();
+            while answers.load(Ordering::Relaxed) < share {
+                assert!(begun.elapsed() < Duration::from_secs(600), "the clients stopped: {answers:?} of {share}");
+                sleep(Duration::from_millis(5));
+            }
+        }
+    });
+    eprintln!("{} responses over {swaps} swaps: none failed, none mixed", answers.into_inner());
+    assert_eq!(server.logged("rejected"), 0);
+}
+
+/// A connection that stays open, without the cost of a client library.
+struct Connection {
+    stream: BufReader<TcpStream>,
+    key: String,
+}
+
+impl Connection {
+    fn to(server: &Serving, key: &str) -> Self {
+        let stream = TcpStream::connect(server.base.trim_start_matches("http://")).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream: BufReader::new(stream), key: key.to_owned() }
+    }
+
+    /// The versions in the header, in `meta` and in the name of the startup `mossworks`.
+    fn versions(&mut self, path: &str) -> [String; 3] {
+        let Self { stream, key } = self;
+        write!(stream.get_mut(), "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n")
+            .unwrap();
+        let (mut line, mut length, mut header) = (String::new(), 0, String::new());
+        stream.read_line(&mut line).unwrap();
+        assert_eq!(line, "HTTP/1.1 200 OK\r\n", "{path}");
+        loop {
+            line.clear();
+            stream.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            match name {
+                "content-length" => length = value.parse().unwrap(),
+                "x-snapshot" => header = value.to_owned(),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).unwrap();
+        let body = String::from_utf8(body).unwrap();
+        let after = |text: &str, mark: &str| {
+            let rest = text.split_once(mark).unwrap_or_else(|| panic!("{path}: {text}")).1;
+            rest.split('"').next().unwrap().to_owned()
+        };
+        [header, after(&body, "\"snapshot\":\""), after(&body, "\"name\":\"Mossworks ")]
+    }
 }
 
 #[test]
