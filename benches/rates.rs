@@ -1,11 +1,11 @@
 //! Requests per second over HTTP, relative to a fixed body of the same size that a warp route of the same server sends to
 //! the same clients, alternately.
 //!
-//! `cargo bench --bench rates -- [--index DIR] [--clients 48] [--seconds 3] [--rounds 5] [--only list]`
+//! `cargo bench --bench rates -- [--index DIR] [--clients 48] [--seconds 3] [--rounds 5] [--only list] [--uncounted]`
 //!
 //! Without an index the bundled snapshot is served. A repeated response is cached; `uncached` sends requests that differ, so
 //! that each response is computed. Both pass the same accept loop with the same request headers. The fixed body is in memory
-//! and has no headers but its type and length. Needs `wrk`.
+//! and has no headers but its type and length. `--uncounted` serves without metrics and logs. Needs `wrk`.
 
 mod release;
 mod service;
@@ -22,7 +22,7 @@ use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::data::Table;
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
-use venturedex::http::{ErrorContext, Handler, RequestParts};
+use venturedex::http::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
 use venturedex::quota::Tier;
@@ -32,13 +32,14 @@ use warp::{Filter, Reply};
 struct Options {
     index: Option<String>,
     only: Option<String>,
+    uncounted: bool,
     clients: usize,
     seconds: usize,
     rounds: usize,
 }
 
 fn options() -> Options {
-    let mut options = Options { index: None, only: None, clients: 48, seconds: 3, rounds: 5 };
+    let mut options = Options { index: None, only: None, uncounted: false, clients: 48, seconds: 3, rounds: 5 };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = |default: usize| arguments.next().and_then(|text| text.parse().ok()).unwrap_or(default);
@@ -48,6 +49,7 @@ fn options() -> Options {
             "--rounds" => options.rounds = number(options.rounds),
             "--index" => options.index = arguments.next(),
             "--only" => options.only = arguments.next(),
+            "--uncounted" => options.uncounted = true,
             _ => {}
         }
     }
@@ -82,7 +84,7 @@ fn main() {
     let fixed = warp::path!("fixed" / usize)
         .map(|size: usize| warp::http::Response::new(body.get(..size).unwrap_or(body)).into_response());
     let limits = Limits { connections_per_address: 4_096, ..Limits::default() };
-    let service = WithFixed { fixed: fixed.boxed(), router };
+    let service = WithFixed { fixed: fixed.boxed(), router, uncounted: options.uncounted };
     runtime.spawn(run(listener, service, stream::pending(), limits));
 
     let subjects = [
@@ -133,6 +135,7 @@ fn main() {
 struct WithFixed {
     fixed: BoxedFilter<(warp::reply::Response,)>,
     router: Router,
+    uncounted: bool,
 }
 
 impl Handler for WithFixed {
@@ -155,6 +158,10 @@ impl Handler for WithFixed {
             None => self.fixed.respond_later((), request).await,
             Some(pending) => self.router.respond_later(pending, request).await,
         }
+    }
+
+    fn telemetry(&self) -> Option<&Telemetry> {
+        self.router.telemetry().filter(|_| !self.uncounted)
     }
 
     fn error_context(&self, path: &str) -> ErrorContext<'_> {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`data`] | record model, CSV import with diagnostics, derived values, archive format, [`data::Snapshot`] |
 //! | [`datagen`] | invented datasets |
+//! | [`metrics`] | counters of each thread, histograms, panics |
 //! | [`search`] | text index over names |
 //! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
 //! | [`release`] | the index folder: publish, verify, open, watch, the active release |
@@ -38,6 +39,7 @@ pub mod datagen;
 pub mod http;
 pub mod mail;
 pub mod mcp;
+pub mod metrics;
 pub mod openapi;
 pub mod quota;
 pub mod release;

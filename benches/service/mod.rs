@@ -22,6 +22,7 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         clock,
         stopping: Default::default(),
         work: Default::default(),
+        telemetry: Default::default(),
         hosts: Hosts::new(url, false).expect("a URL"),
     })
 }

@@ -23,7 +23,6 @@ pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT};
 
 use std::cell::LazyCell;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -43,9 +42,10 @@ use crate::http::headers::{self, Caching, CommonHeaders, READS, fails_if_match, 
 use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
 use crate::http::problem::{Code, Problem, UsedUp};
 use crate::http::response_cache::{CacheKey, CachedResponse};
-use crate::http::server::panic_message;
+use crate::http::telemetry::{Api, RouteGroup, RouteLabel};
 use crate::http::url::{KEY_IN_URL, has_key};
-use crate::http::{RequestId, RequestParts, State};
+use crate::http::{RequestParts, RequestTrace, State};
+use crate::metrics::panics;
 
 use crate::api::etag::ETag;
 use crate::api::pin::{Pin, PinError};
@@ -191,6 +191,17 @@ impl<'a> Pipeline<'a> {
     /// Runs the stages in the order of the contract; `quota` becomes the one that the response reports.
     fn run(&self, caller: Result<Caller, AuthError>, may_search: bool, quota: &mut Quota) -> Result<Outcome, Problem> {
         let request = self.request;
+        let route = match (&self.cached, self.version) {
+            (None, Some(version)) => Route::find(version, self.path),
+            _ => None,
+        };
+        request.trace.set_route(match &self.cached {
+            Some(cached) => cached.route,
+            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
+        });
+        if let Ok(caller) = &caller {
+            request.trace.set_tier(caller.tier);
+        }
         // The URL of a cached response was checked when it was computed.
         if self.cached.is_none() && has_key(request.path, request.query) {
             return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL));
@@ -207,10 +218,6 @@ impl<'a> Pipeline<'a> {
             unauthorized(error)
         })?;
 
-        let route = match (&self.cached, self.version) {
-            (None, Some(version)) => Route::find(version, self.path),
-            _ => None,
-        };
         let values: LazyCell<Vec<(String, String)>, _> =
             LazyCell::new(|| form_urlencoded::parse(request.query.as_bytes()).into_owned().collect());
         let parsed = LazyCell::new(|| {
@@ -248,7 +255,7 @@ impl<'a> Pipeline<'a> {
                 (false, _) => Err(not_acceptable()),
             };
         }
-        let response = catch_panic(request.id, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
+        let response = catch_panic(request.trace, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
         let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         if let Err(problem) = &response
             && problem.code.status().is_server_error()
@@ -269,7 +276,7 @@ impl<'a> Pipeline<'a> {
     ) -> Parsed {
         let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
         let url = RequestUrl { state, catalog, version, path, query, values };
-        let operation = catch_panic(self.request.id, || Operation::parse(&url, route, slug).map_err(Some));
+        let operation = catch_panic(self.request.trace, || Operation::parse(&url, route, slug).map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
             Some(error) => Err(error.with(operation.err())),
@@ -305,7 +312,7 @@ impl<'a> Pipeline<'a> {
         }
         let operation = parsed.operation.as_ref().map_err(|error| api_request.reject(parsed.route, error))?;
         let response = api_request.execute(operation)?;
-        let cached = Arc::new(api_request.finish(parsed.etag.as_ref(), response));
+        let cached = Arc::new(api_request.finish(request.trace.route(), parsed.etag.as_ref(), response));
         // The release of a cursor may be unloaded at any time.
         if parsed.etag.is_some() && !values.iter().any(|(name, _)| name == "cursor") {
             self.state.response_cache.insert(CacheKey::of(self.catalog, request.path, request.query), &cached);
@@ -411,7 +418,7 @@ impl ApiRequest<'_> {
     }
 
     /// The response with all headers that are the same for every caller.
-    fn finish(&self, etag: Option<&ETag>, response: ApiResponse) -> CachedResponse {
+    fn finish(&self, route: RouteLabel, etag: Option<&ETag>, response: ApiResponse) -> CachedResponse {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(etag) = etag {
@@ -432,7 +439,7 @@ impl ApiRequest<'_> {
         };
         common.write(&mut headers);
         headers::reserve(&mut headers, self.quota.limit.is_some());
-        CachedResponse::new(response.body, headers)
+        CachedResponse::new(response.body, headers, route)
     }
 }
 
@@ -462,12 +469,29 @@ fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Problem {
 }
 
 /// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
-fn catch_panic<T, E>(id: RequestId, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
+fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
     // Unwind safe: the catalog is immutable, counters are protected by their own locks.
-    std::panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        tracing::error!("request {id} panicked: {}", panic_message(panic.as_ref()));
+    panics::catch(run).unwrap_or_else(|panic| {
+        trace.set_failure(&panic);
         Err(None)
     })
+}
+
+/// What logs and metrics show of a path below a version.
+fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
+    let Some(version) = version else { return RouteLabel::of(RouteGroup::Rest, "/api/unknown") };
+    let api = Some(match version {
+        Version::V1 => Api::V1,
+        Version::V2 => Api::V2,
+        Version::V3 => Api::V3,
+    });
+    let group = match route.map(|route| route.content) {
+        Some(EndpointKind::List(..)) => RouteGroup::List,
+        Some(EndpointKind::Record(_)) => RouteGroup::Record,
+        Some(EndpointKind::Facets | EndpointKind::Aggregate(_)) => RouteGroup::Counts,
+        _ => RouteGroup::Rest,
+    };
+    RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 
 /// Links v1 and v2 to the same path of v3.
@@ -506,13 +530,12 @@ fn not_modified(etag: HeaderValue) -> Response<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::RequestIds;
 
     #[test]
     fn a_panic_while_a_request_is_executed_is_an_internal_error() {
-        let executed: Result<(), Option<Problem>> =
-            catch_panic(RequestIds::default().next(), || panic!("a bug in a route"));
-        assert!(matches!(executed, Err(None)));
+        let trace = RequestTrace::default();
+        let executed: Result<(), Option<Problem>> = catch_panic(&trace, || panic!("a bug in a route"));
+        assert!(matches!(executed, Err(None)) && trace.failure().is_some());
         let catalog = crate::catalog::bundled().unwrap();
         let problem = RequestError::Panic.problem(&catalog);
         assert!(problem.code.status().is_server_error());

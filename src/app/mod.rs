@@ -1,10 +1,12 @@
-//! Settings, router, startup and shutdown, logs.
+//! Settings, router, startup and shutdown, logs, metrics.
 
+pub mod metrics;
 pub mod router;
 pub mod serve;
 pub mod settings;
 mod telemetry;
 
+pub use metrics::MetricsEndpoint;
 pub use router::Router;
 pub use serve::{ServeError, serve};
 

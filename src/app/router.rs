@@ -25,7 +25,8 @@ use crate::http::headers::{CommonHeaders, READS, Scheme, set};
 use crate::http::negotiation::has_content_type;
 use crate::http::problem::{Code, Problem};
 use crate::http::server::{RequestBody, ResponseBody};
-use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, State, security_txt};
+use crate::http::telemetry::{Api, RouteGroup, RouteLabel};
+use crate::http::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, State, Telemetry, security_txt};
 use crate::mcp;
 use crate::mcp::{McpEndpoint, McpPath, McpQuota};
 use crate::quota::Overloaded;
@@ -91,6 +92,24 @@ impl<'a> Route<'a> {
         }
     }
 
+    /// What logs and metrics show of the path; `None` for REST, which has routes of its own, and for an unknown one.
+    fn label(&self) -> Option<RouteLabel> {
+        let (group, path) = match *self {
+            Self::Api | Self::Unknown => return None,
+            Self::Mcp(path) => (RouteGroup::Mcp, path.label()),
+            Self::Health => (RouteGroup::Health, "/healthz"),
+            Self::Readiness => (RouteGroup::Health, "/readyz"),
+            Self::SecurityTxt => (RouteGroup::Static, "/.well-known/security.txt"),
+            Self::ChangePassword => (RouteGroup::Account, "/.well-known/change-password"),
+            Self::Static { position, .. } => (RouteGroup::Static, StaticPages::path(position)),
+            Self::Account(route) => (RouteGroup::Account, route.label()),
+            Self::Page(page) => (RouteGroup::Page, page.label()),
+            Self::Service => (RouteGroup::Unknown, "*"),
+        };
+        let api = (group == RouteGroup::Mcp).then_some(Api::Mcp);
+        Some(RouteLabel { group, api, path })
+    }
+
     /// The value of `Allow`; `None` if nothing has the path.
     fn methods(&self) -> Option<&'static str> {
         match self {
@@ -152,10 +171,11 @@ impl Router {
             .and(warp::header::headers_cloned())
             .and(warp::ext::get::<Peer>())
             .and(warp::ext::get::<RequestId>())
+            .and(warp::ext::get::<Arc<RequestTrace>>())
             .and(warp::body::stream())
-            .then(move |pending, method, path, query, headers, peer, id, body| {
+            .then(move |pending, method, path, query, headers, peer, id, trace, body| {
                 let shared = Arc::clone(&shared);
-                let request = OwnedRequest { method, path, query, headers, peer, id };
+                let request = OwnedRequest { method, path, query, headers, peer, id, trace };
                 async move { shared.respond_later(pending, request, body).await.into_response() }
             })
             .boxed();
@@ -188,6 +208,10 @@ impl Handler for Router {
         self.front_ends.state.stopping.store(true, Ordering::Relaxed);
     }
 
+    fn telemetry(&self) -> Option<&Telemetry> {
+        Some(&self.front_ends.state.telemetry)
+    }
+
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
         let state = &self.front_ends.state;
         error_context(path, &state.public_url, Some(state.releases.serving().version()), state.now())
@@ -210,23 +234,28 @@ struct OwnedRequest {
     headers: HeaderMap,
     peer: Peer,
     id: RequestId,
+    trace: Arc<RequestTrace>,
 }
 
 impl OwnedRequest {
     fn parts(&self) -> RequestParts<'_> {
-        let Self { method, path, query, headers, peer, id } = self;
-        RequestParts { method, path: path.as_str(), query, headers, peer: *peer, id: *id }
+        let Self { method, path, query, headers, peer, id, trace } = self;
+        RequestParts { method, path: path.as_str(), query, headers, peer: *peer, id: *id, trace }
     }
 }
 
 impl FrontEnds {
     fn page_request<'a>(&'a self, request: &RequestParts<'a>) -> PageRequest<'a> {
-        let RequestParts { path, query, headers, .. } = *request;
-        PageRequest { state: &self.state, path: trimmed(path), query, headers }
+        let RequestParts { path, query, headers, trace, .. } = *request;
+        PageRequest { state: &self.state, path: trimmed(path), query, headers, trace }
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
-        match Route::of(request.path) {
+        let route = Route::of(request.path);
+        if let Some(label) = route.label() {
+            request.trace.set_route(label);
+        }
+        match route {
             Route::Api => api::respond(&self.state, request).ok_or(Pending::Api),
             Route::Mcp(path) => Err(Pending::Mcp(path)),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
@@ -249,6 +278,7 @@ impl FrontEnds {
         if let (Route::Unknown, Some(file)) =
             (route, state.well_known.answer(page.path, request.method, request.headers))
         {
+            request.trace.set_route(RouteLabel::of(RouteGroup::Static, "/.well-known/"));
             return Ok(file.unwrap_or_else(|| error(state, request, &method_not_allowed(page.path, READS))));
         }
         match *route {

@@ -19,17 +19,19 @@ use tokio::time::MissedTickBehavior;
 use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
-use crate::app::{Router, now, telemetry};
+use crate::app::{MetricsEndpoint, Router, metrics, now, telemetry};
 use crate::auth::audit::AuditLog;
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::http::origin_policy::{Hosts, PublicUrlError};
 use crate::http::server::{run, stop_signals};
+use crate::http::telemetry::AccessLog;
 use crate::http::well_known::{WellKnown, WellKnownError};
-use crate::http::{Operator, ResponseCache, State};
+use crate::http::{Operator, ResponseCache, State, Telemetry};
 use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
+use crate::metrics::panics;
 use crate::quota::Tier;
 use crate::release::{self, ActiveRelease, Event, KeyError, ReleaseError, Starting};
 
@@ -51,6 +53,10 @@ pub enum ServeError {
     Listen(SocketAddr, io::Error),
     #[error("--trust-key: {0}")]
     TrustKey(#[from] KeyError),
+    #[error("--metrics-listen {0}: {1}; choose another port, such as {ip}:0 for a free one", ip = .0.ip())]
+    MetricsListen(SocketAddr, io::Error),
+    #[error("--access-log {}: {error}: name a file in a folder that the server may write to", path.display())]
+    AccessLog { path: PathBuf, error: io::Error },
     #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
     #[error("--well-known: {0}")]
@@ -73,8 +79,9 @@ pub enum ServeError {
 
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
 pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
-    telemetry::init(settings.log);
+    telemetry::init(settings.log, settings.log_format);
     let listener = listener(settings.listen).await?;
+    let metrics_listener = metrics_listener(settings.metrics_listen).await?;
     let bound = listener.local_addr()?;
     let stop = stop_signals()?;
 
@@ -106,7 +113,20 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
-    let gate = Gate::new(hosts.clone(), public_url.clone(), now);
+    let telemetry = request_telemetry(&settings)?;
+    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), now);
+    let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
+    if let Some(listener) = metrics_listener {
+        let address = listener.local_addr()?;
+        tracing::info!("metrics at http://{address}/metrics");
+        if metrics::is_exposed(address) {
+            tracing::warn!(
+                "--metrics-listen {address}: anyone who reaches this address reads the metrics; allow only Prometheus to \
+                 reach it, or listen on loopback"
+            );
+        }
+        metrics.clone().serve(listener);
+    }
     let well_known = match &settings.well_known {
         Some(folder) => WellKnown::load(folder, is_own_path)?,
         None => WellKnown::default(),
@@ -124,8 +144,16 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         false => None,
     };
     let limits = settings.limits(bound);
-    let router =
-        RouterParts { settings, bound, hosts, well_known, public_url: public_url.clone(), auth: Arc::clone(&auth) };
+    let router = RouterParts {
+        settings,
+        bound,
+        hosts,
+        well_known,
+        public_url: public_url.clone(),
+        auth: Arc::clone(&auth),
+        telemetry,
+        metrics,
+    };
     let opening = gate.clone();
     let open = move |releases: Arc<ActiveRelease<Catalog>>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
@@ -173,11 +201,13 @@ struct RouterParts {
     well_known: WellKnown,
     public_url: String,
     auth: Arc<AuthService>,
+    telemetry: Arc<Telemetry>,
+    metrics: MetricsEndpoint,
 }
 
 impl RouterParts {
     fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> Router {
-        let Self { settings, bound, hosts, well_known, public_url, auth } = self;
+        let Self { settings, bound, hosts, well_known, public_url, auth, telemetry, metrics } = self;
         let state = Arc::new(State {
             hosts,
             releases,
@@ -195,7 +225,9 @@ impl RouterParts {
             clock: now,
             stopping: AtomicBool::new(false),
             work: Default::default(),
+            telemetry,
         });
+        metrics.open(Arc::clone(&state));
         let mcp_settings = Settings {
             on_loopback: bound.ip().is_loopback(),
             allowed_origins: settings.allowed_origins,
@@ -246,6 +278,19 @@ async fn listener(listen: SocketAddr) -> Result<TcpListener, ServeError> {
     })
 }
 
+async fn metrics_listener(address: Option<SocketAddr>) -> Result<Option<TcpListener>, ServeError> {
+    let Some(address) = address else { return Ok(None) };
+    TcpListener::bind(address).await.map(Some).map_err(|error| ServeError::MetricsListen(address, error))
+}
+
+fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeError> {
+    let access_log = settings.access_log.as_ref().map(|path| {
+        let log = AccessLog::open(path, settings.log_format, now);
+        log.map_err(|error| ServeError::AccessLog { path: path.clone(), error })
+    });
+    Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
+}
+
 fn log_event(event: &Event) {
     match event {
         Event::Serving { .. } => tracing::info!("{event}"),
@@ -283,14 +328,15 @@ fn every(
         loop {
             ticks.tick().await;
             let auth = Arc::clone(&auth);
-            let done = spawn_blocking(move || work(&auth)).await;
+            let done = spawn_blocking(move || panics::catch(|| work(&auth))).await;
             match done {
-                Ok(Ok(())) => is_failing = false,
-                Ok(Err(error)) if !is_failing => {
+                Ok(Ok(Ok(()))) => is_failing = false,
+                Ok(Ok(Err(error))) if !is_failing => {
                     tracing::error!("{failure}: {error}");
                     is_failing = true;
                 }
-                Ok(Err(_)) => {}
+                // A panic has a line of its own.
+                Ok(_) => {}
                 Err(_) => return,
             }
         }

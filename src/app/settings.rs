@@ -32,6 +32,7 @@ use crate::data::{Date, rfc3339};
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
+use crate::http::telemetry::LogFormat;
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
 use crate::release::{KeyError, ReleaseStore, TrustedKey};
@@ -368,6 +369,19 @@ pub struct ServeSettings {
     /// Events to log on stderr.
     #[arg(long, env = "VENTUREDEX_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_level())]
     pub log: LevelFilter,
+    /// Form of the lines of the log and the access log.
+    #[arg(long, env = "VENTUREDEX_LOG_FORMAT", value_name = "FORMAT", default_value = "text", value_parser = log_format())]
+    pub log_format: LogFormat,
+    /// Milliseconds from which on a request is logged as slow.
+    #[arg(long, env = "VENTUREDEX_LOG_SLOW", value_name = "MS", default_value = "1000",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=3_600_000))]
+    pub log_slow: u32,
+    /// File to which one line for each request is appended; `-` for stderr [default: none].
+    #[arg(long, env = "VENTUREDEX_ACCESS_LOG", value_name = "FILE")]
+    pub access_log: Option<PathBuf>,
+    /// Address on which Prometheus reads /metrics; a port without an address is on loopback [default: none].
+    #[arg(long, env = "VENTUREDEX_METRICS_LISTEN", value_name = "ADDRESS", value_parser = metrics_listen)]
+    pub metrics_listen: Option<SocketAddr>,
 }
 
 /// The folder of releases if the operator names none.
@@ -546,6 +560,11 @@ fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
 }
 
+fn log_format() -> impl TypedValueParser<Value = LogFormat> {
+    let format = |name: String| LogFormat::ALL.into_iter().find(|format| format.name() == name).ok_or("no format");
+    PossibleValuesParser::new(LogFormat::ALL.map(LogFormat::name)).try_map(format)
+}
+
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
@@ -559,6 +578,14 @@ fn proxies(text: &str) -> Result<IpRange, String> {
         }
         false => Ok(range),
     }
+}
+
+/// As [`listen`], or a port of loopback.
+fn metrics_listen(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    listen(text).map_err(|_| "not a port or an address with a port; examples: 9090, 127.0.0.1:9090".to_owned())
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {

@@ -101,6 +101,11 @@ fn numbers(ids: &[KeyId]) -> String {
 }
 
 impl StoreError {
+    /// Whether the store failed, and did not only refuse.
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self, Self::Busy | Self::Replaced(_) | Self::Full(_) | Self::File { .. } | Self::Database { .. })
+    }
+
     /// What is wrong with the store, for the public: without paths and details.
     pub(crate) fn summary(&self) -> &'static str {
         match self {

@@ -34,5 +34,6 @@ pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, database_digest, has_database, install_database};
 pub(crate) use sqlite::files as private_files;
 pub use store::{
-    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, Totp, USAGE_DAYS,
+    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -25,8 +25,8 @@ use crate::auth::service::mails::MailSettings;
 use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
 use crate::data::Date;
 use crate::quota::{
-    Client, ClientCounter, CountedKey, CounterId, DailyCounter, KeyId, Quota, RateLimitConfig, RateLimits, RetryAfter,
-    Tier,
+    Client, ClientCounter, CountedKey, CounterId, DailyCounter, KeyId, QueueUsage, Quota, RateLimitConfig, RateLimits,
+    RetryAfter, Tier,
 };
 
 /// The owner of a valid key.
@@ -87,6 +87,9 @@ pub struct AuthService {
     /// The day whose usage was last read from the store; locked while usage is written.
     loaded_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
+    /// Requests above the quota of a key, and of a client without one.
+    denied_keys: AtomicU64,
+    denied_clients: AtomicU64,
     /// What was wrong with the store at the last refresh and at the last flush.
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
@@ -122,6 +125,8 @@ impl AuthService {
             key_lookup: tokio::sync::Mutex::new(()),
             loaded_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
+            denied_keys: AtomicU64::new(0),
+            denied_clients: AtomicU64::new(0),
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             audit: OnceCell::new(),
@@ -214,10 +219,29 @@ impl AuthService {
         match subject.into() {
             Subject::Key(Caller { key, counter, tier, .. }) => {
                 let taken = self.key_counter.take(CountedKey { key, counter }, tier.daily_limit(), today);
-                taken.map(|quota| quota.with_tier(tier)).map_err(|quota| quota.with_tier(tier))
+                taken.map(|quota| quota.with_tier(tier)).map_err(|quota| {
+                    self.denied_keys.fetch_add(1, Ordering::Relaxed);
+                    quota.with_tier(tier)
+                })
             }
-            Subject::Client(client, limit) => self.client_counter.take(&client, limit, today),
+            Subject::Client(client, limit) => {
+                let taken = self.client_counter.take(&client, limit, today);
+                taken.inspect_err(|_| {
+                    self.denied_clients.fetch_add(1, Ordering::Relaxed);
+                })
+            }
         }
+    }
+
+    /// How often each quota and each rate limit was exceeded.
+    pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
+        quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
+    }
+
+    /// The queue of passwords to hash.
+    pub fn password_queue(&self) -> QueueUsage {
+        self.hasher.queue_usage()
     }
 
     pub fn peek(&self, subject: impl Into<Subject>, today: Date) -> Quota {

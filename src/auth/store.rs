@@ -7,6 +7,7 @@ use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, Se
 use crate::auth::totp::{RecoveryDigest, TotpSecret};
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
+use crate::metrics::Observations;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
 
 /// Several processes may use one store at the same time. All calls block.
@@ -220,8 +221,22 @@ pub trait Store: Send + Sync {
     /// other processes may have added too. The total is 0 for a key whose account was deleted on another day.
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError>;
 
+    /// What calls take and how often they fail; nothing if the store does not measure it.
+    fn measurements(&self) -> StoreMeasurements {
+        StoreMeasurements::default()
+    }
+
     /// The secret that signs cursors; set to `fresh` on the first call.
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError>;
+}
+
+/// The calls of a store so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StoreMeasurements {
+    /// With the time that they waited for others.
+    pub durations: Observations,
+    /// Those that failed other than by a rule.
+    pub failures: u64,
 }
 
 /// Days for which usage is stored: a year can be compared with the one before.

@@ -8,8 +8,8 @@ use hyper_util::service::TowerToHyperService;
 use warp::filters::BoxedFilter;
 
 use crate::data::SnapshotVersion;
-use crate::http::RequestParts;
 use crate::http::server::{RequestBody, ResponseBody};
+use crate::http::{RequestParts, Telemetry};
 
 /// Responds to requests. Most are handled by [`respond`](Self::respond) at once; those that have to read a body or wait
 /// for the store continue in [`respond_later`](Self::respond_later).
@@ -20,8 +20,8 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Responds at once; `Err` if the request needs its body or has to wait.
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Self::Pending>;
 
-    /// Responds to a request that `respond` left. Its [`Peer`](crate::http::Peer) and
-    /// [`RequestId`](crate::http::RequestId) are extensions of the request.
+    /// Responds to a request that `respond` left. Its [`Peer`](crate::http::Peer),
+    /// [`RequestId`](crate::http::RequestId) and [`RequestTrace`](crate::http::RequestTrace) are extensions of the request.
     fn respond_later(
         &self,
         pending: Self::Pending,
@@ -40,6 +40,11 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
 
     /// Called once when the server begins to stop.
     fn begin_shutdown(&self) {}
+
+    /// Where requests and connections are counted and logged.
+    fn telemetry(&self) -> Option<&Telemetry> {
+        None
+    }
 
     /// What an error response to a request for `path` says of the service if no route responds.
     fn error_context(&self, path: &str) -> ErrorContext<'_>;

@@ -14,6 +14,7 @@ pub(crate) mod security_txt;
 pub mod server;
 pub mod state;
 pub mod static_asset;
+pub mod telemetry;
 pub mod url;
 pub mod well_known;
 
@@ -23,3 +24,4 @@ pub use operator::Operator;
 pub use request_info::{Peer, RequestId, RequestIds, RequestParts};
 pub use response_cache::ResponseCache;
 pub use state::State;
+pub use telemetry::{RequestTrace, Telemetry};

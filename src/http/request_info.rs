@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::{HeaderMap, HeaderValue, Method};
 
 use crate::auth::KEY_PREFIX;
+use crate::http::RequestTrace;
 use crate::http::headers::REQUEST_ID;
 
 /// The head of a request.
@@ -21,6 +22,8 @@ pub struct RequestParts<'a> {
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub id: RequestId,
+    /// Where front ends note what they find out.
+    pub trace: &'a RequestTrace,
 }
 
 impl RequestParts<'_> {
@@ -48,12 +51,14 @@ const MAX_ID: usize = 64;
 
 impl RequestId {
     /// The id in the headers of a request: one `X-Request-Id` of at most [`MAX_ID`] letters, digits and `-_.:`, which is safe
-    /// in logs. An API key is not an id.
+    /// in logs. What contains an API key is not an id.
     fn of_caller(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(REQUEST_ID).iter();
         let value = values.next().filter(|_| values.next().is_none())?.as_bytes();
         let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
-        let is_valid = !value.is_empty() && value.iter().all(is_safe) && !value.starts_with(KEY_PREFIX.as_bytes());
+        let is_valid = !value.is_empty()
+            && value.iter().all(is_safe)
+            && !value.windows(KEY_PREFIX.len()).any(|part| part == KEY_PREFIX.as_bytes());
         if is_valid { Self::new(value) } else { None }
     }
 
@@ -143,6 +148,8 @@ mod tests {
         for values in rejected {
             assert_eq!(of(values).to_string().len(), 16, "{values:?}");
         }
-        assert_eq!(of(&["vdx_0123456789"]).to_string().len(), 16);
+        for key in ["vdx_0123456789", "my-key:vdx_0123456789"] {
+            assert_eq!(of(&[key]).to_string().len(), 16);
+        }
     }
 }

@@ -9,10 +9,8 @@
 //! that a response is computed twice at most wherever its requests run.
 
 use std::hash::BuildHasher;
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread::available_parallelism;
 
 use bytes::Bytes;
 use foldhash::fast::RandomState;
@@ -23,6 +21,8 @@ use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::catalog::Catalog;
 use crate::http::negotiation::{MIN_COMPRESSED_SIZE, gzip};
+use crate::http::telemetry::RouteLabel;
+use crate::metrics::PerThread;
 
 /// Bytes of all cached responses, approximately.
 const CAPACITY: usize = 64 * 1024 * 1024;
@@ -30,8 +30,6 @@ const CAPACITY: usize = 64 * 1024 * 1024;
 const EXPECTED_RESPONSES: usize = 8_192;
 /// Longer responses are not cached, bytes.
 const MAX_BODY: usize = 256 * 1024;
-/// Parts at most; further threads share them.
-const MAX_PARTS: usize = 16;
 /// Recent requests that are remembered, so that the second of the same is cached.
 const REMEMBERED: usize = 8_192;
 /// Memory of a cached response apart from its body, path and query, bytes.
@@ -43,13 +41,14 @@ pub(crate) struct CachedResponse {
     pub body: Bytes,
     /// The headers that are the same for every caller.
     pub headers: HeaderMap,
+    pub route: RouteLabel,
     gzipped: OnceLock<Option<Bytes>>,
 }
 
 impl CachedResponse {
-    pub(crate) fn new(mut body: Vec<u8>, headers: HeaderMap) -> Self {
+    pub(crate) fn new(mut body: Vec<u8>, headers: HeaderMap, route: RouteLabel) -> Self {
         body.shrink_to_fit();
-        Self { body: body.into(), headers, gzipped: OnceLock::new() }
+        Self { body: body.into(), headers, route, gzipped: OnceLock::new() }
     }
 
     /// `None` if the response must not be cached.
@@ -119,44 +118,39 @@ impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ByBytes {
 }
 
 /// The responses that a thread found or computed.
-type Part = Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>;
+struct Part {
+    responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ByBytes, RandomState>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
 
 /// Cached responses of all loaded releases.
 pub struct ResponseCache {
-    parts: Box<[Part]>,
+    parts: PerThread<Part>,
     /// Hashes of recent requests, each at the place that it names.
     recent: Box<[AtomicU64]>,
     hasher: RandomState,
 }
 
-thread_local! {
-    /// The number of this thread, in order of first use.
-    static THREAD: usize = {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        NEXT.fetch_add(1, Ordering::Relaxed)
-    };
-}
-
 impl ResponseCache {
-    fn part_of_this_thread(&self) -> usize {
-        THREAD.with(|thread| thread % self.parts.len())
-    }
-
     pub(crate) fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
-        let own = self.part_of_this_thread();
-        if let Some(response) = self.parts[own].get(&key) {
+        let own = self.parts.own();
+        if let Some(response) = own.responses.get(&key) {
+            own.hits.fetch_add(1, Ordering::Relaxed);
             return Some(response);
         }
-        let mut others = self.parts.iter().enumerate().filter(|(part, _)| *part != own);
-        let response = others.find_map(|(_, part)| part.peek(&key))?;
-        self.parts[own].insert(key.into(), Arc::clone(&response));
+        let response = self.parts.others().find_map(|part| part.responses.peek(&key))?;
+        own.responses.insert(key.into(), Arc::clone(&response));
+        own.hits.fetch_add(1, Ordering::Relaxed);
         Some(response)
     }
 
     /// Caches a computed response if its request is repeated.
     pub(crate) fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
+        let own = self.parts.own();
+        own.misses.fetch_add(1, Ordering::Relaxed);
         if response.body.len() <= MAX_BODY && self.is_repeated(key) {
-            self.parts[self.part_of_this_thread()].insert(key.into(), Arc::clone(response));
+            own.responses.insert(key.into(), Arc::clone(response));
         }
     }
 
@@ -168,24 +162,33 @@ impl ResponseCache {
 
     /// Bytes of all cached responses, approximately.
     pub fn bytes(&self) -> u64 {
-        self.parts.iter().map(Part::weight).sum()
+        self.parts.iter().map(|part| part.responses.weight()).sum()
+    }
+
+    /// Requests whose response was cached.
+    pub fn hits(&self) -> u64 {
+        self.parts.iter().map(|part| part.hits.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Requests whose response was computed and may be cached.
+    pub fn misses(&self) -> u64 {
+        self.parts.iter().map(|part| part.misses.load(Ordering::Relaxed)).sum()
     }
 }
 
 impl Default for ResponseCache {
     fn default() -> Self {
-        let parts = available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_PARTS);
         let hasher = RandomState::default();
-        let part = |_| {
+        let parts = PerThread::new(|parts| {
             let options = OptionsBuilder::new()
                 .shards(1)
                 .estimated_items_capacity(EXPECTED_RESPONSES / parts)
                 .weight_capacity((CAPACITY / parts) as u64)
                 .build();
             let options = options.expect("all capacities are set");
-            Cache::with_options(options, ByBytes, hasher.clone(), Default::default())
-        };
-        let parts = (0..parts).map(part).collect();
+            let responses = Cache::with_options(options, ByBytes, hasher.clone(), Default::default());
+            Part { responses, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+        });
         Self { parts, recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(), hasher }
     }
 }

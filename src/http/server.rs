@@ -26,10 +26,10 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::http::server::connection::Connection;
-pub(crate) use crate::http::server::connection::panic_message;
 pub use crate::http::server::connection::{RequestBody, ResponseBody};
-use crate::http::server::open_connections::OpenConnections;
+use crate::http::server::open_connections::{OpenConnections, Place};
 use crate::http::server::timeout_stream::{ConnectionPhase, TimeoutStream};
+use crate::http::telemetry::ConnectionCounts;
 use crate::http::{Handler, Peer, RequestIds};
 use crate::quota::IpRange;
 
@@ -184,13 +184,36 @@ impl<H: Handler> Server<H> {
                 () = &mut end => return Ok(()),
                 Some(ended) = self.running.join_next_with_id() => {
                     self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
+                    self.count(ConnectionCounts::closed);
                     continue;
                 }
                 accepted = listener.accept() => accepted,
             };
             match accepted {
                 Ok((socket, address)) => self.serve(socket, address),
-                Err(error) => recover(error).await?,
+                Err(error) => self.recover(error).await?,
+            }
+        }
+    }
+
+    fn count(&self, count: impl FnOnce(&ConnectionCounts)) {
+        if let Some(telemetry) = self.handler.telemetry() {
+            count(&telemetry.connections);
+        }
+    }
+
+    /// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
+    async fn recover(&self, error: io::Error) -> io::Result<()> {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
+        match error.kind() {
+            ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => Ok(()),
+            InvalidInput => Err(error),
+            _ => {
+                if let Some(telemetry) = self.handler.telemetry() {
+                    telemetry.accept_failed(&error);
+                }
+                tokio::time::sleep(Duration::from_millis(250)).await;
+                Ok(())
             }
         }
     }
@@ -200,8 +223,19 @@ impl<H: Handler> Server<H> {
         // The IPv4 address of an IPv4 client of a listener on `[::]`.
         let peer = SocketAddr::new(address.ip().to_canonical(), address.port());
         let is_trusted = self.limits.trusted_proxies.iter().any(|range| range.contains(peer.ip()));
-        let Some(place) = self.open.place(peer.ip(), is_trusted) else { return };
-        let is_reserved = place.is_reserved;
+        let place = self.open.place(peer.ip(), is_trusted);
+        self.count(|counts| match place {
+            Ok(Place { excess, evicts, .. }) => {
+                counts.accepted();
+                excess.into_iter().for_each(|excess| counts.refused(excess));
+                if evicts {
+                    counts.evicted();
+                }
+            }
+            Err(excess) => counts.refused(excess),
+        });
+        let Ok(place) = place else { return };
+        let is_reserved = place.excess.is_some();
         let limits = &self.limits;
         let head = if is_reserved { limits.head.min(RESERVED_HEAD) } else { limits.head };
         let phase = ConnectionPhase::default();
@@ -253,20 +287,6 @@ async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_req
     let _ = stop.changed().await;
     let idle = phase.idle_time().unwrap_or_default();
     tokio::time::sleep(last_request.saturating_sub(idle)).await;
-}
-
-/// After a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
-async fn recover(error: io::Error) -> io::Result<()> {
-    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
-    match error.kind() {
-        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => Ok(()),
-        InvalidInput => Err(error),
-        _ => {
-            tracing::error!("cannot accept a connection, retrying: {error}");
-            tokio::time::sleep(Duration::from_millis(250)).await;
-            Ok(())
-        }
-    }
 }
 
 /// An item for each SIGTERM or Ctrl-C.

@@ -13,7 +13,7 @@ use crate::data::Date;
 use crate::http::headers::Scheme;
 use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
-use crate::http::{Operator, Peer, RequestParts, ResponseCache};
+use crate::http::{Operator, Peer, RequestParts, ResponseCache, Telemetry};
 use crate::quota::{IpRange, WorkQueue, client_address};
 use crate::release::ActiveRelease;
 
@@ -34,6 +34,8 @@ pub struct State {
     pub well_known: WellKnown,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
+    /// Counts and logs requests and connections.
+    pub telemetry: Arc<Telemetry>,
     /// Searches, pages and tool calls run in it.
     pub work: WorkQueue,
     /// Proxies whose `X-Forwarded-For` is trusted.
@@ -53,9 +55,10 @@ impl State {
             static WARNED: Once = Once::new();
             WARNED.call_once(|| {
                 tracing::warn!(
-                    "{} sent X-Forwarded-For, but is not in --trusted-proxies: its visitors count as one (reported once)",
-                    peer.0.ip()
+                    "X-Forwarded-For comes from an address that is not in --trusted-proxies: if it is a proxy, its visitors \
+                     count as one; the level debug shows the address (reported once)"
                 );
+                tracing::debug!("X-Forwarded-For comes from {}", peer.0.ip());
             });
         }
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)

@@ -3,8 +3,6 @@
 //! The order of checks: host and origin (403), media types (415, 406), body (413, 408), message (400), protocol revision
 //! and headers (400), caller (401, 429). Then the method runs. Every error is a JSON-RPC error.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
 use http::header::{
@@ -14,13 +12,12 @@ use http::header::{
 use http::{Method, StatusCode};
 use serde_json::json;
 
+use crate::http::RequestParts;
 use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, preflight};
 use crate::http::negotiation::{accepts_json, compressed, has_content_type};
 use crate::http::origin_policy::OriginPolicy;
-use crate::http::server::panic_message;
 use crate::http::static_asset::StaticAsset;
-use crate::http::{RequestId, RequestParts};
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::dispatch::{Context, dispatch};
 use crate::mcp::error::INTERNAL_ERROR;
@@ -29,6 +26,7 @@ use crate::mcp::message::{self, Message};
 use crate::mcp::quota::Admission;
 use crate::mcp::revision::{is_stateless, unknown_id};
 use crate::mcp::{JsonRpcError, McpQuota, Methods, Settings, ToolBackend};
+use crate::metrics::panics;
 use crate::quota::{Overloaded, Quota};
 
 const POST_ONLY: &str = "POST, OPTIONS";
@@ -51,6 +49,16 @@ impl McpPath {
             "/.well-known/ai-catalog.json" => Self::Index,
             _ => return None,
         })
+    }
+
+    /// What logs show of the path.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Endpoint => "/api/mcp",
+            Self::Manifest => "/api/mcp/.well-known",
+            Self::Card => "/api/mcp/server-card",
+            Self::Index => "/.well-known/ai-catalog.json",
+        }
     }
 }
 
@@ -147,11 +155,11 @@ impl McpEndpoint {
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
         };
         let outcome = match message.calls_tool() {
-            true => self.quota.state.work.run(|| catch_panic(request.id, method)).await.unwrap_or_else(|Overloaded| {
+            true => self.quota.state.work.run(|| catch_panic(request, method)).await.unwrap_or_else(|Overloaded| {
                 let detail = "too many tool calls are waiting; retry in a second";
                 Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail))
             }),
-            false => catch_panic(request.id, method),
+            false => catch_panic(request, method),
         };
         // Only a call that was carried out is counted.
         let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
@@ -180,12 +188,15 @@ impl McpEndpoint {
 }
 
 /// Runs a method. A panic is a 500.
-fn catch_panic<T>(request: RequestId, method: impl FnOnce() -> Result<T, JsonRpcError>) -> Result<T, JsonRpcError> {
-    catch_unwind(AssertUnwindSafe(method)).unwrap_or_else(|panic| {
-        tracing::error!("request {request}: a tool panicked: {}", panic_message(panic.as_ref()));
+fn catch_panic<T>(
+    request: &RequestParts<'_>,
+    method: impl FnOnce() -> Result<T, JsonRpcError>,
+) -> Result<T, JsonRpcError> {
+    panics::catch(method).unwrap_or_else(|panic| {
+        request.trace.set_failure(&panic);
         let message = "internal error; please report it with its request id";
         Err(JsonRpcError::new(StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR, message)
-            .with_data(json!({ "code": "internal_error", "request_id": request.to_string() })))
+            .with_data(json!({ "code": "internal_error", "request_id": request.id.to_string() })))
     })
 }
 
@@ -247,18 +258,4 @@ fn method_not_allowed(request: &RequestParts<'_>, path: McpPath) -> Response {
     let mut response = error_response(request, &error);
     response.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::RequestIds;
-
-    #[test]
-    fn a_panic_is_an_internal_error() {
-        let id = RequestIds::default().next();
-        let error = catch_panic::<()>(id, || panic!("a defect in a tool")).unwrap_err();
-        assert_eq!((error.status, error.code), (StatusCode::INTERNAL_SERVER_ERROR, -32603));
-        assert_eq!(error.data, Some(json!({ "code": "internal_error", "request_id": id.to_string() })));
-    }
 }

@@ -74,7 +74,10 @@ impl McpQuota {
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
-            Ok(Some(caller)) => return Ok(Subject::Key(caller)),
+            Ok(Some(caller)) => {
+                request.trace.set_tier(caller.tier);
+                return Ok(Subject::Key(caller));
+            }
             Ok(None) => {}
             Err(error) => {
                 self.state.auth.audit_rejected_key(error, || self.state.origin(request));

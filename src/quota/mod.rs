@@ -26,4 +26,4 @@ pub use ip_range::{IpRange, ParseIpRangeError};
 pub(crate) use rate_limits::RateLimits;
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use tier::Tier;
-pub use work_queue::{Overloaded, WorkQueue};
+pub use work_queue::{Overloaded, QueueUsage, WorkQueue};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::quota::Client;
 use crate::quota::client_hasher::ClientHasher;
@@ -72,6 +73,7 @@ impl fmt::Display for RetryAfter {
 struct RateLimit {
     limit: u32,
     counter: WindowCounter,
+    denied: AtomicU64,
 }
 
 /// A request that was counted.
@@ -86,7 +88,10 @@ impl RateLimit {
     fn take(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
             Ok(_) => Ok(Counted { client, at: now }),
-            Err(seconds) => Err(RetryAfter { seconds }),
+            Err(seconds) => {
+                self.denied.fetch_add(1, Ordering::Relaxed);
+                Err(RetryAfter { seconds })
+            }
         }
     }
 
@@ -117,7 +122,10 @@ impl RateLimits {
     /// `secret` is random.
     pub(crate) fn new(secret: &[u8; 32], config: RateLimitConfig) -> Self {
         let hasher = ClientHasher::new(secret);
-        let limit = |limit, seconds| RateLimit { limit, counter: WindowCounter::new(seconds, hasher.clone(), BUCKETS) };
+        let limit = |limit, seconds| {
+            let counter = WindowCounter::new(seconds, hasher.clone(), BUCKETS);
+            RateLimit { limit, counter, denied: AtomicU64::new(0) }
+        };
         Self {
             pages: limit(config.pages_per_minute, 60),
             sign_ups: limit(config.sign_ups_per_hour, 3_600),
@@ -176,6 +184,17 @@ impl RateLimits {
     pub(crate) fn mail(&self, email: &str, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
         self.mails_of_address.take(Client::Address(address), now)?;
         self.mails_of_account.take(Client::Mailbox(email.into()), now).map(|_| ())
+    }
+
+    /// How often each kind of limit was exceeded.
+    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
+        let sum = |limits: &[&RateLimit]| limits.iter().map(|limit| limit.denied.load(Ordering::Relaxed)).sum();
+        [
+            ("pages", sum(&[&self.pages])),
+            ("sign_ups", sum(&[&self.sign_ups])),
+            ("sign_ins", sum(&[&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner])),
+            ("mails", sum(&[&self.mails_of_account, &self.mails_of_address])),
+        ]
     }
 
     pub(crate) fn remove_expired(&self, now: i64) {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -16,11 +17,22 @@ const WAITING: usize = 32;
 pub struct Overloaded;
 
 pub struct WorkQueue {
+    /// How many run at once, and how many have a place, reserved ones included.
+    capacity: (usize, usize),
+    rejected: AtomicU64,
     running: Arc<Semaphore>,
     /// One permit for each that runs or waits.
     places: Arc<Semaphore>,
     /// More places, for those that [`WorkQueue::reserved_turn`] admits.
     reserved: Arc<Semaphore>,
+}
+
+/// What a queue is doing, and how many it rejected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueUsage {
+    pub running: usize,
+    pub waiting: usize,
+    pub rejected: u64,
 }
 
 /// The right to work, until it is dropped.
@@ -35,9 +47,10 @@ impl WorkQueue {
     }
 
     pub(crate) fn with_reserve(running: usize, waiting: usize, reserved: usize) -> Self {
+        let capacity = (running, running + waiting + reserved);
         let [running, places, reserved] =
             [running, running + waiting, reserved].map(|permits| Arc::new(Semaphore::new(permits)));
-        Self { running, places, reserved }
+        Self { capacity, rejected: AtomicU64::new(0), running, places, reserved }
     }
 
     /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
@@ -53,9 +66,23 @@ impl WorkQueue {
     }
 
     async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<Turn, Overloaded> {
-        let _place = place.map_err(|_| Overloaded)?;
+        let _place = place.map_err(|_| {
+            self.rejected.fetch_add(1, Ordering::Relaxed);
+            Overloaded
+        })?;
         let _running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| Overloaded)?;
         Ok(Turn { _running, _place })
+    }
+
+    pub fn usage(&self) -> QueueUsage {
+        let (running, places) = self.capacity;
+        let running = running - self.running.available_permits();
+        let occupied = places - self.places.available_permits() - self.reserved.available_permits();
+        QueueUsage {
+            running,
+            waiting: occupied.saturating_sub(running),
+            rejected: self.rejected.load(Ordering::Relaxed),
+        }
     }
 
     /// The number of callers that could enter now.
@@ -123,7 +150,9 @@ mod tests {
         while queue.free_places() > 0 || running.load(Ordering::SeqCst) < 2 {
             tokio::task::yield_now().await;
         }
+        assert_eq!(queue.usage(), QueueUsage { running: 2, waiting: 3, rejected: 0 });
         assert_eq!(queue.run(|| ()).await, Err(Overloaded));
+        assert_eq!(queue.usage(), QueueUsage { running: 2, waiting: 3, rejected: 1 });
         tasks.iter().for_each(|_| release.send(()).unwrap());
         for task in tasks {
             task.await.unwrap();
@@ -144,8 +173,10 @@ mod tests {
         assert!(queue.turn().await.is_err(), "the queue is full");
         assert!(timeout(Duration::ZERO, &mut reserved).await.is_err(), "it waits");
         assert!(queue.reserved_turn().await.is_err());
+        assert_eq!(queue.usage(), QueueUsage { running: 1, waiting: 2, rejected: 2 });
         drop((first, second, running));
         assert!(reserved.await.is_ok());
+        assert_eq!(queue.usage(), QueueUsage { running: 0, waiting: 0, rejected: 2 });
     }
 
     #[tokio::test]

@@ -7,13 +7,13 @@
 mod tests;
 
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
 use crate::data::SnapshotVersion;
+use crate::metrics::panics;
 use crate::release::source::{HasVersion, ReleaseSource};
 use crate::release::{ActiveRelease, Event, ReleaseError};
 
@@ -192,7 +192,7 @@ fn stamps<S: ReleaseSource>(source: &S, current: Option<SnapshotVersion>) -> [u6
 
 /// Opens a release, or returns why it cannot be opened. A release that causes a panic must not end the server.
 fn open<S: ReleaseSource>(source: &S, version: SnapshotVersion) -> Result<S::Item, String> {
-    match catch_unwind(AssertUnwindSafe(|| source.open(version))) {
+    match panics::catch(|| source.open(version)) {
         Ok(opened) => opened.map_err(|error| error.to_string()),
         Err(_) => Err(format!("release {version}: the program panicked while opening it")),
     }

@@ -23,7 +23,7 @@ mod tests;
 
 pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
-pub use index::{Completed, Completion, Hit, IndexFiles, SearchResults, TextIndex};
+pub use index::{Completed, Completion, DURATIONS, Hit, IndexFiles, SearchResults, TextIndex};
 pub(crate) use index::{texts, typed_part};
 pub use rank::{Explanation, MatchClass, ScorePart};
 

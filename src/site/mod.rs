@@ -29,10 +29,10 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::http::State;
 use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::http::negotiation::compressed;
 use crate::http::url::decoded;
+use crate::http::{RequestTrace, State};
 use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML};
@@ -45,6 +45,7 @@ pub struct PageRequest<'a> {
     /// Without the question mark.
     pub query: &'a str,
     pub headers: &'a HeaderMap,
+    pub trace: &'a RequestTrace,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,23 @@ impl<'a> Page<'a> {
             _ => return None,
         };
         segments.next().is_none().then_some(page)
+    }
+
+    /// The path without the slug.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Home => "/",
+            Self::Firms => "/vcs",
+            Self::Firm(_) => "/vcs/{slug}",
+            Self::FirmReviews(_) => "/vcs/{slug}/reviews",
+            Self::Startups => "/startups",
+            Self::Startup(_) => "/startups/{slug}",
+            Self::People => "/people",
+            Self::Person(_) => "/people/{slug}",
+            Self::Sectors => "/sectors",
+            Self::Leaderboard => "/leaderboard",
+            Self::Suggest => "/suggest",
+        }
     }
 }
 
@@ -145,7 +163,7 @@ pub(crate) fn redirect(path: &'static str) -> Response<Vec<u8>> {
 fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let (status, html) = error.page(catalog, request.path, &request.state.operator);
     if let Some(cause) = error.cause() {
-        tracing::error!("{}: {cause}", request.path);
+        request.trace.set_failure(&cause);
     }
     let mut response = respond(request, status, html);
     if let Some(wait) = error.retry_after() {

@@ -116,6 +116,11 @@ impl StaticPages {
         entries().map(|(path, _)| *path)
     }
 
+    /// The path of the entry at a [`position`](Self::position).
+    pub(crate) fn path(position: usize) -> &'static str {
+        Self::paths().nth(position).expect("a position of an entry")
+    }
+
     pub(crate) fn position(path: &str) -> Option<usize> {
         Self::paths().position(|known| known == path)
     }

@@ -158,6 +158,7 @@ fn files_that_the_settings_name_are_checked() {
     fs::write(&log, "").unwrap();
     fs::set_permissions(&log, fs::Permissions::from_mode(0o644)).unwrap();
     service.doctor(&["--audit-log", text(&log)]).has("settings.audit_log", "warning", "chmod 600");
+    service.doctor(&["--access-log", text(&place("none/log"))]).has("settings.access_log", "problem", "--access-log");
     let found = service.doctor(&["--audit-log", text(&place("none/audit.jsonl"))]);
     found.has("settings.audit_log", "problem", "cannot be written");
     assert_eq!(found.code, Some(1));

@@ -216,6 +216,7 @@ fn state_with(
         clock: noon,
         stopping: Default::default(),
         work: Default::default(),
+        telemetry: Default::default(),
         hosts: Hosts::new(public_url, false).expect("a URL"),
     })
 }

@@ -69,7 +69,7 @@ impl Sink {
     }
 
     /// The path in the next e-mail, which goes to `to`.
-    fn link(&self, to: &str) -> String {
+    pub fn link(&self, to: &str) -> String {
         let mail = self.next();
         assert_eq!(mail.to, format!("<{to}>"));
         let url = mail.text.lines().find(|line| line.starts_with("http://")).unwrap_or_else(|| panic!("{}", mail.text));
@@ -129,7 +129,7 @@ fn verified_at(server: &Server) -> Option<i64> {
     server.state.auth.store().account(&"ada@example.com".parse().unwrap()).unwrap().verified_at
 }
 
-fn token(link: &str) -> &str {
+pub fn token(link: &str) -> &str {
     link.split_once("token=").unwrap().1
 }
 
@@ -299,7 +299,7 @@ fn sign_up(process: &Process, email: &str) -> Reply {
     Browser::based(&process.base).post("/signup", &[("email", email), ("password", PASSWORD)])
 }
 
-fn wait_for(expected: &str, log: &Path) {
+pub fn wait_for(expected: &str, log: &Path) {
     let began = Instant::now();
     while !fs::read_to_string(log).unwrap().contains(expected) {
         assert!(began.elapsed() < PATIENCE, "{}", fs::read_to_string(log).unwrap());

@@ -49,6 +49,7 @@ mod search_sets;
 mod silent_choice;
 mod snapshots;
 mod suggestions;
+mod telemetry;
 mod totp;
 mod unknown;
 mod wire;

@@ -7,6 +7,7 @@ use http::HeaderMap;
 use venturedex::catalog::ListPosition;
 use venturedex::catalog::Query;
 use venturedex::data::Table;
+use venturedex::http::RequestTrace;
 use venturedex::quota::Tier;
 use venturedex::site;
 use venturedex::site::Page;
@@ -138,7 +139,7 @@ fn the_largest_profiles_of_real_firms_are_small() {
 fn rendered(server: &Server, path: &str) -> String {
     let headers = HeaderMap::new();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let request = PageRequest { state: &server.state, path, query, headers: &headers };
+    let request = PageRequest { state: &server.state, path, query, headers: &headers, trace: &RequestTrace::default() };
     let page = Page::of(path).unwrap_or_else(|| panic!("no page is at {path}"));
     let response = site::answer(page, request);
     assert_eq!(response.status(), 200, "{path}");

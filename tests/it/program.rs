@@ -71,7 +71,12 @@ impl Process {
         let mut command = command(data, &[&words, settings].concat());
         // Not in the project, which may have the default index.
         command.current_dir(data);
-        let mut child = command.envs(environment.iter().copied()).stderr(log).spawn().unwrap();
+        Self::spawn(command.envs(environment.iter().copied()), log)
+    }
+
+    /// Starts a server and waits for its address.
+    pub fn spawn(command: &mut Command, log: impl Into<Stdio>) -> Self {
+        let mut child = command.stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let base = lines.find_map(|line| {
             let line = line.unwrap();

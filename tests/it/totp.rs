@@ -10,7 +10,7 @@ use crate::harness::{NOON, Reply, Server};
 use crate::program::run;
 
 /// The value of a hidden field.
-fn field(reply: &Reply, name: &str) -> String {
+pub fn field(reply: &Reply, name: &str) -> String {
     let start = format!("name=\"{name}\" value=\"");
     let rest = reply.text.split(&start).nth(1).unwrap_or_else(|| panic!("no {name}: {}", reply.text));
     rest.split('"').next().unwrap().to_owned()

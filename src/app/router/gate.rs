@@ -12,7 +12,7 @@ use crate::http::headers::Scheme;
 use crate::http::origin_policy::Hosts;
 use crate::http::server::connection_error::ConnectionError;
 use crate::http::server::{RequestBody, ResponseBody};
-use crate::http::{ErrorContext, Handler, RequestParts};
+use crate::http::{ErrorContext, Handler, RequestParts, Telemetry};
 
 /// In front of the router, which exists from the first release on: none of its routes has to do without one.
 #[derive(Clone)]
@@ -24,14 +24,15 @@ struct Inner {
     reason: Mutex<String>,
     hosts: Hosts,
     public_url: String,
+    telemetry: Arc<Telemetry>,
     clock: fn() -> i64,
     stopping: AtomicBool,
 }
 
 impl Gate {
-    pub(crate) fn new(hosts: Hosts, public_url: String, clock: fn() -> i64) -> Self {
+    pub(crate) fn new(hosts: Hosts, public_url: String, telemetry: Arc<Telemetry>, clock: fn() -> i64) -> Self {
         let (router, reason, stopping) = Default::default();
-        Self(Arc::new(Inner { router, reason, hosts, public_url, clock, stopping }))
+        Self(Arc::new(Inner { router, reason, hosts, public_url, telemetry, clock, stopping }))
     }
 
     pub(crate) fn refuse(&self, reason: String) {
@@ -62,10 +63,15 @@ impl Handler for Gate {
         if let Some(router) = self.0.router.get() {
             return router.respond(request);
         }
-        let health = match Route::of(request.path) {
+        let route = Route::of(request.path);
+        if let Some(label) = route.label() {
+            request.trace.set_route(label);
+        }
+        let health = match route {
             Route::Health if request.is_read() => router::alive(),
             Route::Readiness if request.is_read() => self.readiness(),
             _ => {
+                request.trace.set_failure(&"no release can be served yet");
                 let context = self.error_context(request.path);
                 return Ok(ConnectionError::NotReady.response(request.path, request.id, &context));
             }
@@ -94,6 +100,10 @@ impl Handler for Gate {
         if let Some(router) = self.0.router.get() {
             router.begin_shutdown();
         }
+    }
+
+    fn telemetry(&self) -> Option<&Telemetry> {
+        Some(&self.0.telemetry)
     }
 
     fn error_context(&self, path: &str) -> ErrorContext<'_> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::auth::AccountError;
 use crate::auth::password::Secret;
 use crate::auth::password::hash::{HashMemory, PasswordHash};
-use crate::quota::{RetryAfter, WorkQueue};
+use crate::quota::{QueueUsage, RetryAfter, WorkQueue};
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
@@ -67,6 +67,10 @@ impl Hasher {
         let matches = matches.await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
         Ok(matches)
+    }
+
+    pub(crate) fn queue_usage(&self) -> QueueUsage {
+        self.queue.usage()
     }
 
     /// Number of verifications, including those without a hash.

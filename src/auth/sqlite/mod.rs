@@ -20,14 +20,16 @@ mod usage;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::auth::sqlite::files::FileId;
 use crate::auth::sqlite::schema::MigrationError;
 use crate::auth::{Store, StoreError};
+use crate::metrics::Histogram;
 
 /// How long a call waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -44,6 +46,8 @@ pub struct SqliteStore {
     /// Reads what identifies a visitor or a key: sessions, passwords, changed keys. A connection of its own, so that nobody
     /// is rejected late, or remains accepted after a revocation, because another reads a long list.
     identities: Mutex<IdentityReader>,
+    durations: Histogram,
+    failures: AtomicU64,
 }
 
 /// Its `data_version` shows cheaply whether another connection has committed.
@@ -88,6 +92,8 @@ impl SqliteStore {
             identities: Mutex::new(IdentityReader { connection: reader()?, seen: None }),
             path,
             file,
+            durations: Histogram::default(),
+            failures: AtomicU64::new(0),
         })
     }
 
@@ -102,13 +108,24 @@ impl SqliteStore {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes a call, and measures it.
+    fn measured<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let started = Instant::now();
+        let result = call();
+        self.durations.observe(started.elapsed());
+        if result.as_ref().is_err_and(StoreError::is_failure) {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+
     /// Reads one row, by an index.
     fn look_up<T>(
         &self,
         operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        read(&self.identities().connection).map_err(|error| error.into_store_error(operation))
+        self.measured(|| read(&self.identities().connection).map_err(|error| error.into_store_error(operation)))
     }
 
     /// Reads any number of rows.
@@ -117,8 +134,10 @@ impl SqliteStore {
         operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        read(&lists).map_err(|error| error.into_store_error(operation))
+        self.measured(|| {
+            let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+            read(&lists).map_err(|error| error.into_store_error(operation))
+        })
     }
 
     /// Runs `change` in one transaction, which is on the disk when this returns.
@@ -136,16 +155,18 @@ impl SqliteStore {
         operation: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        self.check()?;
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = || {
-            writer.pragma_update(None, "synchronous", durability.pragma())?;
-            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let result = change(&transaction)?;
-            transaction.commit()?;
-            Ok(result)
-        };
-        run().map_err(|error: SqliteError| error.into_store_error(operation))
+        self.measured(|| {
+            self.check()?;
+            let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            let run = || {
+                writer.pragma_update(None, "synchronous", durability.pragma())?;
+                let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+                let result = change(&transaction)?;
+                transaction.commit()?;
+                Ok(result)
+            };
+            run().map_err(|error: SqliteError| error.into_store_error(operation))
+        })
     }
 }
 

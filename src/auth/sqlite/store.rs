@@ -1,6 +1,7 @@
 //! What the store does in SQL: each method is one read or one transaction.
 
 use std::io;
+use std::sync::atomic::Ordering;
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::link::{LinkDigest, Purpose};
@@ -12,8 +13,8 @@ use crate::auth::sqlite::{
 };
 use crate::auth::totp::RecoveryDigest;
 use crate::auth::{
-    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError, Totp,
-    USAGE_DAYS,
+    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
+    StoreMeasurements, Totp, USAGE_DAYS,
 };
 use crate::data::Date;
 use crate::quota::{AddedUsage, StoredUsage, Tier};
@@ -246,9 +247,8 @@ impl Store for SqliteStore {
     }
 
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
-        self.check()?;
-        let mut reader = self.identities();
-        let mut read = || {
+        let read = || {
+            let mut reader = self.identities();
             // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
             if reader.seen == Some((version, since)) {
@@ -260,7 +260,15 @@ impl Store for SqliteStore {
             reader.seen = Some((version, changes.last));
             Ok(changes)
         };
-        read().map_err(database_error("read the changed keys"))
+        self.measured(|| {
+            self.check()?;
+            read().map_err(database_error("read the changed keys"))
+        })
+    }
+
+    fn measurements(&self) -> StoreMeasurements {
+        let failures = self.failures.load(Ordering::Relaxed);
+        StoreMeasurements { durations: self.durations.observations(), failures }
     }
 
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {

@@ -40,8 +40,13 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
             }
         }
     }
-    if let Some(path) = settings.audit_log.as_deref().filter(|path| path.as_os_str() != "-") {
-        audit_log(path, findings);
+    for (check, flag, path) in [
+        ("settings.audit_log", "--audit-log", &settings.audit_log),
+        ("settings.access_log", "--access-log", &settings.access_log),
+    ] {
+        if let Some(path) = path.as_deref().filter(|path| path.as_os_str() != "-") {
+            log_file(check, flag, path, findings);
+        }
     }
     if settings.smtp_url.is_some() {
         mail(settings, findings);
@@ -145,24 +150,23 @@ fn connections(settings: &ServeSettings, findings: &mut Findings) {
     }
 }
 
-fn audit_log(path: &Path, findings: &mut Findings) {
-    const CHECK: &str = "settings.audit_log";
+fn log_file(check: &'static str, flag: &str, path: &Path, findings: &mut Findings) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let target = if path.exists() { path } else { folder };
     if path.is_dir() || !machine::is_writable(target) {
         findings.problem(
-            CHECK,
-            format!("--audit-log {}: cannot be written", path.display()),
+            check,
+            format!("{flag} {}: cannot be written", path.display()),
             "name a file in a folder that the user of the server may write to",
         );
     } else if machine::mode(path).is_some_and(|mode| mode & 0o077 != 0) {
         findings.warning(
-            CHECK,
+            check,
             format!("{} can be read by other users of this machine", path.display()),
             format!("chmod 600 {}", path.display()),
         );
     } else {
-        findings.ok(CHECK, path.display().to_string());
+        findings.ok(check, path.display().to_string());
     }
 }
 

@@ -1,18 +1,16 @@
 //! One request on a connection: its id, its peer, the deadline of its body, and a response even if a route panics.
 
-use std::any::Any;
 use std::convert::Infallible;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures_util::{FutureExt, future};
+use futures_util::future;
 use http::header::{CONNECTION, HOST};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -22,7 +20,9 @@ use tokio::time::Sleep;
 use crate::http::headers::REQUEST_ID;
 use crate::http::server::connection_error::ConnectionError;
 use crate::http::server::timeout_stream::ConnectionPhase;
-use crate::http::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts};
+use crate::http::telemetry::Finished;
+use crate::http::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
+use crate::metrics::panics::{self, Panic};
 
 /// Why a body ends early.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -55,11 +55,15 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
     >;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let started = Instant::now();
         let id = self.ids.of(request.headers());
-        let pending = match self.respond(&request, id) {
+        let trace = RequestTrace::default();
+        let pending = match self.respond(&request, id, &trace) {
             Ok(mut response) => {
                 self.phase.idle();
                 close(response.headers_mut(), self.is_reserved, &self.stopping);
+                let bytes = Some(response.body().len() as u64);
+                finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
                 return future::Either::Left(future::ready(Ok(response.map(in_memory))));
             }
             Err(pending) => pending,
@@ -71,21 +75,29 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let mut request = request.map(|body| TimedBody::new(body, self.body_timeout));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
+        let trace = Arc::new(trace);
+        request.extensions_mut().insert(Arc::clone(&trace));
         future::Either::Right(Box::pin(async move {
-            let response = AssertUnwindSafe(handler.respond_later(pending, request)).catch_unwind().await;
-            let mut response = response.unwrap_or_else(|panic| {
-                panic_response(&handler, &method, uri.path(), id, panic.as_ref()).map(in_memory)
-            });
+            let response = panics::catch_async(handler.respond_later(pending, request)).await;
+            let mut response = response
+                .unwrap_or_else(|panic| panic_response(&handler, uri.path(), id, &panic, &trace).map(in_memory));
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
             close(response.headers_mut(), is_reserved, &stopping);
             phase.idle();
+            let bytes = response.body().size_hint().exact();
+            finish(&handler, id, &method, started, response.status(), bytes, &trace);
             Ok(response)
         }))
     }
 }
 
 impl<H: Handler> Connection<H> {
-    fn respond(&self, request: &Request<Incoming>, id: RequestId) -> Result<Response<Bytes>, H::Pending> {
+    fn respond(
+        &self,
+        request: &Request<Incoming>,
+        id: RequestId,
+        trace: &RequestTrace,
+    ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
         if let Some(error) = head_error(request, self.head_bytes) {
             return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
@@ -99,9 +111,27 @@ impl<H: Handler> Connection<H> {
             return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
         }
         let query = uri.query().unwrap_or("");
-        let parts = RequestParts { method, path: uri.path(), query, headers: request.headers(), peer: self.peer, id };
-        std::panic::catch_unwind(AssertUnwindSafe(|| self.handler.respond(&parts)))
-            .unwrap_or_else(|panic| Ok(panic_response(&self.handler, method, uri.path(), id, panic.as_ref())))
+        let (path, headers) = (uri.path(), request.headers());
+        let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
+        panics::catch(|| self.handler.respond(&parts))
+            .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
+    }
+}
+
+/// Records a request that has its response.
+fn finish<H: Handler>(
+    handler: &H,
+    id: RequestId,
+    method: &Method,
+    started: Instant,
+    status: StatusCode,
+    bytes: Option<u64>,
+    trace: &RequestTrace,
+) {
+    if let Some(telemetry) = handler.telemetry() {
+        let duration = started.elapsed();
+        let bytes = if method == Method::HEAD { Some(0) } else { bytes };
+        telemetry.finished(&Finished { id, method: Some(method), status, duration, bytes, trace });
     }
 }
 
@@ -143,19 +173,13 @@ fn has_one_host(request: &Request<Incoming>) -> bool {
 
 fn panic_response<H: Handler>(
     handler: &H,
-    method: &Method,
     path: &str,
     id: RequestId,
-    panic: &(dyn Any + Send),
+    panic: &Panic,
+    trace: &RequestTrace,
 ) -> Response<Bytes> {
-    tracing::error!("request {id}: {method} {path} panicked: {}", panic_message(panic));
+    trace.set_failure(panic);
     ConnectionError::InternalError.response(path, id, &handler.error_context(path))
-}
-
-/// The message of a panic; panics with another payload than text have none.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 /// A request body that ends with [`BodyTimeout`] if it takes too long in total.

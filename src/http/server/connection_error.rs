@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, StatusCode};
 
 use crate::data::Date;
 use crate::http::headers::{Caching, CommonHeaders, Scheme};
@@ -64,10 +64,14 @@ impl ConnectionError {
         Problem::new(code, detail)
     }
 
+    pub(crate) fn status(self) -> StatusCode {
+        self.problem().code.status()
+    }
+
     /// The response to a request for `path`.
     pub(crate) fn response(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Response<Bytes> {
         let mut response = Response::new(Bytes::from(self.body(path, id, context)));
-        *response.status_mut() = self.problem().code.status();
+        *response.status_mut() = self.status();
         *response.headers_mut() = self.headers(id, context);
         response
     }
@@ -78,7 +82,7 @@ impl ConnectionError {
         let mut headers = self.headers(id, context);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        let mut bytes = format!("HTTP/1.1 {}\r\n", self.problem().code.status()).into_bytes();
+        let mut bytes = format!("HTTP/1.1 {}\r\n", self.status()).into_bytes();
         for (name, value) in &headers {
             bytes.extend_from_slice(name.as_str().as_bytes());
             bytes.extend_from_slice(b": ");

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::task;
 
 use crate::http::server::timeout_stream::ConnectionPhase;
+use crate::http::telemetry::Excess;
 use crate::quota::{ClientNetwork, client_networks};
 
 /// Connections above the limits that are served: health checks as ever, all else with a 503.
@@ -22,8 +23,10 @@ const MIN_IDLE: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     address: IpAddr,
-    /// Whether the connection is above the limits.
-    pub(super) is_reserved: bool,
+    /// Which limit the connection is above.
+    pub(super) excess: Option<Excess>,
+    /// Whether an idle connection ends for this one.
+    pub(super) evicts: bool,
 }
 
 struct Open {
@@ -41,7 +44,7 @@ struct Counts {
 
 impl Counts {
     fn of(&mut self, place: Place) -> &mut usize {
-        if place.is_reserved { &mut self.reserved } else { &mut self.regular }
+        if place.excess.is_some() { &mut self.reserved } else { &mut self.regular }
     }
 }
 
@@ -58,19 +61,21 @@ impl OpenConnections {
         Self { limit, per_address, open: HashMap::new(), total: Counts::default(), by_network: HashMap::new() }
     }
 
-    /// A place for a connection of `address`; `None` if even those for a 503 are taken. At the limit the connection that has
+    /// A place for a connection of `address`; an error if even those for a 503 are taken. At the limit the connection that has
     /// been idle for longest is ended.
-    pub(super) fn place(&mut self, address: IpAddr, is_trusted: bool) -> Option<Place> {
+    pub(super) fn place(&mut self, address: IpAddr, is_trusted: bool) -> Result<Place, Excess> {
         let (mut has_share, mut has_reserve) = (true, self.total.reserved < RESERVED);
         for (network, multiple) in client_networks(address).into_iter().flatten().filter(|_| !is_trusted) {
             let open = self.by_network.get(&network).copied().unwrap_or_default();
             has_share &= open.regular < self.per_address * multiple as usize;
             has_reserve &= open.reserved < RESERVED_PER_ADDRESS * multiple as usize;
         }
-        if has_share && (self.total.regular < self.limit || self.evict_idle()) {
-            return Some(Place { address, is_reserved: false });
+        let is_full = self.total.regular >= self.limit;
+        if has_share && (!is_full || self.evict_idle()) {
+            return Ok(Place { address, excess: None, evicts: is_full });
         }
-        has_reserve.then_some(Place { address, is_reserved: true })
+        let excess = if has_share { Excess::Total } else { Excess::Address };
+        if has_reserve { Ok(Place { address, excess: Some(excess), evicts: false }) } else { Err(Excess::Reserve) }
     }
 
     /// Adds a connection; `evict` tells it to end.
@@ -100,7 +105,7 @@ impl OpenConnections {
 
     /// Ends the connection that has been idle for longest; false if none is idle.
     fn evict_idle(&mut self) -> bool {
-        let idle = self.open.values_mut().filter(|open| open.evict.is_some() && !open.place.is_reserved);
+        let idle = self.open.values_mut().filter(|open| open.evict.is_some() && open.place.excess.is_none());
         let longest = idle.filter_map(|open| Some((open.phase.idle_time()?, open))).max_by_key(|(time, _)| *time);
         let Some((_, open)) = longest.filter(|(time, _)| *time >= MIN_IDLE) else { return false };
         let evict = open.evict.take().expect("only those that were not told");
@@ -118,7 +123,8 @@ mod tests {
     async fn an_ipv6_customer_does_not_hold_all_connections() {
         let mut connections = OpenConnections::new(1_000, 2);
         let mut connect = async |address: &str, is_trusted: bool| {
-            let place = connections.place(address.parse().unwrap(), is_trusted).filter(|place| !place.is_reserved)?;
+            let place =
+                connections.place(address.parse().unwrap(), is_trusted).ok().filter(|place| place.excess.is_none())?;
             let id = tokio::spawn(async {}).id();
             connections.insert(id, place, ConnectionPhase::default(), Arc::default());
             Some(id)

@@ -21,7 +21,8 @@ use tokio::time::{Instant, Sleep};
 
 use crate::http::server::Limits;
 use crate::http::server::connection_error::ConnectionError;
-use crate::http::{Handler, RequestIds};
+use crate::http::telemetry::Finished;
+use crate::http::{Handler, RequestIds, RequestTrace};
 
 const HEAD: u64 = 0;
 const BUSY: u64 = 1;
@@ -238,7 +239,18 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
         if self.replacement.is_none() {
             let error = hyper_error(bytes, self.head_start.line_ended)?;
             let context = self.handler.error_context(self.head_start.path());
-            let response = error.bytes(self.ids.next(), &context);
+            let id = self.ids.next();
+            let response = error.bytes(id, &context);
+            if let Some(telemetry) = self.handler.telemetry() {
+                telemetry.finished(&Finished {
+                    id,
+                    method: None,
+                    status: error.status(),
+                    duration: Duration::ZERO,
+                    bytes: Some(response.len() as u64),
+                    trace: &RequestTrace::default(),
+                });
+            }
             self.replacement = Some(Replacement { response, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
         }
         let replacement = self.replacement.as_mut()?;

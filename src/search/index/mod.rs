@@ -21,6 +21,7 @@ pub(crate) use weights::{GENERIC, Weights};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
@@ -28,6 +29,7 @@ use tantivy::{Index, IndexReader, InvertedIndexReader, ReloadPolicy};
 use crate::data::Names;
 use crate::data::archive::facet_column::{RowSet, bit_words};
 use crate::data::fold::fold;
+use crate::metrics::Histogram;
 use crate::search::index::build::split;
 use crate::search::index::read_only_directory::ReadOnlyDirectory;
 use crate::search::index::tables::SideTables;
@@ -82,6 +84,9 @@ pub struct Hit {
     /// From [`MATCH_SCORE`] to 1, plus a small prominence bonus.
     pub score: f32,
 }
+
+/// What searches by name take, in all indexes of the process.
+pub static DURATIONS: Histogram = Histogram::new();
 
 /// The number of candidates scored in the second and third step of a search.
 const MAX_DISTANT_CANDIDATES: usize = 300;
@@ -155,6 +160,13 @@ impl TextIndex {
     ///
     /// Filters play no part: they only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
+        let started = Instant::now();
+        let results = self.search_readings(names, query);
+        DURATIONS.observe(started.elapsed());
+        results
+    }
+
+    fn search_readings(&self, names: &dyn Names, query: &str) -> SearchResults {
         let results = self.search_reading(names, query, &STEPS);
         let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
         self.best_reading(query, results, other, SearchResults::best_score)

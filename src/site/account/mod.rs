@@ -53,36 +53,49 @@ pub enum AccountRoute {
 }
 
 impl AccountRoute {
+    /// The routes without a number, by path.
+    const BY_PATH: [(&str, Self); 17] = [
+        ("/signup", Self::SignUp),
+        ("/signin", Self::SignIn),
+        ("/signin/code", Self::SignInCode),
+        ("/signout", Self::SignOut),
+        ("/account", Self::Account),
+        ("/account/keys", Self::Keys),
+        ("/account/password", Self::Password),
+        ("/account/totp", Self::Totp),
+        ("/account/totp/setup", Self::TotpSetup),
+        ("/account/totp/enable", Self::TotpEnable),
+        ("/account/totp/disable", Self::TotpDisable),
+        ("/account/totp/codes", Self::RecoveryCodes),
+        ("/account/verification", Self::SendVerification),
+        ("/verify", Self::Verify),
+        ("/reset", Self::RequestReset),
+        ("/reset/password", Self::Reset),
+        ("/account/delete", Self::Delete),
+    ];
+
     pub(crate) fn of(path: &str) -> Option<Self> {
-        Some(match path {
-            "/signup" => Self::SignUp,
-            "/signin" => Self::SignIn,
-            "/signin/code" => Self::SignInCode,
-            "/signout" => Self::SignOut,
-            "/account" => Self::Account,
-            "/account/keys" => Self::Keys,
-            "/account/password" => Self::Password,
-            "/account/totp" => Self::Totp,
-            "/account/totp/setup" => Self::TotpSetup,
-            "/account/totp/enable" => Self::TotpEnable,
-            "/account/totp/disable" => Self::TotpDisable,
-            "/account/totp/codes" => Self::RecoveryCodes,
-            "/account/verification" => Self::SendVerification,
-            "/verify" => Self::Verify,
-            "/reset" => Self::RequestReset,
-            "/reset/password" => Self::Reset,
-            "/account/delete" => Self::Delete,
-            _ => {
-                let number = |start, end| {
-                    let text = path.strip_prefix(start)?.strip_suffix(end)?;
-                    text.parse().ok().filter(|id: &i64| id.to_string() == text)
-                };
-                number("/account/keys/", "/revoke")
-                    .map(|id| Self::Revoke(KeyId(id)))
-                    .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
-                    .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))?
-            }
-        })
+        if let Some((_, route)) = Self::BY_PATH.iter().find(|(known, _)| *known == path) {
+            return Some(*route);
+        }
+        let number = |start, end| {
+            let text = path.strip_prefix(start)?.strip_suffix(end)?;
+            text.parse().ok().filter(|id: &i64| id.to_string() == text)
+        };
+        number("/account/keys/", "/revoke")
+            .map(|id| Self::Revoke(KeyId(id)))
+            .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
+            .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))
+    }
+
+    /// The path without its number.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Revoke(_) => "/account/keys/{id}/revoke",
+            Self::Rotate(_) => "/account/keys/{id}/rotate",
+            Self::EndSession(_) => "/account/sessions/{id}/end",
+            route => Self::BY_PATH.iter().find(|(_, known)| *known == route).map_or("/account", |(path, _)| path),
+        }
     }
 
     /// Whether a form can be sent to this page.

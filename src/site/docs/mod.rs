@@ -49,6 +49,7 @@ const BACKUP: &str = include_str!("text/operate/backup.html");
 const UPGRADE: &str = include_str!("text/operate/upgrade.html");
 const CAPACITY: &str = include_str!("text/operate/capacity.html");
 const DOCTOR: &str = include_str!("text/operate/doctor.html");
+const METRICS: &str = include_str!("text/operate/metrics.html");
 const PRIVACY: &str = include_str!("text/privacy.html");
 const SCORE: &str = include_str!("text/score.html");
 
@@ -104,6 +105,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),
     text("/docs/operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data.", CAPACITY),
     text("/docs/operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it.", DOCTOR),
+    text(
+        "/docs/operate/metrics",
+        "Logs and metrics",
+        "What the server logs and counts, and what to do about it.",
+        METRICS,
+    ),
     text(
         "/docs/privacy",
         "Privacy",

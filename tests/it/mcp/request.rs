@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request};
 use http_body_util::{BodyDataStream, BodyExt, Full};
 use serde_json::{Value, json};
-use venturedex::http::{Peer, RequestIds, RequestParts};
+use venturedex::http::{Peer, RequestIds, RequestParts, RequestTrace};
 use venturedex::mcp::McpPath;
 
 use super::endpoint::Endpoint;
@@ -132,6 +132,7 @@ impl TestRequest {
             headers: &parts.headers,
             peer: Peer("192.0.2.1:5000".parse().unwrap()),
             id: RequestIds::default().next(),
+            trace: &RequestTrace::default(),
         };
         let body = BodyDataStream::new(body.map_err(|error| BodyError(error.into())));
         let (head, body) = endpoint.mcp.respond(path, &request, body).await.into_parts();

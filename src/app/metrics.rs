@@ -1,0 +1,320 @@
+//! What Prometheus reads: the counts of all modules in the OpenMetrics text format, on a listener of its own.
+//!
+//! Names and labels are documented at `/docs/operate/metrics`. Every series but that of the release exists from the start, so
+//! that a rate is never unknown; labels have few values, none of which a client chooses.
+
+mod process;
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::{Method, Request, Response, StatusCode};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::auth::AuthService;
+use crate::http::headers::set;
+use crate::http::server::{Limits, RequestBody, ResponseBody, run};
+use crate::http::telemetry::{Api, Excess, FrontEnd, RouteGroup, STATUS_CLASSES, TIERS};
+use crate::http::{ErrorContext, Handler, RequestParts, ResponseCache, State, Telemetry};
+use crate::metrics::{BOUNDS, Observations, panics};
+use crate::quota::Tier;
+use crate::search;
+
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Responds to `GET /metrics`.
+#[derive(Clone)]
+pub struct MetricsEndpoint {
+    registry: Arc<Registry>,
+    state: Arc<OnceLock<Arc<State>>>,
+}
+
+impl MetricsEndpoint {
+    /// `started`: the start of the process in Unix seconds.
+    pub fn new(telemetry: Arc<Telemetry>, auth: Arc<AuthService>, started: i64) -> Self {
+        let state = Arc::default();
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(ServiceMetrics { telemetry, auth, state: Arc::clone(&state), started }));
+        Self { registry: Arc::new(registry), state }
+    }
+
+    /// Adds what exists once there is a release to serve.
+    pub fn open(&self, state: Arc<State>) {
+        let _ = self.state.set(state);
+    }
+
+    /// All metrics as text.
+    pub fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+
+    /// Serves the metrics until the runtime ends.
+    pub fn serve(self, listener: TcpListener) -> JoinHandle<()> {
+        tokio::spawn(async move {
+            if let Err(error) = run(listener, self, stream::pending(), Limits::default()).await {
+                tracing::error!("metrics are no longer served: {error}");
+            }
+        })
+    }
+}
+
+/// Whether other machines may reach an address, which has no authentication.
+pub(crate) fn is_exposed(address: SocketAddr) -> bool {
+    !address.ip().is_loopback()
+}
+
+impl Handler for MetricsEndpoint {
+    type Pending = std::convert::Infallible;
+
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Self::Pending> {
+        let is_read = matches!(*request.method, Method::GET | Method::HEAD);
+        let (status, content_type, body) = match (request.path, is_read, self.text()) {
+            ("/metrics", true, Ok(text)) => (StatusCode::OK, CONTENT_TYPE, text),
+            ("/metrics", true, Err(fmt::Error)) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "text/plain", "the metrics cannot be written\n".to_owned())
+            }
+            ("/metrics", false, _) => (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "use GET\n".to_owned()),
+            _ => (StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n".to_owned()),
+        };
+        let mut response = Response::new(Bytes::from(body));
+        *response.status_mut() = status;
+        set(response.headers_mut(), "content-type", content_type);
+        set(response.headers_mut(), "x-request-id", &request.id.to_string());
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            set(response.headers_mut(), "allow", "GET, HEAD");
+        }
+        Ok(response)
+    }
+
+    async fn respond_later(&self, pending: Self::Pending, _: Request<RequestBody>) -> Response<ResponseBody> {
+        match pending {}
+    }
+
+    fn error_context(&self, _: &str) -> ErrorContext<'_> {
+        ErrorContext::default()
+    }
+}
+
+struct ServiceMetrics {
+    telemetry: Arc<Telemetry>,
+    auth: Arc<AuthService>,
+    /// Empty until there is a release to serve.
+    state: Arc<OnceLock<Arc<State>>>,
+    /// Unix seconds.
+    started: i64,
+}
+
+impl fmt::Debug for ServiceMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServiceMetrics")
+    }
+}
+
+impl Collector for ServiceMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut out = Output(&mut encoder);
+        self.requests(&mut out)?;
+        self.limits(&mut out)?;
+        self.connections(&mut out)?;
+        self.releases(&mut out)?;
+        self.store(&mut out)?;
+        self.process(&mut out)
+    }
+}
+
+impl ServiceMetrics {
+    fn requests(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let requests = &self.telemetry.requests;
+        let by_status = RouteGroup::ALL.into_iter().flat_map(|group| {
+            let counts = STATUS_CLASSES.into_iter().zip(requests.by_status(group));
+            counts.map(move |(class, count)| ([("route", group.name()), ("status", class)], count))
+        });
+        out.counters("venturedex_http_requests", "Requests by route group and status class", by_status)?;
+        let by_tier = Api::ALL.into_iter().flat_map(|api| {
+            let counts = TIERS.into_iter().zip(requests.by_tier(api));
+            counts.map(move |(tier, count)| ([("api", api.name()), ("tier", tier.map_or("none", Tier::name))], count))
+        });
+        out.counters("venturedex_api_requests", "Requests by API version and tier of the key", by_tier)?;
+        let durations =
+            FrontEnd::ALL.map(|front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
+        out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
+        let searches = search::DURATIONS.observations();
+        out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
+
+        let cache = self.state.get().map(|state| &state.response_cache);
+        let (hits, misses) = cache.map_or((0, 0), |cache| (cache.hits(), cache.misses()));
+        let found = [([("result", "hit")], hits), ([("result", "miss")], misses)];
+        out.counters("venturedex_response_cache_requests", "Cacheable responses by whether they were cached", found)?;
+        out.gauge(
+            "venturedex_response_cache",
+            Some(Unit::Bytes),
+            "Memory of cached responses",
+            cache.map_or(0, ResponseCache::bytes) as i64,
+        )?;
+        out.counter("venturedex_panics", "Panics that were caught", panics::count())?;
+        let dropped = self.telemetry.access_log.as_ref().map_or(0, |log| log.dropped());
+        out.counter("venturedex_access_log_dropped_lines", "Lines that the access log lost", dropped)
+    }
+
+    fn limits(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let denied = self.auth.denied().map(|(limit, count)| ([("limit", limit)], count));
+        out.counters("venturedex_quota_denials", "Requests above a daily quota or a rate limit", denied)?;
+        let work = self.state.get().map(|state| state.work.usage()).unwrap_or_default();
+        let queues = [("work", work), ("passwords", self.auth.password_queue())];
+        let running = queues.map(|(queue, usage)| ([("queue", queue)], usage.running as i64));
+        out.gauges("venturedex_queue_running", None, "Work that runs", running)?;
+        let waiting = queues.map(|(queue, usage)| ([("queue", queue)], usage.waiting as i64));
+        out.gauges("venturedex_queue_waiting", None, "Work that waits for its turn", waiting)?;
+        let rejected = queues.map(|(queue, usage)| ([("queue", queue)], usage.rejected));
+        out.counters("venturedex_queue_rejections", "Work that found its queue full", rejected)
+    }
+
+    fn connections(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let connections = &self.telemetry.connections;
+        out.gauge("venturedex_connections_open", None, "Open connections", connections.open() as i64)?;
+        out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
+        let refused = Excess::ALL.map(|reason| ([("limit", reason.name())], connections.total_refused(reason)));
+        out.counters("venturedex_connections_refused", "Connections above a limit", refused)?;
+        out.counter(
+            "venturedex_connections_evicted",
+            "Idle connections closed for new ones",
+            connections.total_evicted(),
+        )?;
+        out.counter("venturedex_accept_failures", "Connections that the system refused", connections.total_failed())
+    }
+
+    fn releases(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let releases = self.state.get().map(|state| &state.releases);
+        if let Some(served) = releases.map(|releases| releases.current()) {
+            let bundled = if served.is_bundled() { "true" } else { "false" };
+            let labels = [("snapshot", &*served.version().to_string()), ("bundled", bundled)];
+            out.info("venturedex_release", "The release that is served", labels)?;
+        }
+        let loaded = releases.map_or(0, |releases| releases.all().len());
+        out.gauge("venturedex_releases_loaded", None, "Releases in memory", loaded as i64)?;
+        let swaps = releases.map_or(0, |releases| releases.swaps());
+        out.counter("venturedex_release_swaps", "Times that another release was served", swaps)?;
+        let rejections = releases.map_or(0, |releases| releases.rejections());
+        out.counter("venturedex_release_rejections", "Releases that were not served", rejections)?;
+        let changes = releases.map_or(0, |releases| releases.file_changes());
+        out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)
+    }
+
+    fn store(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let measured = self.auth.store().measurements();
+        out.histograms::<0>("venturedex_store_duration", "Time of a call of the database", [([], measured.durations)])?;
+        out.counter("venturedex_store_failures", "Calls of the database that failed", measured.failures)?;
+        let is_degraded = self.auth.degraded().is_some();
+        out.gauge(
+            "venturedex_store_degraded",
+            None,
+            "Whether usage is not written (1) or is (0)",
+            i64::from(is_degraded),
+        )
+    }
+
+    fn process(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        out.info("venturedex_build", "The program", [("version", env!("CARGO_PKG_VERSION"))])?;
+        out.gauge("process_start_time", Some(Unit::Seconds), "Start of the process, Unix time", self.started)?;
+        if let Some(bytes) = process::resident_bytes() {
+            out.gauge("process_resident_memory", Some(Unit::Bytes), "Resident memory", bytes)?;
+        }
+        if let Some(seconds) = process::cpu_seconds() {
+            let mut metric =
+                out.0.encode_descriptor("process_cpu", "CPU time", Some(&Unit::Seconds), MetricType::Counter)?;
+            metric.encode_counter::<NoLabelSet, _, f64>(&seconds, None)?;
+        }
+        if let Some(open) = process::open_files() {
+            out.gauge("process_open_fds", None, "Open file descriptors", open)?;
+        }
+        if let Some(limit) = process::max_files() {
+            out.gauge("process_max_fds", None, "Limit of open file descriptors", limit)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes metrics with their descriptions.
+struct Output<'a, 'b>(&'a mut DescriptorEncoder<'b>);
+
+type Labels<'a, const N: usize> = [(&'a str, &'a str); N];
+
+/// Writes one series.
+fn series<const N: usize>(
+    metric: &mut MetricEncoder<'_>,
+    labels: &Labels<'_, N>,
+    write: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
+) -> fmt::Result {
+    // Empty braces would follow the name.
+    if N == 0 { write(metric) } else { write(&mut metric.encode_family(labels)?) }
+}
+
+impl Output<'_, '_> {
+    fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
+        self.counters::<0>(name, help, [([], value)])
+    }
+
+    fn counters<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (Labels<'l, N>, u64)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
+        for (labels, value) in values {
+            series(&mut metric, &labels, |series| series.encode_counter::<NoLabelSet, _, f64>(&value, None))?;
+        }
+        Ok(())
+    }
+
+    fn gauge(&mut self, name: &str, unit: Option<Unit>, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
+        self.gauges::<0, _>(name, unit, help, [([], value)])
+    }
+
+    fn gauges<'l, const N: usize, V: EncodeGaugeValue>(
+        &mut self,
+        name: &str,
+        unit: Option<Unit>,
+        help: &str,
+        values: impl IntoIterator<Item = (Labels<'l, N>, V)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
+        for (labels, value) in values {
+            series(&mut metric, &labels, |series| series.encode_gauge(&value))?;
+        }
+        Ok(())
+    }
+
+    /// Of durations.
+    fn histograms<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (Labels<'l, N>, Observations)>,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Histogram)?;
+        for (labels, observed) in values {
+            let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(observed.counts).collect();
+            let count = observed.counts.iter().sum();
+            series(&mut metric, &labels, |series| {
+                series.encode_histogram::<NoLabelSet>(observed.seconds, count, &buckets, None)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn info<const N: usize>(&mut self, name: &str, help: &str, labels: Labels<'_, N>) -> fmt::Result {
+        self.0.encode_descriptor(name, help, None, MetricType::Info)?.encode_info(&labels)
+    }
+}

@@ -1,0 +1,58 @@
+//! Values that each thread of the runtime has to itself.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+/// Parts at most; further threads share them.
+const MAX_PARTS: usize = 16;
+
+/// One `T` for each thread of the runtime. What all threads changed would move between processors with every request, which
+/// takes longer than the change.
+pub struct PerThread<T>(Box<[Padded<T>]>);
+
+/// Two lines of a cache, which processors fetch together.
+#[derive(Default)]
+#[repr(align(128))]
+struct Padded<T>(T);
+
+thread_local! {
+    /// The number of this thread, in order of first use.
+    static THREAD: usize = {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    };
+}
+
+impl<T> PerThread<T> {
+    /// `part` is passed the number of parts.
+    pub fn new(part: impl Fn(usize) -> T) -> Self {
+        let parts = available_parallelism().map_or(1, NonZeroUsize::get).min(MAX_PARTS);
+        Self((0..parts).map(|_| Padded(part(parts))).collect())
+    }
+
+    /// The part of this thread.
+    pub fn own(&self) -> &T {
+        &self.0[self.own_position()].0
+    }
+
+    /// The parts of the other threads.
+    pub fn others(&self) -> impl Iterator<Item = &T> {
+        let own = self.own_position();
+        self.0.iter().enumerate().filter(move |(position, _)| *position != own).map(|(_, part)| &part.0)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|part| &part.0)
+    }
+
+    fn own_position(&self) -> usize {
+        THREAD.with(|thread| thread % self.0.len())
+    }
+}
+
+impl<T: Default> Default for PerThread<T> {
+    fn default() -> Self {
+        Self::new(|_| T::default())
+    }
+}
