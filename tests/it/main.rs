@@ -14,6 +14,7 @@ mod contact;
 mod cost;
 mod crash;
 mod dates;
+mod deploy;
 mod docs;
 mod doctor;
 mod etag;

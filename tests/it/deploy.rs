@@ -1,0 +1,92 @@
+//! The files in `deploy/` fit the program: settings exist, limits agree, and the docs name files that are there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use venturedex::app::settings::unknown_variables;
+use venturedex::http::server::Limits;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// The number after `name` in a file, without its unit.
+fn number(file: &str, name: &str) -> u64 {
+    let text = text(file);
+    let rest = text.split_once(name).unwrap_or_else(|| panic!("{file} has no {name}")).1;
+    let digits = rest.trim_start_matches([' ', '=']).split(|char: char| !char.is_ascii_digit()).next().unwrap();
+    digits.parse().unwrap_or_else(|_| panic!("{file}: {name}{}", rest.lines().next().unwrap()))
+}
+
+#[test]
+fn every_variable_is_a_setting() {
+    let mut paths = Vec::new();
+    files(&root().join("deploy"), &mut paths);
+    let mut names = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(&path).unwrap();
+        for (start, _) in text.match_indices("VENTUREDEX_") {
+            let name: String =
+                text[start..].chars().take_while(|char| char.is_ascii_uppercase() || *char == '_').collect();
+            names.push(name);
+        }
+    }
+    assert!(names.len() > 15, "{names:?}");
+    let unknown: Vec<String> = unknown_variables(names).into_iter().map(|(name, _)| name).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn limits_of_units_and_proxies_fit_those_of_the_server() {
+    let limits = Limits::default();
+    let unit = "deploy/systemd/venturedex.service";
+    let stop = Duration::from_secs(number(unit, "TimeoutStopSec="));
+    // The longest default drain delay is five seconds.
+    assert!(stop >= limits.drain + Duration::from_secs(5 + 10), "{stop:?}");
+    assert!(number(unit, "LimitNOFILE=") >= limits.connections as u64 + 256);
+    let (caddy, nginx) = ("deploy/caddy/Caddyfile", "deploy/nginx/venturedex.conf");
+    for (file, head, body, keep) in [
+        (caddy, "read_header ", "read_body ", "\tkeepalive "),
+        (nginx, "client_header_timeout ", "client_body_timeout ", "keepalive_timeout "),
+    ] {
+        assert_eq!(number(file, head), limits.head.as_secs(), "{file}");
+        assert_eq!(number(file, body), limits.body.as_secs(), "{file}");
+        assert!(number(file, keep) < limits.idle.as_secs(), "{file}");
+    }
+    assert_eq!(number(caddy, "max_header_size ") * 1024, limits.head_bytes as u64);
+    assert_eq!(number(nginx, "large_client_header_buffers 4 ") * 1024, limits.head_bytes as u64);
+}
+
+#[test]
+fn files_that_the_docs_name_exist() {
+    let mut pages = vec![root().join("README.md"), root().join("deploy/README.md")];
+    files(&root().join("src/site/docs/text"), &mut pages);
+    let mut found = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for (start, _) in text.match_indices("deploy/") {
+            let name: String = text[start..]
+                .chars()
+                .take_while(|char| char.is_ascii_alphanumeric() || "/.-_*".contains(*char))
+                .collect();
+            let name = name.trim_end_matches(['.', '/']);
+            // `deploy/systemd/*.service`
+            let folder = name.split('*').next().unwrap().trim_end_matches('/');
+            assert!(root().join(folder).exists(), "{}: {name}", page.display());
+            found += 1;
+        }
+    }
+    assert!(found > 10);
+}
