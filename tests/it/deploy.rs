@@ -1,5 +1,6 @@
 //! The files in `deploy/` fit the program: settings exist, limits agree, and the docs name files that are there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,7 +72,7 @@ fn limits_of_units_and_proxies_fit_those_of_the_server() {
 
 #[test]
 fn files_that_the_docs_name_exist() {
-    let mut pages = vec![root().join("README.md"), root().join("deploy/README.md")];
+    let mut pages = vec![root().join("README.md"), root().join("SECURITY.md"), root().join("deploy/README.md")];
     files(&root().join("src/site/docs/text"), &mut pages);
     let mut found = 0;
     for page in pages {
@@ -89,4 +90,23 @@ fn files_that_the_docs_name_exist() {
         }
     }
     assert!(found > 10);
+}
+
+#[test]
+fn every_metric_of_the_dashboard_and_the_alert_rules_is_documented() {
+    // Tests of the metrics compare this page with what the server gives.
+    let known = names(&text("src/site/docs/text/operate/metrics.html"));
+    for file in ["deploy/prometheus/venturedex.rules.yml", "deploy/grafana/venturedex.json"] {
+        let used = names(&text(file));
+        assert!(used.len() > 8, "{file}: {used:?}");
+        let unknown: Vec<_> = used.iter().filter(|name| !known.contains(name.trim_end_matches("_bucket"))).collect();
+        assert!(unknown.is_empty(), "{file}: {unknown:?}");
+    }
+}
+
+/// The names of metrics in a text.
+fn names(text: &str) -> BTreeSet<String> {
+    let words = text.split(|char: char| !(char.is_ascii_alphanumeric() || char == '_'));
+    let is_metric = |word: &&str| word.starts_with("venturedex_") || word.starts_with("process_");
+    words.filter(is_metric).map(str::to_owned).collect()
 }
