@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use serde_json::Value;
@@ -71,6 +71,11 @@ impl Service {
     }
 }
 
+/// An address on which nothing listens.
+fn free_address() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
+}
+
 fn doctor(data: &Path, words: &[&str]) -> Report {
     let words =
         if words.contains(&"--listen") { words.to_vec() } else { [words, &["--listen", "127.0.0.1:0"]].concat() };
@@ -105,6 +110,10 @@ fn a_good_service_has_no_problem_and_is_not_changed_whether_it_runs_or_not() {
     running.has("process.port", "ok", "is in use, and the server runs");
     running.has("process.open_files", "ok", "the server may open");
     running.has("process.memory", "ok", "the server may use");
+
+    // Another address than that of the server.
+    let elsewhere = service.doctor(&["--listen", &free_address()]);
+    elsewhere.has("server.ready", "problem", "does not answer");
 
     // For people: a line for each finding, remedies below, the sum at the end.
     let ended = run(&service.data(), &["doctor", "--index", text(&service.index()), "--log", "off"], "");
@@ -242,6 +251,36 @@ fn a_missing_open_or_damaged_data_folder_is_found() {
     assert_eq!((found.code, &found.json["status"]), (Some(1), &"problem".into()));
     fs::write(&database, "text").unwrap();
     service.doctor(&[]).has("data.database", "problem", "not a venturedex database");
+}
+
+#[test]
+fn a_data_folder_that_belongs_to_another_user_is_found() {
+    let service = Service::new();
+    let data = service.data();
+    for (folder, mode) in [(service.folder.path(), 0o755), (data.as_path(), 0o555)] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let closed = service.folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    // Root may write anywhere; another user may be unable to reach the program.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let program = service.folder.path().join("venturedex");
+    fs::copy(env!("CARGO_BIN_EXE_venturedex"), &program).unwrap();
+    let index = service.index();
+    let doctor = |data: &Path| {
+        let words = ["doctor", "--json", "--listen", "127.0.0.1:0", "--index", text(&index)];
+        let plain = command(data, &words);
+        let user: &[&str] =
+            if is_root { &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] } else { &["env"] };
+        let mut command = std::process::Command::new(user[0]);
+        Report::of(command.args(&user[1..]).arg(&program).args(plain.get_args()).output().unwrap().into())
+    };
+    doctor(&data).has("data.folder", "problem", "is not writable by the user who runs this");
+    doctor(&closed.join("data")).has("data.folder", "problem", "cannot be opened");
+    for folder in [data, closed] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The data folder and its database.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::auth::{DataLock, DatabaseFile, Holder, StoreError};
@@ -10,6 +11,9 @@ use crate::data::rfc3339;
 
 /// A log of changes of this size is no longer moved into the database.
 const LARGE_LOG: u64 = 64 << 20;
+
+const AS_OWNER: &str =
+    "run the doctor as the user of the server; if it is, make that user the owner: chown -R USER DIR";
 
 /// What later checks need.
 #[derive(Default)]
@@ -22,13 +26,18 @@ pub(super) struct Data {
 
 pub(super) fn check(folder: &Path, findings: &mut Findings) -> Data {
     let mut data = Data::default();
-    if !folder.is_dir() {
-        let what = if folder.exists() { "is not a folder" } else { "does not exist" };
-        let detail = format!("--data {} {what}", folder.display());
-        let status = if folder.exists() { Status::Problem } else { Status::Warning };
-        let remedy = "check --data and that the disk is mounted; for a new service nothing is to be done, `serve` \
-             creates it";
-        findings.add("data.folder", status, detail, remedy);
+    let wrong = match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => None,
+        Ok(_) => Some((Status::Problem, "is not a folder".to_owned(), "name a folder with --data")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some((
+            Status::Warning,
+            "does not exist".to_owned(),
+            "check --data and that the disk is mounted; for a new service nothing is to be done, `serve` creates it",
+        )),
+        Err(error) => Some((Status::Problem, format!("cannot be opened: {error}"), AS_OWNER)),
+    };
+    if let Some((status, what, remedy)) = wrong {
+        findings.add("data.folder", status, format!("--data {} {what}", folder.display()), remedy);
         machine::check_disk("data.disk", folder, 0, findings);
         return data;
     }
@@ -37,7 +46,7 @@ pub(super) fn check(folder: &Path, findings: &mut Findings) -> Data {
         false => findings.problem(
             "data.folder",
             format!("{} is not writable by the user who runs this", folder.display()),
-            "run the doctor as the user of the server; if it is, make that user the owner: chown -R USER DIR",
+            AS_OWNER,
         ),
     }
     permissions(folder, findings);
