@@ -108,7 +108,7 @@ pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
 /// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the
 /// proxy that wrote it is. The first address that is not a trusted proxy is the client. An entry that cannot be parsed ends
 /// the search.
-pub(crate) fn client_address<'h>(
+pub fn client_address<'h>(
     peer: IpAddr,
     forwarded_for: impl DoubleEndedIterator<Item = &'h str>,
     trusted: &[IpRange],

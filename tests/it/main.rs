@@ -20,6 +20,7 @@ mod doctor;
 mod etag;
 mod faults;
 mod further;
+mod fuzz;
 mod harness;
 mod indexer;
 mod keys;

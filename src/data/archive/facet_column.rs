@@ -165,6 +165,16 @@ impl<'a> RowSet<'a> {
         }
     }
 
+    /// Whether all rows are below `rows`, in ascending order.
+    fn is_valid(self, rows: u32) -> bool {
+        match self {
+            Self::Dense(words) => rows.is_multiple_of(64) || words.last().is_none_or(|last| last >> (rows % 64) == 0),
+            Self::Sparse(list) => {
+                list.windows(2).all(|pair| pair[0] < pair[1]) && list.last().is_none_or(|last| *last < rows)
+            }
+        }
+    }
+
     pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
         let (words, rows): (&[u64], &[u32]) = match self {
             Self::Dense(words) => (words, &[]),
@@ -215,6 +225,12 @@ impl FacetColumn {
         if all_starts.last() != Some(&expected) || archive.get(&column.sets).len() as u64 != expected {
             return Err(ArchiveError::Damaged(format!("section {name}.sets")));
         }
+        let is_set = |value| {
+            let set = column.rows(archive, value, rows);
+            set.is_valid(rows) && set.count() == u64::from(column.count(archive, value))
+        };
+        check((0..values as u32).all(is_set), &format!("{name}.sets"))?;
+        check(RowSet::Dense(column.known(archive)).is_valid(rows), &format!("{name}.known"))?;
         Ok(column)
     }
 
@@ -294,6 +310,28 @@ mod tests {
             (&[NONE_U32 - 1], &[2, 0, 1]),
         ] {
             assert!(matches!(open(values, lists), Err(ArchiveError::Damaged(_))), "{values:?} {lists:?}");
+        }
+    }
+
+    #[test]
+    fn sets_with_other_rows_than_they_count_are_rejected_at_open() {
+        let open = |list: u64, bits: u64, known: u64| {
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes).unwrap();
+            writer.section("f.values", &[NONE_U32; 40]).unwrap();
+            writer.section::<u32>("f.lists", &[]).unwrap();
+            writer.section("f.counts", &[1_u32, 2]).unwrap();
+            writer.section("f.starts", &[0_u64, 1, 2]).unwrap();
+            writer.section("f.known", &[known]).unwrap();
+            writer.section("f.sets", &[list, bits]).unwrap();
+            writer.finish().unwrap();
+            let archive = Archive::open(Arc::new(AlignedBytes::copy(&bytes)), Checksums::Verify).unwrap();
+            FacetColumn::open(&archive, "f", 2, 40)
+        };
+        let (last, after) = (1 << 39, 1 << 40);
+        assert!(open(39, last | 1, last).is_ok());
+        for (list, bits, known) in [(40, last | 1, 1), (39, after | 1, 1), (39, 1, 1), (39, 7, 1), (39, 3, after)] {
+            assert!(matches!(open(list, bits, known), Err(ArchiveError::Damaged(_))), "{list} {bits} {known}");
         }
     }
 

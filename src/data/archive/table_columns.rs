@@ -67,6 +67,10 @@ impl TableColumns {
                 "name" => None,
                 _ => Some(archive.open_column::<i64>(&format!("{key}#"))?),
             };
+            // The value of a row is at its rank.
+            let distinct = values.as_ref().map_or(n, |values| archive.get(values).len());
+            let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
+            check(archive.get(&ranks).iter().all(is_rank), &key)?;
             orders.push(OrderColumns { ascending, descending, ranks, values });
         }
         let mut facets = Vec::new();
@@ -97,15 +101,19 @@ impl TableColumns {
         let text = archive.range(&format!("{name}/text"))?;
         let starts = archive.column(&format!("{name}/starts"), n + 1)?;
         check(check_offsets(archive.get(&starts), text.len()).is_ok(), &format!("{name}/starts"))?;
+        let ends = archive.column(&format!("{name}/ends"), n * table.fields().len())?;
+        check(are_fields(archive.get(&ends), archive.get(&starts), table.fields().len()), &format!("{name}/ends"))?;
+        let slug_rank = archive.column(&format!("{name}/slug_rank"), n)?;
+        in_range(archive, &slug_rank, n, &format!("{name}/slug_rank"))?;
         Ok(Self {
             rows,
             text,
             starts,
-            ends: archive.column(&format!("{name}/ends"), n * table.fields().len())?,
+            ends,
             known: archive.column(&format!("{name}/known"), table.fields().len())?,
             slugs: archive.texts(&format!("{name}/slug"), n)?,
             by_slug,
-            slug_rank: archive.column(&format!("{name}/slug_rank"), n)?,
+            slug_rank,
             names,
             orders,
             facets,
@@ -122,7 +130,29 @@ pub(crate) fn in_range(archive: &Archive, rows: &Column<u32>, count: usize, name
     }
 }
 
+/// Whether the ends of the fields of each row ascend within its text. One byte precedes each field.
+fn are_fields(ends: &[u32], starts: &[u64], fields: usize) -> bool {
+    starts.windows(2).zip(ends.chunks_exact(fields)).all(|(text, ends)| {
+        let mut start = 0;
+        ends.iter().all(|end| *end > std::mem::replace(&mut start, *end)) && u64::from(start) <= text[1] - text[0]
+    })
+}
+
 /// Reports section `name` as damaged unless `is_valid`.
 pub(crate) fn check(is_valid: bool, name: &str) -> Result<(), ArchiveError> {
     if is_valid { Ok(()) } else { Err(ArchiveError::Damaged(format!("section {name} has invalid values"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_a_row_are_within_its_text() {
+        let starts = [100, 110, 115];
+        assert!(are_fields(&[2, 10, 1, 5], &starts, 2));
+        for ends in [[2, 11, 1, 5], [2, 10, 1, 6], [2, 2, 1, 5], [0, 10, 1, 5], [9, 3, 1, 5]] {
+            assert!(!are_fields(&ends, &starts, 2), "{ends:?}");
+        }
+    }
 }

@@ -72,6 +72,28 @@ pub(crate) struct Lookups {
 }
 
 impl RowsOfWords {
+    /// True if each word has rows below `rows`, and the rows of the common words are as many as it says.
+    fn is_valid(&self, rows: u32) -> bool {
+        let is_row = |row: &u32| row & !FIRST < rows;
+        let mut common = self.common.iter();
+        let mut start = 0;
+        (0..).zip(&self.entries).all(|(word, entry)| match *entry {
+            COMMON => common.next().is_some_and(|[known, _, first]| {
+                let ascends = *known == word && *first >= start;
+                start = *first;
+                ascends
+            }),
+            row if row & LISTED == 0 => is_row(&row),
+            entry => {
+                let list = self.row_lists.get((entry & !(LISTED | FIRST)) as usize..).unwrap_or_default();
+                let rows = list.split_first().and_then(|(count, rows)| rows.get(..*count as usize));
+                rows.is_some_and(|rows| rows.iter().all(is_row))
+            }
+        }) && common.next().is_none()
+            && start as usize <= self.first_rows.len()
+            && self.first_rows.iter().all(is_row)
+    }
+
     /// Number of words; the number of the next word while they are added.
     pub(crate) fn len(&self) -> u32 {
         self.entries.len() as u32
@@ -195,6 +217,9 @@ impl SideTables {
         if static_ranks.len() != rows as usize {
             return Err(SearchError::Shape { segments: 1, documents: static_ranks.len() as u32, rows });
         }
+        if !rows_of_words.is_valid(rows) {
+            return Err(damaged("the rows of words"));
+        }
         let dictionary = Dictionary::from_bytes(archive.bytes("dictionary")?.to_vec());
         let frequent_words = String::from_utf8(archive.bytes("frequent_words")?.to_vec());
         let lookups = Lookups {
@@ -206,5 +231,39 @@ impl SideTables {
             frequent_words: frequent_words.map_err(|_| damaged("the list of frequent words"))?,
         };
         Ok(Self { rows_of_words, lookups })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_rows_that_do_not_exist_are_rejected() {
+        let change = |change: &dyn Fn(&mut RowsOfWords)| {
+            let mut rows = RowsOfWords::default();
+            rows.add_rare(&[2 | FIRST]);
+            rows.add_rare(&[0, 1 | FIRST]);
+            rows.add_common(3, &[1]);
+            rows.add_common(2, &[]);
+            change(&mut rows);
+            rows
+        };
+        assert!(change(&|_| ()).is_valid(3));
+        assert!(!change(&|_| ()).is_valid(2), "row 2 does not exist");
+        let changes: [&dyn Fn(&mut RowsOfWords); 9] = [
+            &|rows| rows.entries[0] = 3,
+            &|rows| rows.entries[1] = LISTED | 2,
+            &|rows| rows.entries[1] = LISTED | 3,
+            &|rows| rows.row_lists[0] = 3,
+            &|rows| rows.row_lists[1] = 3,
+            &|rows| rows.entries[0] = COMMON,
+            &|rows| rows.entries[2] = 0,
+            &|rows| rows.common[1][2] = 2,
+            &|rows| rows.first_rows[0] = 3,
+        ];
+        for (index, one) in changes.into_iter().enumerate() {
+            assert!(!change(one).is_valid(3), "change {index}");
+        }
     }
 }

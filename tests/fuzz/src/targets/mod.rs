@@ -1,0 +1,33 @@
+//! The fuzz targets. Each takes any bytes and panics if they break a promise of the service: no panic, no 5xx, no cursor
+//! that we did not seal, no address that a stranger chose.
+//!
+//! libFuzzer runs them (`.ci/full fuzz`); `cargo test` replays their corpora with random mutations (`tests/it/fuzz.rs`).
+
+mod archives;
+mod dataset;
+mod requests;
+mod values;
+
+pub struct Target {
+    pub name: &'static str,
+    pub run: fn(&[u8]),
+    /// Mutations that `cargo test` runs: fewer for a target that is slow.
+    pub mutations: u32,
+}
+
+pub const TARGETS: [Target; 9] = [
+    Target { name: "cursor", run: values::cursor, mutations: 2_000 },
+    Target { name: "key", run: values::key, mutations: 2_000 },
+    Target { name: "forwarded", run: values::forwarded, mutations: 5_000 },
+    Target { name: "parameters", run: requests::parameters, mutations: 1_000 },
+    Target { name: "json_rpc", run: requests::json_rpc, mutations: 1_000 },
+    Target { name: "form", run: requests::form, mutations: 300 },
+    Target { name: "dataset", run: dataset::dataset, mutations: 150 },
+    Target { name: "archive", run: archives::archive, mutations: 100 },
+    Target { name: "text_index", run: archives::text_index, mutations: 300 },
+];
+
+/// The first byte and the others; zero if there is none.
+fn split(bytes: &[u8]) -> (usize, &[u8]) {
+    bytes.split_first().map_or((0, bytes), |(first, others)| (usize::from(*first), others))
+}
