@@ -108,7 +108,8 @@ impl AuthService {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }
 
-    fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
+    /// As [`AuthService::open`], with any store.
+    pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let service = Self {
             store,
@@ -327,7 +328,7 @@ impl AuthService {
 
     /// Writes the usage counted since the last call to the store, in one transaction, and returns the number of counts.
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of past
-    /// days, loads the stored usage of the day, ends expired sessions and keys, and purges what is stored
+    /// days, loads the stored usage of the day and of the days before and after it, ends expired sessions and keys, and purges what is stored
     /// for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
         noted(&self.flush_failure, self.write_usage(now))
@@ -356,7 +357,10 @@ impl AuthService {
         let today = Date::from_unix(now);
         if *loaded_day != Some(today) {
             self.key_counter.drop_old(today);
-            self.key_counter.load(today, self.store.usage(today)?);
+            // The day before and the day after, too: the clock may move back over midnight, or be slightly behind.
+            for day in [-1, 0, 1].map(|days| Date::from_days(today.days() + days)) {
+                self.key_counter.load(day, self.store.usage(day)?);
+            }
             self.store.end_expired_sessions(now)?;
             self.store.end_expired_keys(now)?;
             self.store.purge(today)?;

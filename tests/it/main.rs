@@ -49,6 +49,7 @@ mod rest;
 mod schema;
 mod search_sets;
 mod silent_choice;
+mod simulator;
 mod snapshots;
 mod suggestions;
 mod telemetry;

@@ -2,10 +2,12 @@
 
 use std::sync::Barrier;
 
+use venturedex::auth::{ApiKey, AuthService, Caller};
+use venturedex::data::Date;
 use venturedex::quota::Tier;
 
 use crate::account::{Browser, PASSWORD};
-use crate::harness::Server;
+use crate::harness::{NOON, Server};
 
 #[test]
 fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_responses() {
@@ -141,4 +143,43 @@ fn a_key_that_continues_the_quota_of_another_says_so() {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_platform_stats"}}"#;
     let refused = client.post("/api/mcp", call);
     assert!(refused.status == 429 && refused.text.contains("60 of them by other keys"), "{}", refused.text);
+}
+
+#[test]
+fn a_clock_that_moves_over_midnight_and_back_gives_each_day_its_quota_once() {
+    let data = tempfile::tempdir().unwrap();
+    let midnight = Date::from_unix(NOON).unix() + 86_400;
+    let key = ApiKey::from_seed(&[5; 32]);
+    let open = |now: i64| AuthService::open(data.path(), now).unwrap();
+    let store = open(NOON);
+    let account = store.store().create_account(&"ada@example.com".parse().unwrap(), Tier::Free, None, NOON).unwrap();
+    store.store().create_key(account.id, &"test".parse().unwrap(), &key, None, NOON).unwrap();
+    let header = format!("Bearer {}", key.reveal());
+    // Requests at a time, and how many of them are admitted.
+    let admitted = |service: &AuthService, now: i64, count: usize| {
+        let caller: Caller = service.authenticate(Some(&header), now).unwrap();
+        (0..count).filter(|_| service.take(&caller, Date::from_unix(now)).is_ok()).count()
+    };
+    let service = open(midnight - 9);
+    assert_eq!(admitted(&service, midnight - 9, 60), 60);
+    assert_eq!(admitted(&service, midnight, 30), 30);
+    // No flush in between: what is not yet written of one day does not count on another.
+    assert_eq!(admitted(&service, midnight - 1, 10), 10);
+    service.flush(midnight + 1).unwrap();
+    drop(service);
+    // A restart on the new day, and a clock that is set back at once.
+    let service = open(midnight + 2);
+    assert_eq!(admitted(&service, midnight - 2, 50), 30, "70 of 100 were used before the restart");
+    assert_eq!(admitted(&service, midnight + 3, 50), 50);
+    service.flush(midnight - 1).unwrap();
+    assert_eq!(admitted(&service, midnight + 4, 50), 20);
+    service.flush(midnight + 4).unwrap();
+    drop(service);
+    // The day after next and back again; each flush may forget the days that it is far from, never their requests.
+    let service = open(midnight - 5);
+    for now in [midnight + 86_400, midnight + 2 * 86_400, midnight, midnight - 1, midnight + 5 * 86_400, midnight - 7] {
+        service.flush(now).unwrap();
+        let expected = if now <= midnight { 0 } else { 100 };
+        assert_eq!(admitted(&service, now, 150), expected, "{}", Date::from_unix(now));
+    }
 }

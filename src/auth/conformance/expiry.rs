@@ -42,9 +42,17 @@ pub(crate) fn expired_keys_end(open: Open<'_>) {
     store.end_expired_keys(NOON + 400).unwrap();
     assert_eq!(store.key(KeyRef::Id(sixth.id), Date::from_unix(NOON)).unwrap().revoked_at, Some(NOON + 200));
     assert!(state(&*store, 6).revoked);
+    // One that expired by a clock that was ahead is accepted again, and can be revoked.
+    let seventh = add_until(&*store, 7, NOON + 700, NOON + 450).unwrap();
+    store.end_expired_keys(NOON + 800).unwrap();
+    assert_eq!(store.revoke_key(KeyRef::Id(seventh.id), NOON + 460).unwrap().revoked_at, Some(NOON + 460));
+    assert!(state(&*store, 7).revoked);
+    let eighth = add_until(&*store, 8, NOON + 700, NOON + 470).unwrap();
+    store.revoke_key(KeyRef::Id(eighth.id), NOON + 800).unwrap();
+    assert_eq!(store.revoke_key(KeyRef::Id(eighth.id), NOON + 480).unwrap().revoked_at, Some(NOON + 480));
     // After the deletion of the account its keys are revoked, whether they had expired or not.
     store.delete_account(account.id, None, NOON + 500).unwrap();
-    assert!((1..=6).all(|number| state(&*store, number).revoked));
+    assert!((1..=8).all(|number| state(&*store, number).revoked));
 }
 
 pub(crate) fn rotated_keys_count_as_one(open: Open<'_>) {

@@ -182,10 +182,13 @@ pub(crate) fn clear_names(transaction: &Transaction<'_>, before: i64) -> Result<
     Ok(transaction.execute("UPDATE keys SET name = '' WHERE revoked_at < ? AND name <> ''", [before])?)
 }
 
+/// The keys that can be revoked at `:now`: also one that has expired by a clock that was ahead, and is accepted again.
+const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > :now))";
+
 pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Result<KeyRecord, SqliteError> {
     let id = find(transaction, key)?;
-    let revoked =
-        transaction.execute("UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (now, id))?;
+    let sql = format!("UPDATE keys SET revoked_at = :now WHERE id = :id AND {REVOCABLE}");
+    let revoked = transaction.execute(&sql, named_params! { ":now": now, ":id": id })?;
     if revoked > 0 {
         let change = next_change(transaction)?;
         transaction.execute("UPDATE keys SET changed = ? WHERE id = ?", (change, id))?;
@@ -197,8 +200,8 @@ pub(crate) fn revoke(transaction: &Transaction<'_>, key: KeyRef, now: i64) -> Re
 pub(crate) fn revoke_all(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<u32, SqliteError> {
     let change = next_change(transaction)?;
     let revoked = transaction.execute(
-        "UPDATE keys SET revoked_at = ?, changed = ? WHERE account = ? AND revoked_at IS NULL",
-        (now, change, account.0),
+        &format!("UPDATE keys SET revoked_at = :now, changed = :change WHERE account = :account AND {REVOCABLE}"),
+        named_params! { ":now": now, ":change": change, ":account": account.0 },
     )?;
     Ok(u32::try_from(revoked).expect("an account has fewer than 2^32 keys"))
 }
