@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Plants one fault after the other in a copy of the tree: its test must fail. `run.py [WORD]` plants those with the word.
+
+A fault is one text that is replaced. If the text is no longer in the file exactly once, the list below is out of date.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = ROOT / "target" / "planted"
+TREE = TARGET / "tree"
+
+# Each: the fault, the file, the text, what replaces it, the kind of the test, the test.
+FAULTS = [
+    (
+        "`current` is replaced before the release has its name",
+        "src/release/publish.rs",
+        "        self.file_system.rename(draft, &folder).at(&folder)?;\n"
+        "        self.file_system.sync_folder(index).at(index)?;\n"
+        "        self.releases.switch(self.file_system)?;\n",
+        "        self.releases.switch(self.file_system)?;\n"
+        "        self.file_system.rename(draft, &folder).at(&folder)?;\n"
+        "        self.file_system.sync_folder(index).at(index)?;\n",
+        "lib",
+        "release::crash::a_build_killed_at_any_point_leaves_the_old_or_the_new_release",
+    ),
+    (
+        "the checksum of a file is not compared",
+        "src/release/open.rs",
+        "if found == file.sha256 {",
+        "if found == file.sha256 || file.bytes > 0 {",
+        "lib",
+        "release::tests::every_changed_truncated_extended_or_missing_file_is_detected",
+    ),
+    (
+        "the left-most forwarded address is the client",
+        "src/quota/ip_range.rs",
+        "forwarded_for.rev().flat_map(|header| header.rsplit(','))",
+        "forwarded_for.flat_map(|header| header.split(','))",
+        "it",
+        "quota::the_addresses_of_a_pool_share_a_limit_behind_a_trusted_proxy",
+    ),
+    (
+        "the quota is checked, then added to",
+        "src/quota/daily_counter.rs",
+        "        let mut count = self.counts.entry(id).or_default();\n        let used = count.total();\n"
+        "        if limit.is_some_and(|limit| used >= limit) {\n"
+        "            return Err(Quota::of(limit, used, today));\n        }\n",
+        "        let used = self.counts.get(&id).map_or(0, |count| count.total());\n"
+        "        if limit.is_some_and(|limit| used >= limit) {\n"
+        "            return Err(Quota::of(limit, used, today));\n        }\n"
+        "        std::thread::yield_now();\n"
+        "        let mut count = self.counts.entry(id).or_default();\n",
+        "lib",
+        "quota::daily_counter::tests::sixty_four_clients_at_once_get_exactly_the_limit_on_each_day",
+    ),
+    (
+        "a cursor is followed with another query",
+        "src/catalog/cursor.rs",
+        "if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) {",
+        "if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) && name.is_empty() {",
+        "it",
+        "paging::a_cursor_is_bound_to_its_query",
+    ),
+    (
+        "forms of other sites are accepted",
+        "src/site/account/origin.rs",
+        "        (Some(_), _) => false,\n",
+        "        (Some(_), _) => true,\n",
+        "it",
+        "account::forms_are_accepted_only_from_pages_of_this_site",
+    ),
+    (
+        "each unknown key is a look-up of its own",
+        "src/auth/service.rs",
+        "if self.refreshes.load(Ordering::Acquire) == refreshes {",
+        "if self.refreshes.load(Ordering::Acquire) >= refreshes {",
+        "it",
+        "simulator::a_flood_of_invented_keys_reads_the_store_a_few_times",
+    ),
+    (
+        "counts that the store refused are forgotten",
+        "src/auth/service.rs",
+        "                    self.key_counter.not_written(&added);\n                    return Err(error);\n",
+        "                    let _ = error;\n",
+        "it",
+        "simulator::what_is_promised_holds_under_faults",
+    ),
+    (
+        "a revoked key is accepted until a restart",
+        "src/auth/service.rs",
+        "let before = self.keys.put(state);",
+        "let before = if state.revoked { None } else { self.keys.put(state) };",
+        "it",
+        "simulator::what_is_promised_holds_under_faults",
+    ),
+    (
+        "a cached response is served for every release",
+        "src/http/response_cache.rs",
+        "        Self { release, path, query }\n    }\n}\n\nimpl From",
+        "        Self { release: release & 0, path, query }\n    }\n}\n\nimpl From",
+        "it",
+        "response_cache::a_new_release_has_its_own_responses",
+    ),
+    (
+        "a panic of a route is not caught",
+        "src/http/server/connection.rs",
+        "panics::catch_async(handler.respond_later(pending, request)).await;",
+        "Ok::<_, panics::Panic>(handler.respond_later(pending, request).await);",
+        "lib",
+        "http::server::tests::a_panic_is_a_500_and_the_connection_continues",
+    ),
+    (
+        "a log line shows a whole key",
+        "src/auth/api_key.rs",
+        'write!(f, "ApiKey({})", self.masked())',
+        'write!(f, "ApiKey({})", self.reveal())',
+        "lib",
+        "auth::api_key::tests::a_key_prints_itself_masked",
+    ),
+    (
+        "a search is cut before its filter",
+        "src/catalog/list.rs",
+        "let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();",
+        "let most = if query.filters.is_empty() { usize::MAX } else { 20 };\n"
+        "            let rows = matches.rows.iter().copied().take(most).filter(|row| filter.contains(*row)).collect();",
+        "it",
+        "search_sets::a_filter_only_removes_rows_from_a_search",
+    ),
+    (
+        "the quota of a failed call is not given back",
+        "src/mcp/endpoint.rs",
+        "Some(charge) if is_refunded =>",
+        "Some(charge) if is_refunded && message.method.is_empty() =>",
+        "it",
+        "cost::what_finds_no_place_in_the_queue_is_a_503_that_is_not_counted",
+    ),
+    (
+        "a backup is restored without a check",
+        "src/cli/admin/backup.rs",
+        "if (&sha256, bytes) != (&description.database.sha256, description.database.bytes) {",
+        "if bytes != description.database.bytes && sha256.is_empty() {",
+        "it",
+        "backup::a_damaged_backup_is_refused_and_nothing_is_changed",
+    ),
+    (
+        "an archive is opened with rows that do not exist",
+        "src/data/archive/facet_column.rs",
+        'check((0..values as u32).all(is_set), &format!("{name}.sets"))?;',
+        "let _ = is_set;",
+        "it",
+        "fuzz::archive",
+    ),
+    (
+        "a restart forgets the day before",
+        "src/auth/service.rs",
+        "for day in [-1, 0, 1].map(",
+        "for day in [0].map(",
+        "it",
+        "quota::a_clock_that_moves_over_midnight_and_back_gives_each_day_its_quota_once",
+    ),
+    (
+        "every host is ours",
+        "src/http/origin_policy.rs",
+        "if self.contains(&host) { Ok(()) }",
+        "if self.contains(&host) || !host.is_empty() { Ok(()) }",
+        "it",
+        "cost::hosts_that_are_not_ours_are_misdirected",
+    ),
+    (
+        "a release that panics ends the watcher",
+        "src/release/watch.rs",
+        "match panics::catch(|| source.open(version)) {",
+        "match Ok::<_, ()>(source.open(version)) {",
+        "it",
+        "simulator::what_is_promised_holds_under_faults",
+    ),
+]
+
+
+def copy_tree() -> None:
+    """The files that git knows, changed ones included."""
+    shutil.rmtree(TREE, ignore_errors=True)
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    for name in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            (TREE / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, TREE / name)
+
+
+def run_test(kind: str, test: str) -> str:
+    """`passed`, `failed` or what went wrong."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(TARGET)), "RUST_BACKTRACE": "0"}
+    environment.pop("VENTUREDEX_REAL_DATA", None)
+    command = ["cargo", "test", "--quiet", *(["--lib"] if kind == "lib" else ["--test", kind]), "--", "--exact", test]
+    done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True)
+    results = re.findall(r"test result: (\w+)\. (\d+) passed; (\d+) failed", done.stdout)
+    counted = [(int(passed), int(failed)) for _, passed, failed in results]
+    if counted == [(1, 0)]:
+        return "passed"
+    if counted == [(0, 1)]:
+        return "failed"
+    return "does not compile or has no such test:\n" + (done.stderr or done.stdout)[-1500:]
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    chosen = [fault for fault in FAULTS if all(any(word in part for part in fault) for word in words)]
+    copy_tree()
+    missed = 0
+    for fault, name, text, replacement, kind, test in chosen:
+        path = TREE / name
+        original = path.read_text()
+        start = time.monotonic()
+        if original.count(text) != 1:
+            outcome = f"{name} has the text {original.count(text)} times"
+        else:
+            path.write_text(original.replace(text, replacement))
+            outcome = run_test(kind, test)
+            path.write_text(original)
+        is_caught = outcome == "failed"
+        missed += not is_caught
+        verdict = "caught by" if is_caught else f"NOT CAUGHT ({outcome}):"
+        print(f"{fault} ({name}): {verdict} {test}, {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} faults are caught")
+    return 1 if missed or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
