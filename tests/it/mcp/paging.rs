@@ -164,8 +164,9 @@ fn firms_that_fit_fulfil_the_other_filters() {
 
 #[test]
 fn a_search_continues_in_its_own_release() {
-    let old = Arc::new(bundled().unwrap());
-    let releases = Arc::new(ActiveRelease::new(Arc::clone(&old), 1));
+    let small = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small");
+    let release = |version: &str| Arc::new(crate::harness::catalog_of(crate::harness::copy_as(&small, version).path()));
+    let releases = Arc::new(ActiveRelease::new(release("2026-12-31.1"), 1));
     let backend = ToolBackend::new(Arc::clone(&releases), "https://api.example.com", [7; 32]);
     let call = |arguments: Value| {
         let call = ToolCall::parse(Tool::SearchVcs, arguments.as_object().unwrap()).unwrap();
@@ -173,17 +174,12 @@ fn a_search_continues_in_its_own_release() {
         Ok::<Value, Vec<venturedex::mcp::ArgError>>(serde_json::from_str(&result).unwrap())
     };
     let first = call(json!({ "limit": 2 })).unwrap();
-    let folder = crate::harness::copy_as(
-        &std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small"),
-        "2027-01-01.1",
-    );
-    releases.replace(Arc::new(crate::harness::catalog_of(folder.path())));
+    releases.replace(release("2027-01-01.1"));
     let second = call(json!({ "cursor": first["next_cursor"], "limit": 2 })).unwrap();
     assert_eq!((&second["snapshot"], &second["total"]), (&first["snapshot"], &first["total"]));
     assert_eq!(call(json!({})).unwrap()["snapshot"], "2027-01-01.1");
     for version in ["2027-01-02.1", "2027-01-03.1"] {
-        let folder = crate::harness::copy_as(folder.path(), version);
-        releases.replace(Arc::new(crate::harness::catalog_of(folder.path())));
+        releases.replace(release(version));
     }
     let expired = call(json!({ "cursor": first["next_cursor"] })).unwrap_err();
     assert!(expired[0].detail.contains("has expired; restart without `cursor`"), "{expired:?}");
