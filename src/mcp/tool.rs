@@ -167,9 +167,7 @@ impl Tool {
                 "Funding rounds, newest first, with amounts (sum, median, ...) of all matches and of each group of \
                  count_by. Example: {\"sector\":\"climate\",\"since\":\"2026\"}"
             }
-            Self::GetPlatformStats => {
-                "Counts of all records, coverage of fields, dates and source of the data. Example: {}"
-            }
+            Self::GetPlatformStats => "Counts of records, field coverage, dates and source. Example: {}",
             Self::SearchPeople => {
                 "Find people at firms and startups: title and organization, never contact data. \
                  Example: {\"organization\":\"sequoia-capital\",\"kind\":\"firm\"}"
