@@ -31,7 +31,7 @@ pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
-pub use sqlite::database_file::{DatabaseFile, StoreCounts, database_digest, has_database, install_database};
+pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
 pub(crate) use sqlite::files as private_files;
 pub use store::{
     Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,

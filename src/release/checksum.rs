@@ -1,7 +1,9 @@
 //! Checksums of files: SHA-256, so that a signature of the manifest covers every byte of a release.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 
 use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,13 @@ impl Checksum {
         let mut hasher = Hasher::default();
         hasher.update(bytes);
         hasher.finish()
+    }
+
+    /// The size of a file in bytes, and its checksum.
+    pub fn of_file(path: &Path) -> io::Result<(u64, Self)> {
+        let mut hashed = HashingWriter::new(io::sink());
+        io::copy(&mut File::open(path)?, &mut hashed)?;
+        Ok(hashed.finish())
     }
 }
 

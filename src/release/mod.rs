@@ -26,6 +26,7 @@ mod tests;
 mod text;
 mod watch;
 pub use active::{ActiveRelease, DEFAULT_KEEP};
+pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub use event::Event;
 pub use manifest::Manifest;

@@ -12,7 +12,7 @@ use crate::catalog::{Catalog, Filter, ListPosition, Order, Query, ValueCount};
 use crate::data::archive::AlignedBytes;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Checksums, Direction, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
-use crate::release::checksum::{Checksum, Hasher, HashingWriter};
+use crate::release::checksum::{Checksum, Hasher};
 use crate::release::error::At;
 use crate::release::{Manifest, ReleaseError, ReleaseStore, manifest, text};
 use crate::search::IndexFiles;
@@ -108,9 +108,8 @@ pub(crate) fn verify(folder: &Path, version: SnapshotVersion, manifest: &Manifes
     for file in &manifest.files {
         check_size(folder, version, file)?;
         let path = folder.join(&file.path);
-        let mut hashed = HashingWriter::new(io::sink());
-        File::open(&path).and_then(|mut source| io::copy(&mut source, &mut hashed)).at(&path)?;
-        check_sum(version, file, hashed.finish().1)?;
+        let (_, found) = Checksum::of_file(&path).at(&path)?;
+        check_sum(version, file, found)?;
     }
     Ok(())
 }
@@ -159,17 +158,20 @@ pub(crate) fn tables(version: SnapshotVersion, bytes: AlignedBytes) -> Result<Sn
 impl Release {
     /// Tries typical queries: lists in every order, the counts of facets with the lists that they promise, and for a sample
     /// of rows that they are found by slug and by name and that their records are JSON. Returns the first problem.
-    pub fn smoke_test(&self) -> Result<(), String> {
+    pub fn smoke_test(&self) -> Result<(), ReleaseError> {
+        let version = self.manifest.version;
+        Table::ALL
+            .into_iter()
+            .try_for_each(|table| self.check_table(table))
+            .map_err(|reason| ReleaseError::Damaged { version, reason })
+    }
+
+    fn check_table(&self, table: Table) -> Result<(), String> {
         const SAMPLE: u32 = 40;
-        for table in Table::ALL {
-            self.check_lists(table)?;
-            self.check_facets(table)?;
-            let rows = self.catalog.snapshot().rows(table);
-            for row in (0..rows).step_by((rows / SAMPLE).max(1) as usize) {
-                self.check_row(table, row)?;
-            }
-        }
-        Ok(())
+        self.check_lists(table)?;
+        self.check_facets(table)?;
+        let rows = self.catalog.snapshot().rows(table);
+        (0..rows).step_by((rows / SAMPLE).max(1) as usize).try_for_each(|row| self.check_row(table, row))
     }
 
     fn check_lists(&self, table: Table) -> Result<(), String> {

@@ -168,7 +168,7 @@ impl<'f> Publisher<'f> {
         drop(snapshot);
         progress.step("smoke test", 0);
         let release = open::open(draft, version, manifest, &NoProgress)?;
-        release.smoke_test().map_err(|reason| ReleaseError::Damaged { version, reason })?;
+        release.smoke_test()?;
         progress.done();
         progress.step("publish", 0);
         let manifest = release.manifest.clone();

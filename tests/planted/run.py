@@ -144,8 +144,8 @@ FAULTS = [
     (
         "a backup is restored without a check",
         "src/cli/admin/backup.rs",
-        "if (&sha256, bytes) != (&description.database.sha256, description.database.bytes) {",
-        "if bytes != description.database.bytes && sha256.is_empty() {",
+        "if (sha256, bytes) != (description.database.sha256, description.database.bytes) {",
+        "if (sha256, bytes) != (sha256, bytes) {",
         "it",
         "backup::a_damaged_backup_is_refused_and_nothing_is_changed",
     ),

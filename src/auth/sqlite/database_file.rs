@@ -4,11 +4,10 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
-use sha2::{Digest, Sha256};
 
 use crate::auth::StoreError;
 use crate::auth::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
@@ -142,25 +141,6 @@ pub fn has_database(data: &Path) -> bool {
 
 fn existing(data: &Path) -> Vec<PathBuf> {
     files::all(&files::database(data)).into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
-}
-
-/// The SHA-256 of the database file in the folder `data`, in hexadecimal digits, and its size in bytes.
-pub fn database_digest(data: &Path) -> Result<(String, u64), StoreError> {
-    let path = files::database(data);
-    let failed = |source| StoreError::File { path: path.clone(), source };
-    let mut file = BufReader::with_capacity(1 << 20, File::open(&path).map_err(failed)?);
-    let (mut hash, mut bytes) = (Sha256::new(), 0);
-    loop {
-        let part = file.fill_buf().map_err(failed)?;
-        if part.is_empty() {
-            break;
-        }
-        hash.update(part);
-        let read = part.len();
-        file.consume(read);
-        bytes += read as u64;
-    }
-    Ok((hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect(), bytes))
 }
 
 /// Copies the database file of the folder `from` into the folder `data`, where it replaces nothing: what is there is first

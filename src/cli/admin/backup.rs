@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::app::settings::{BackupOptions, RestoreOptions};
-use crate::auth::{DataLock, DatabaseFile, StoreError, database_digest, has_database, install_database, private_files};
+use crate::auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
 use crate::cli::admin::{CommandError, now, print};
 use crate::cli::indexer::format;
 use crate::data::{SnapshotVersion, rfc3339};
-use crate::release::ReleaseStore;
+use crate::release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";
@@ -37,7 +37,7 @@ struct Description {
 #[derive(Debug, Serialize, Deserialize)]
 struct Database {
     bytes: u64,
-    sha256: String,
+    sha256: Checksum,
     /// The version of its tables.
     version: i64,
     accounts: u64,
@@ -93,7 +93,8 @@ fn write(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Resu
     let copy = DatabaseFile::open(draft)?;
     copy.check()?;
     let counts = copy.counts()?;
-    let (sha256, bytes) = database_digest(draft)?;
+    let path = DatabaseFile::path_in(draft);
+    let (bytes, sha256) = Checksum::of_file(&path).map_err(at(&path))?;
     let releases = ReleaseStore::at(&options.index);
     let release = match releases.current()? {
         Some(version) => {
@@ -165,8 +166,9 @@ fn verified(from: &Path) -> Result<(Description, ReleaseStore), CommandError> {
     let file = fs::File::open(&path).map_err(|error| CommandError::NotABackup { path: path.clone(), error })?;
     let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
     let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
-    let (sha256, bytes) = database_digest(from).map_err(|error| damaged(error.to_string()))?;
-    if (&sha256, bytes) != (&description.database.sha256, description.database.bytes) {
+    let path = DatabaseFile::path_in(from);
+    let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(at(&path)(error).to_string()))?;
+    if (sha256, bytes) != (description.database.sha256, description.database.bytes) {
         return Err(damaged("the database has another checksum than when it was written".to_owned()));
     }
     // A newer database is no damage, and its message says what to do.
