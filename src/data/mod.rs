@@ -10,6 +10,7 @@ pub mod date;
 pub mod derive;
 pub mod field;
 pub mod fold;
+pub mod identifier;
 pub mod import;
 pub mod model;
 pub mod names;

@@ -1,0 +1,272 @@
+//! Identifiers of firms, startups and people in registers and on the web: known schemes, what their values look like and how
+//! sure it is that two records with one value are the same.
+
+use crate::data::import::website;
+use crate::data::vocabulary::{Vocabulary, vocabulary};
+
+vocabulary! {
+    /// What a shared value says about two records.
+    Strength, "strength", {
+        /// A register gives a value to one entity only, and an entity has one value.
+        Strong = "strong",
+        /// Usually one entity, but brands, funds and subsidiaries may share a value, or an entity may have several.
+        Medium = "medium",
+        /// Nothing by itself.
+        Weak = "weak",
+    }
+}
+
+/// A scheme of identifiers.
+#[derive(Debug)]
+pub struct Scheme {
+    /// Its name in files and filters, such as `lei`.
+    pub name: &'static str,
+    pub title: &'static str,
+    pub strength: Strength,
+    /// A valid value.
+    pub example: &'static str,
+    /// The address of an identifier's page, with `{}` for the value.
+    pub page: Option<&'static str>,
+    form: Form,
+}
+
+/// The form of a scheme's values. Formats and check digits: ISO 17442 (LEI), the SEC's EDGAR (CIK) and IAPD (CRD), GSA's
+/// SAM.gov (UEI), Companies House (company number), Wikidata (QID).
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// A host without `www.`, in lowercase.
+    Domain,
+    /// 18 letters and digits, and two check digits (ISO 7064, MOD 97-10).
+    Lei,
+    /// A number without leading zeros, of at most so many digits.
+    Number(usize),
+    /// `Q` and a number.
+    Wikidata,
+    /// Exactly so many letters and digits, in capitals.
+    Code(usize),
+    /// Letters, digits, `-`, `_`, `.` and `%`, in lowercase.
+    Name,
+    /// Anything without white space.
+    Any,
+}
+
+/// The known schemes. A dataset may use others: their strength is [`Strength::Weak`].
+pub const SCHEMES: &[Scheme] = &[
+    scheme_of("domain", "Web domain", Strength::Medium, "example.com", Some("https://{}"), Form::Domain),
+    scheme_of(
+        "lei",
+        "Legal Entity Identifier",
+        Strength::Strong,
+        "529900T8BM49AURSDO55",
+        Some("https://search.gleif.org/#/record/{}"),
+        Form::Lei,
+    ),
+    scheme_of(
+        "cik",
+        "SEC Central Index Key",
+        Strength::Strong,
+        "320193",
+        Some("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
+        Form::Number(10),
+    ),
+    scheme_of(
+        "crd",
+        "FINRA/IARD number",
+        Strength::Strong,
+        "105958",
+        Some("https://adviserinfo.sec.gov/firm/summary/{}"),
+        Form::Number(10),
+    ),
+    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", None, Form::Code(12)),
+    scheme_of(
+        "wikidata",
+        "Wikidata item",
+        Strength::Strong,
+        "Q312",
+        Some("https://www.wikidata.org/wiki/{}"),
+        Form::Wikidata,
+    ),
+    scheme_of(
+        "crunchbase",
+        "Crunchbase permalink",
+        Strength::Strong,
+        "alder-ventures",
+        Some("https://www.crunchbase.com/organization/{}"),
+        Form::Name,
+    ),
+    scheme_of(
+        "crunchbase-uuid",
+        "Crunchbase UUID",
+        Strength::Strong,
+        "4bd7e356-0c5f-4d6a-9d1f-0d9f3f0a1b2c",
+        None,
+        Form::Name,
+    ),
+    scheme_of(
+        "companies-house",
+        "UK company number",
+        Strength::Strong,
+        "00445790",
+        Some("https://find-and-update.company-information.service.gov.uk/company/{}"),
+        Form::Code(8),
+    ),
+    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", None, Form::Name),
+    scheme_of(
+        "linkedin",
+        "LinkedIn name",
+        Strength::Medium,
+        "alder-ventures",
+        Some("https://www.linkedin.com/company/{}"),
+        Form::Name,
+    ),
+    scheme_of(
+        "yc",
+        "Y Combinator name",
+        Strength::Strong,
+        "alder",
+        Some("https://www.ycombinator.com/companies/{}"),
+        Form::Name,
+    ),
+];
+
+const fn scheme_of(
+    name: &'static str,
+    title: &'static str,
+    strength: Strength,
+    example: &'static str,
+    page: Option<&'static str>,
+    form: Form,
+) -> Scheme {
+    Scheme { name, title, strength, example, page, form }
+}
+
+/// The known scheme of this name.
+#[must_use]
+pub fn scheme(name: &str) -> Option<&'static Scheme> {
+    SCHEMES.iter().find(|scheme| scheme.name == name)
+}
+
+/// The strength of a scheme, known or not.
+#[must_use]
+pub fn strength(name: &str) -> Strength {
+    scheme(name).map_or(Strength::Weak, |scheme| scheme.strength)
+}
+
+/// The normal spelling of a value, by which values are compared; for one that cannot be of this scheme, what its values are.
+pub fn normal(scheme_name: &str, value: &str) -> Result<String, String> {
+    let scheme = scheme(scheme_name);
+    let normal = scheme.map_or(Form::Any, |scheme| scheme.form).normal(value.trim());
+    normal.ok_or_else(|| match scheme {
+        Some(scheme) => format!("is not {}, such as `{}`", scheme.form.description(), scheme.example),
+        None => "contains white space; an identifier has none".to_owned(),
+    })
+}
+
+impl Form {
+    fn normal(self, value: &str) -> Option<String> {
+        let is_code = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        match self {
+            Self::Domain => {
+                let host = website::host(value);
+                let is_host = host.contains('.')
+                    && host.split('.').all(|label| !label.is_empty())
+                    && host.chars().all(|char| char.is_alphanumeric() || "-._".contains(char));
+                is_host.then_some(host)
+            }
+            Self::Lei => {
+                let lei = value.to_ascii_uppercase();
+                (lei.len() == 20 && is_code(&lei) && mod_97(&lei) == 1).then_some(lei)
+            }
+            Self::Number(digits) => {
+                let number = value.trim_start_matches('0');
+                let is_number = number.len() <= digits && number.bytes().all(|byte| byte.is_ascii_digit());
+                (is_number && !number.is_empty()).then(|| number.to_owned())
+            }
+            Self::Wikidata => {
+                // Also as the address of the item.
+                let item = value.rsplit('/').next().unwrap_or_default().to_ascii_uppercase();
+                let number = item.strip_prefix('Q')?;
+                let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+                (is_number && !number.starts_with('0')).then_some(item)
+            }
+            Self::Code(length) => {
+                let code = value.to_ascii_uppercase();
+                (code.len() == length && is_code(&code)).then_some(code)
+            }
+            Self::Name => {
+                let name = value.to_lowercase();
+                let is_name = name.chars().all(|char| char.is_alphanumeric() || "-_.%".contains(char));
+                (is_name && !name.is_empty()).then_some(name)
+            }
+            Self::Any => (!value.is_empty() && !value.chars().any(char::is_whitespace)).then(|| value.to_owned()),
+        }
+    }
+
+    fn description(self) -> String {
+        match self {
+            Self::Domain => "a domain".to_owned(),
+            Self::Lei => "an LEI: 20 letters and digits, the last two of which are check digits".to_owned(),
+            Self::Number(digits) => format!("a number of 1 to {digits} digits"),
+            Self::Wikidata => "a Wikidata item: `Q` and a number".to_owned(),
+            Self::Code(length) => format!("a code of {length} letters and digits"),
+            Self::Name => "a name of letters, digits, `-`, `_`, `.` and `%`".to_owned(),
+            Self::Any => "an identifier without white space".to_owned(),
+        }
+    }
+}
+
+/// The remainder by 97 of letters and digits, each letter as its number from 10 (ISO 7064).
+fn mod_97(text: &str) -> u32 {
+    text.chars().filter_map(|char| char.to_digit(36)).fold(0, |rest, digit| {
+        let shift = if digit < 10 { 10 } else { 100 };
+        (rest * shift + digit) % 97
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_each_scheme_is_its_normal_form() {
+        for scheme in SCHEMES {
+            assert_eq!(normal(scheme.name, scheme.example).as_deref(), Ok(scheme.example), "{}", scheme.name);
+        }
+    }
+
+    #[test]
+    fn spellings_of_one_identifier_are_equal() {
+        for (scheme, value, expected) in [
+            ("domain", "https://www.Alder.example/team", "alder.example"),
+            ("lei", "529900t8bm49aursdo55", "529900T8BM49AURSDO55"),
+            ("cik", "0000320193", "320193"),
+            ("wikidata", "http://www.wikidata.org/entity/Q312", "Q312"),
+            ("companies-house", "sc123456", "SC123456"),
+            ("our-crm", "A 17", "contains white space; an identifier has none"),
+            ("our-crm", "a17", "a17"),
+        ] {
+            let result = normal(scheme, value);
+            assert_eq!(result.as_ref().unwrap_or_else(|problem| problem), expected, "{scheme} {value}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_an_identifier_is_refused() {
+        for (scheme, value) in [
+            ("lei", "529900T8BM49AURSDO56"),
+            ("lei", "529900T8BM49AURSDO5"),
+            ("cik", "0"),
+            ("cik", "12345678901"),
+            ("cik", "N/A"),
+            ("wikidata", "P31"),
+            ("wikidata", "Q0"),
+            ("domain", "localhost"),
+            ("domain", "a..b"),
+            ("uei", "ABC"),
+            ("crunchbase", ""),
+        ] {
+            let problem = normal(scheme, value).unwrap_err();
+            assert!(problem.contains("such as `"), "{scheme} {value}: {problem}");
+        }
+    }
+}
