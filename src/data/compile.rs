@@ -4,7 +4,6 @@
 //! row numbers. The archive is written as a stream, with one record in memory at a time.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use serde::Serialize;
 
@@ -16,8 +15,8 @@ use crate::data::derive::record::{Record, reference};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, country_of, each_ancestor};
 use crate::data::fold::fold;
-use crate::data::import::Dataset;
 use crate::data::import::rows::Investor;
+use crate::data::import::{Dataset, Input};
 use crate::data::import::{known_aliases, website};
 use crate::data::model::Reference;
 use crate::data::snapshot::MetaSection;
@@ -27,13 +26,13 @@ use crate::data::{
     RecordText, Report, Role, SnapshotVersion, Stage, Table, import,
 };
 
-pub fn check(folder: &Path, progress: &dyn Progress) -> Report {
-    import::read(folder, progress).1
+pub fn check<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> Report {
+    import::read(input, progress).1
 }
 
-/// Reads, checks and derives the dataset in `folder`; returns the report if it has errors.
-pub fn compile(folder: &Path, progress: &dyn Progress) -> Result<Compiled, Report> {
-    let (dataset, report) = import::read(folder, progress);
+/// Reads, checks and derives a dataset; returns the report if it has errors.
+pub fn compile<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> Result<Compiled, Report> {
+    let (dataset, report) = import::read(input, progress);
     let Some(mut dataset) = dataset else { return Err(report) };
     progress.step("derive", 0);
     let known_aliases = known_aliases::add(&mut dataset);

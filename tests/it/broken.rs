@@ -8,7 +8,9 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use venturedex::cli::indexer::Code;
-use venturedex::data::{NoProgress, Report, Severity, check, compile};
+use venturedex::data::import::Input;
+use venturedex::data::import::meta::MetaValues;
+use venturedex::data::{NoProgress, Report, Severity, Table, check, compile};
 use venturedex::release::ReleaseStore;
 
 use crate::faults::{Edit, FAULTS, WARNINGS};
@@ -195,20 +197,116 @@ fn every_fault_is_rejected_with_its_location_and_message() {
     assert!(FAULTS.len() >= 50);
 }
 
+/// The columns that DATASET.md requires.
+const REQUIRED: [(&str, &str); 7] = [
+    ("sectors.csv", "slug,name"),
+    ("firms.csv", "slug,name"),
+    ("startups.csv", "slug,name"),
+    ("funding_rounds.csv", "id,startup,stage"),
+    ("people.csv", "slug,name,organization_kind,organization"),
+    ("reviews.csv", "id,firm,rating,status,created_on"),
+    ("aliases.csv", "kind,slug,alias"),
+];
+
 #[test]
-fn every_missing_column_is_reported() {
+fn every_missing_column_is_reported_if_it_is_required() {
     for (file, text) in VALID.iter().filter(|(file, _)| file.ends_with(".csv")) {
         let header = text.lines().next().unwrap();
+        let required = REQUIRED.iter().find(|(name, _)| name == file).unwrap().1;
         for column in header.split(',') {
             let renamed: Vec<&str> =
                 header.split(',').map(|name| if name == column { "other" } else { name }).collect();
             let mut files = valid();
             swap(&mut files, file, header, renamed.join(",").as_bytes());
             let report = check(written(&files).path(), &NoProgress);
-            assert_eq!(messages(&report, Severity::Error), [format!("{file}:1: {column}: column is missing")]);
-            assert_eq!(messages(&report, Severity::Warning), [format!("{file}:1: unknown column \"other\"")]);
+            let errors = messages(&report, Severity::Error);
+            if required.split(',').any(|name| name == column) {
+                let expected = format!("{file}:1: no column {column}; required: {}; ", required.replace(',', ", "));
+                assert!(errors.len() == 1 && errors[0].starts_with(&expected), "{errors:?}");
+            } else {
+                assert_eq!(errors, [""; 0], "{file} without {column}");
+            }
+            let warnings = messages(&report, Severity::Warning);
+            assert!(warnings.contains(&format!("{file}:1: unknown column \"other\"")), "{warnings:?}");
         }
     }
+}
+
+/// A dataset of these files alone.
+fn dataset(files: &[(&'static str, &str)]) -> TempDir {
+    written(&files.iter().map(|(file, text)| (*file, text.as_bytes().to_vec())).collect())
+}
+
+#[test]
+fn a_list_of_firms_is_a_dataset() {
+    let folder = dataset(&[
+        ("snapshot.toml", "version = \"2026-11-20\"\n"),
+        ("firms.csv", "name,slug,country,website\nAlder,alder,DE,https://alder.example\nBirch,birch,,\n"),
+    ]);
+    let compiled = compile(folder.path(), &NoProgress).unwrap_or_else(|report| panic!("{:?}", report.problems));
+    assert_eq!((compiled.rows(Table::Firms), compiled.rows(Table::Startups), compiled.rows(Table::Sectors)), (2, 0, 0));
+    assert_eq!(compiled.report().problems, []);
+    // Without a version: one message, which says how to give one.
+    std::fs::remove_file(folder.path().join("snapshot.toml")).unwrap();
+    let errors = messages(&check(folder.path(), &NoProgress), Severity::Error);
+    assert!(errors.len() == 1 && errors[0].contains("give --release"), "{errors:?}");
+    let meta = MetaValues { version: "2026-11-21.2".parse().ok(), title: Some("Ours".into()), ..MetaValues::default() };
+    let Ok(compiled) = compile(Input { folder: folder.path(), meta }, &NoProgress) else { panic!("it is rejected") };
+    assert_eq!(compiled.version().to_string(), "2026-11-21.2");
+}
+
+#[test]
+fn what_a_dataset_needs_is_one_message() {
+    let folder = dataset(&[("snapshot.toml", "version = \"2026-11-20\"\n")]);
+    let errors = messages(&check(folder.path(), &NoProgress), Severity::Error);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    for (file, columns) in REQUIRED.iter().filter(|(file, _)| *file != "aliases.csv") {
+        assert!(errors[0].contains(&format!("{file} ({columns})")), "{errors:?}");
+    }
+    let folder = dataset(&[
+        ("snapshot.toml", "version = \"2026-11-20\"\n"),
+        ("firms.csv", "Name,Website,City,Country\nAlder,alder.example,Berlin,Germany\n"),
+    ]);
+    let report = check(folder.path(), &NoProgress);
+    let errors = messages(&report, Severity::Error);
+    assert!(
+        errors.len() == 1
+            && errors[0].starts_with("firms.csv:1: no columns slug, name; required: slug, name; optional: "),
+        "{errors:?}"
+    );
+    let warnings = messages(&report, Severity::Warning);
+    assert_eq!(warnings[0], "firms.csv:1: unknown column \"Name\"; did you mean `name`?");
+}
+
+#[test]
+fn a_mistyped_file_name_is_an_error_and_a_strange_one_a_warning() {
+    let files = [
+        ("snapshot.toml", "version = \"2026-11-20\"\n"),
+        ("firms.csv", "slug,name\nalder,Alder\n"),
+        ("Funding-Round.csv", "id,startup,stage\n"),
+        ("notes.csv", "a,b\n"),
+    ];
+    let report = check(dataset(&files).path(), &NoProgress);
+    assert_eq!(
+        messages(&report, Severity::Error),
+        ["Funding-Round.csv: is no file of a dataset; rename it to funding_rounds.csv"]
+    );
+    assert_eq!(messages(&report, Severity::Warning), ["notes.csv: is no file of a dataset, and not read"]);
+}
+
+#[test]
+fn references_to_an_absent_table_are_reported_once() {
+    let folder = dataset(&[
+        ("snapshot.toml", "version = \"2026-11-20\"\n"),
+        ("people.csv", "slug,name,organization_kind,organization\na,A,firm,x\nb,B,firm,y\nc,C,startup,z\n"),
+    ]);
+    assert_eq!(
+        messages(&check(folder.path(), &NoProgress), Severity::Error),
+        [
+            "people.csv:2: organization: no firm has the slug \"x\": the dataset has no firms.csv",
+            "people.csv:4: organization: no startup has the slug \"z\": the dataset has no startups.csv",
+        ]
+    );
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `indexer aliases`: proposals for `aliases.csv`, found in a dataset.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::indexer::{Code, CommandError, Style, check, format};
 use crate::data::derive::alias_candidates::AliasCandidate;
-use crate::data::import::aliases;
+use crate::data::import::{Input, aliases};
 
 #[derive(Serialize)]
 struct Candidates<'a> {
@@ -17,8 +16,8 @@ struct Candidates<'a> {
     candidates: Vec<AliasCandidate<'a>>,
 }
 
-pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
-    let compiled = match check::compile(folder, style)? {
+pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandError> {
+    let compiled = match check::compile(dataset, style)? {
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };

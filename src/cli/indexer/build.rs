@@ -11,6 +11,7 @@ use time::OffsetDateTime;
 use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::import::Input;
 use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
 use crate::release::diff::Changes;
 use crate::release::{Outcome, Policy, Publication, ReleaseStore, manifest};
@@ -35,7 +36,7 @@ enum Difference {
 }
 
 pub(crate) fn run(
-    folder: &Path,
+    dataset: Input<'_>,
     releases: &ReleaseStore,
     policy: Policy,
     now: OffsetDateTime,
@@ -44,7 +45,8 @@ pub(crate) fn run(
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
-    let compiled = match data::compile(folder, &steps) {
+    let folder = dataset.folder;
+    let compiled = match data::compile(dataset, &steps) {
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::import::Input;
 use crate::data::{self, Compiled, Diagnostic, Report};
 
 /// Errors are always listed, warnings only with `--verbose`.
@@ -38,18 +39,20 @@ impl<'r> ReportJson<'r> {
     }
 }
 
-pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
+pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandError> {
     let steps = Steps::new(style.json);
-    let report = data::check(folder, &steps);
+    let folder = dataset.folder;
+    let report = data::check(dataset, &steps);
     drop(steps);
     print(&report, folder, style)?;
     Ok(if report.has_errors() { Code::Rejected } else { Code::Success })
 }
 
 /// Compiles a dataset; the exit code if it has errors, which are printed.
-pub(crate) fn compile(folder: &Path, style: &Style) -> Result<Result<Compiled, Code>, CommandError> {
+pub(crate) fn compile(dataset: Input<'_>, style: &Style) -> Result<Result<Compiled, Code>, CommandError> {
     let steps = Steps::new(style.json);
-    let compiled = data::compile(folder, &steps);
+    let folder = dataset.folder;
+    let compiled = data::compile(dataset, &steps);
     drop(steps);
     Ok(match compiled {
         Ok(compiled) => Ok(compiled),

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::indexer::{Code, CommandError, Style, check, format};
 use crate::data::Table;
 use crate::data::compile::NearDuplicateRecord;
-use crate::data::import::aliases;
+use crate::data::import::{Input, aliases};
 
 #[derive(Serialize)]
 struct Duplicates<'a> {
@@ -17,8 +16,8 @@ struct Duplicates<'a> {
     duplicates: BTreeMap<Table, Vec<NearDuplicateRecord<'a>>>,
 }
 
-pub(crate) fn run(folder: &Path, style: &Style) -> Result<Code, CommandError> {
-    let compiled = match check::compile(folder, style)? {
+pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandError> {
+    let compiled = match check::compile(dataset, style)? {
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };

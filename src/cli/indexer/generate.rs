@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
-use crate::data::{Progress, SnapshotVersion, Table, import};
+use crate::data::{Progress, SnapshotVersion, Table};
 use crate::datagen::{self, GenConfig};
 
 /// Startups per firm if only one of the two numbers is specified, as in the bundled dataset.
@@ -99,8 +99,8 @@ fn generate(config: &GenConfig, folder: &Path) -> Result<u64, GenerateError> {
     }
     datagen::generate(config, folder).map_err(at)?;
     let mut bytes = 0;
-    for file in import::FILES {
-        bytes += fs::metadata(folder.join(file)).map_err(at)?.len();
+    for entry in fs::read_dir(folder).map_err(at)? {
+        bytes += entry.and_then(|entry| entry.metadata()).map_err(at)?.len();
     }
     Ok(bytes)
 }

@@ -21,7 +21,9 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::data::SnapshotVersion;
+use crate::data::import::Input;
+use crate::data::import::meta::MetaValues;
+use crate::data::{Date, SnapshotVersion};
 use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 
 const CODES: &str = "\
@@ -84,6 +86,39 @@ struct Dataset {
     /// Folder with the CSV files and snapshot.toml
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
+    #[command(flatten)]
+    meta: Meta,
+}
+
+/// What snapshot.toml says, or is to say.
+#[derive(Args)]
+struct Meta {
+    /// Version of the release, in place of snapshot.toml's
+    #[arg(long, value_name = "YYYY-MM-DD.N")]
+    release: Option<SnapshotVersion>,
+    /// Date that ages are counted from; by default that of the version
+    #[arg(long, value_name = "DATE")]
+    released_on: Option<Date>,
+    /// Title of the data
+    #[arg(long)]
+    title: Option<String>,
+    /// Where the data is from
+    #[arg(long)]
+    source: Option<String>,
+    /// License of the data
+    #[arg(long)]
+    license: Option<String>,
+}
+
+impl Dataset {
+    fn input(&self) -> Input<'_> {
+        let Meta { release, released_on, title, source, license } = &self.meta;
+        let (title, source, license) = (title.clone(), source.clone(), license.clone());
+        Input {
+            folder: &self.dataset,
+            meta: MetaValues { version: *release, released_on: *released_on, title, source, license },
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -181,13 +216,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
 
 fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<Code, CommandError> {
     match command {
-        Command::Check { dataset } => check::run(&dataset.dataset, style),
-        Command::Aliases { dataset } => aliases::run(&dataset.dataset, style),
-        Command::Duplicates { dataset } => duplicates::run(&dataset.dataset, style),
+        Command::Check { dataset } => check::run(dataset.input(), style),
+        Command::Aliases { dataset } => aliases::run(dataset.input(), style),
+        Command::Duplicates { dataset } => duplicates::run(dataset.input(), style),
         Command::Build { dataset, index, force, sign_key } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key };
-            build::run(&dataset.dataset, &releases_at(index), policy, now, style)
+            build::run(dataset.input(), &releases_at(index), policy, now, style)
         }
         Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => releases::list(&releases_at(index), style),

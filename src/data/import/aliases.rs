@@ -28,7 +28,7 @@ impl TableRow for Alias {
     const NOUN: &'static str = "alias";
     const FILE: &'static str = "aliases.csv";
     const HEADER: &'static str = "kind,slug,alias,source";
-    const IS_OPTIONAL: bool = true;
+    const REQUIRED: &'static str = "kind,slug,alias";
 }
 
 /// The line of each alias of a record.

@@ -52,10 +52,10 @@ pub(crate) struct CsvRow<'a, 'r> {
 }
 
 impl CsvRow<'_, '_> {
-    /// The trimmed field; an empty one is an unknown value.
+    /// The trimmed field; an empty one, or one of a column that the file lacks, is an unknown value.
     pub(crate) fn field(&self, column: &'static str) -> &str {
-        let (_, index) = self.columns.found.iter().find(|(name, _)| *name == column).expect("a column of the table");
-        self.record.get(*index).expect("as many fields as the header").trim()
+        let found = self.columns.found.iter().find(|(name, _)| *name == column);
+        found.and_then(|(_, index)| self.record.get(*index)).map_or("", str::trim)
     }
 
     pub(crate) fn error(&mut self, column: &'static str, message: String) {

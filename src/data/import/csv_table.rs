@@ -20,23 +20,37 @@ const MAX_HINTS: u32 = 100;
 /// Everything that a slug consists of.
 const SLUG_LETTERS: &str = "-0123456789abcdefghijklmnopqrstuvwxyz";
 
+/// The letters and digits of a column or file in lowercase, without a plural's `s`: `Founded Year` is `founded_year`.
+pub(crate) fn letters(name: &str) -> String {
+    let letters: String = name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    letters.strip_suffix('s').map(str::to_owned).unwrap_or(letters)
+}
+
 pub(crate) trait TableRow: Sized {
     /// Its name in messages, such as `firm`.
     const NOUN: &'static str;
     const FILE: &'static str;
-    /// Whether a dataset may lack the file.
-    const IS_OPTIONAL: bool = false;
     /// The names of the columns, separated by commas. A file may have them in another order.
     const HEADER: &'static str;
+    /// The columns that every file has, separated by commas; what another lacks is unknown.
+    const REQUIRED: &'static str;
 }
 
 pub(crate) struct CsvTable<T> {
     pub rows: Vec<T>,
     index: Index,
-    /// False if the file could not be read; references to it are not checked then.
-    is_known: bool,
+    state: Cell<State>,
     /// How many more unknown slugs are compared with the known ones.
     hints: Cell<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Read,
+    /// The dataset has no such file: the table is empty. Only the first reference to it is reported.
+    Absent,
+    /// The file could not be read, or its absence is reported: references to it are not checked.
+    Unknown,
 }
 
 /// The positions of a table's columns in a file.
@@ -48,12 +62,9 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Reads the header line; reports missing, repeated and unknown columns. `None` if no row can be read.
-    fn read(
-        reader: &mut csv::Reader<BufReader<File>>,
-        header: &'static str,
-        diagnostics: &mut Diagnostics<'_>,
-    ) -> Option<Self> {
+    /// Reads the header line; reports repeated and unknown columns, and in one message what is missing. `None` if no row
+    /// can be read.
+    fn read<T: TableRow>(reader: &mut csv::Reader<BufReader<File>>, diagnostics: &mut Diagnostics<'_>) -> Option<Self> {
         let mut raw = csv::ByteRecord::new();
         let problem = match reader.read_byte_record(&mut raw) {
             Ok(true) => None,
@@ -69,25 +80,40 @@ impl Columns {
         for (index, name) in raw.iter().enumerate() {
             let name = String::from_utf8_lossy(name);
             let name = name.trim_start_matches('\u{feff}').trim();
-            match header.split(',').find(|column| *column == name) {
+            match T::HEADER.split(',').find(|column| *column == name) {
                 Some(column) if is_found(&found, column) => {
                     diagnostics.error(Some(1), Some(name), "column occurs twice in the header".into());
                 }
                 Some(column) => found.push((column, index)),
-                None => diagnostics.warning(Some(1), None, format!("unknown column {}", quoted(name))),
+                None => {
+                    let meant = T::HEADER.split(',').find(|column| letters(column) == letters(name));
+                    let hint = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+                    diagnostics.warning(Some(1), None, format!("unknown column {}{hint}", quoted(name)));
+                }
             }
         }
-        for column in header.split(',').filter(|column| !is_found(&found, column)) {
-            diagnostics.error(Some(1), Some(column), "column is missing".into());
+        let (required, optional): (Vec<&str>, Vec<&str>) =
+            T::HEADER.split(',').partition(|column| T::REQUIRED.split(',').any(|required| required == *column));
+        let missing: Vec<&str> = required.iter().copied().filter(|column| !is_found(&found, column)).collect();
+        if !missing.is_empty() {
+            let columns = if missing.len() == 1 { "column" } else { "columns" };
+            let message = format!(
+                "no {columns} {}; required: {}; optional: {}",
+                missing.join(", "),
+                required.join(", "),
+                optional.join(", ")
+            );
+            diagnostics.error(Some(1), None, message);
         }
-        (found.len() == header.split(',').count()).then(|| Self { found, width: raw.len() })
+        missing.is_empty().then(|| Self { found, width: raw.len() })
     }
 }
 
 impl<T: TableRow> CsvTable<T> {
     /// Reads the file in `folder`. `each` reads a row; it returns `None` for one that cannot be used.
     ///
-    /// Reports a missing file or column, a row with too few or too many fields and invalid UTF-8.
+    /// Without the file the table is empty. Reports a missing column, a row with too few or too many fields and invalid
+    /// UTF-8.
     pub(crate) fn read(
         folder: &Path,
         report: &mut Report,
@@ -95,11 +121,18 @@ impl<T: TableRow> CsvTable<T> {
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
         let mut diagnostics = Diagnostics::of(T::FILE, report);
-        let mut table =
-            Self { rows: Vec::new(), index: Index::default(), is_known: false, hints: Cell::new(MAX_HINTS) };
+        let mut table = Self {
+            rows: Vec::new(),
+            index: Index::default(),
+            state: Cell::new(State::Unknown),
+            hints: Cell::new(MAX_HINTS),
+        };
         let file = match File::open(folder.join(T::FILE)) {
             Ok(file) => file,
-            Err(error) if T::IS_OPTIONAL && error.kind() == io::ErrorKind::NotFound => return table,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                table.state.set(State::Absent);
+                return table;
+            }
             Err(error) => {
                 diagnostics.unreadable(&error);
                 return table;
@@ -111,8 +144,8 @@ impl<T: TableRow> CsvTable<T> {
             .flexible(true)
             .has_headers(false)
             .from_reader(BufReader::with_capacity(1 << 16, file));
-        if let Some(columns) = Columns::read(&mut reader, T::HEADER, &mut diagnostics) {
-            table.is_known = true;
+        if let Some(columns) = Columns::read::<T>(&mut reader, &mut diagnostics) {
+            table.state.set(State::Read);
             table.read_rows(&mut reader, &columns, &mut diagnostics, progress, &mut each);
         }
         progress.done();
@@ -181,9 +214,15 @@ impl<T: TableRow> CsvTable<T> {
 
     fn resolve(&self, row: &mut CsvRow<'_, '_>, column: &'static str, slug: &str) -> Option<u32> {
         let found = self.find(slug);
-        if found.is_none() && self.is_known {
-            let nearest = self.nearest(slug).map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
-            row.error(column, format!("no {} has the slug {}{nearest}", T::NOUN, quoted(slug)));
+        if found.is_none() && self.state.get() != State::Unknown {
+            let hint = match self.state.get() {
+                State::Absent => {
+                    self.state.set(State::Unknown);
+                    format!(": the dataset has no {}", T::FILE)
+                }
+                _ => self.nearest(slug).map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?")),
+            };
+            row.error(column, format!("no {} has the slug {}{hint}", T::NOUN, quoted(slug)));
         }
         found
     }

@@ -46,6 +46,7 @@ mod tests {
         const NOUN: &'static str = "row";
         const FILE: &'static str = "a.csv";
         const HEADER: &'static str = "slug,name";
+        const REQUIRED: &'static str = "slug";
     }
 
     #[test]

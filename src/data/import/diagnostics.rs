@@ -62,12 +62,12 @@ impl Report {
 
 /// Adds the problems of one file to a report.
 pub(crate) struct Diagnostics<'a> {
-    file: &'static str,
+    file: &'a str,
     report: &'a mut Report,
 }
 
 impl<'a> Diagnostics<'a> {
-    pub(crate) fn of(file: &'static str, report: &'a mut Report) -> Self {
+    pub(crate) fn of(file: &'a str, report: &'a mut Report) -> Self {
         Self { file, report }
     }
 

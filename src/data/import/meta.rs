@@ -1,5 +1,6 @@
 //! `snapshot.toml`: version, date and origin of a dataset.
 
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ pub const FILE: &str = "snapshot.toml";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     pub version: SnapshotVersion,
-    /// Ages are counted from this date.
+    /// Ages are counted from this date; by default the version's.
     pub released_on: Date,
     pub title: String,
     pub source: String,
@@ -28,8 +29,29 @@ const MAX_VALUE: usize = 1_000;
 
 const KEYS: [&str; 6] = ["version", "released_on", "title", "source", "license", "invented"];
 
-/// Reads `snapshot.toml`; `None` if something required is missing or invalid.
-pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
+/// Values that are used in place of those of `snapshot.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MetaValues {
+    pub version: Option<SnapshotVersion>,
+    pub released_on: Option<Date>,
+    pub title: Option<String>,
+    pub source: Option<String>,
+    pub license: Option<String>,
+}
+
+impl MetaValues {
+    /// The given values as they would be in the file.
+    fn entries(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let version = self.version.map(|version| ("version", version.to_string()));
+        let released_on = self.released_on.map(|date| ("released_on", date.to_string()));
+        let texts = [("title", &self.title), ("source", &self.source), ("license", &self.license)];
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key, text.clone()?)));
+        version.into_iter().chain(released_on).chain(texts)
+    }
+}
+
+/// Reads `snapshot.toml`, which may be absent if `given` has a version; `None` if something required is missing or invalid.
+pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut Report) -> Option<Meta> {
     let mut diagnostics = Diagnostics::of(FILE, report);
     let text = match std::fs::read(folder.join(FILE)) {
         Ok(bytes) => match String::from_utf8(bytes) {
@@ -40,13 +62,23 @@ pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
                 return None;
             }
         },
+        Err(error) if error.kind() == io::ErrorKind::NotFound && given.version.is_some() => String::new(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let message =
+                "file is missing; write it with a line such as `version = \"2026-11-20.1\"`, or give --release";
+            diagnostics.error(None, None, message.into());
+            return None;
+        }
         Err(error) => {
             diagnostics.unreadable(&error);
             return None;
         }
     };
-    let table: toml::Table = match text.parse() {
-        Ok(table) => table,
+    let table: toml::Table = match text.parse::<toml::Table>() {
+        Ok(mut table) => {
+            table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
+            table
+        }
         Err(error) => {
             let error: toml::de::Error = error;
             let line = error.span().map(|span| lines_before(text.as_bytes(), span.start));
@@ -81,12 +113,13 @@ pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
             diagnostics.warning(line_of(&text, key), Some(key), message);
         }
         if string.is_empty() && required {
-            diagnostics.error(line_of(&text, key), Some(key), "is missing; every snapshot needs it".into());
+            let message = "is missing; every snapshot needs one, such as \"2026-11-20.1\"";
+            diagnostics.error(line_of(&text, key), Some(key), message.into());
             return None;
         }
         Some(string)
     };
-    let (version, released_on) = (value("version", true), value("released_on", true));
+    let (version, released_on) = (value("version", true), value("released_on", false));
     let (title, source, license) = (value("title", false), value("source", false), value("license", false));
     let mut invalid = |key: &str, value: &str, expected: &str| {
         diagnostics.error(line_of(&text, key), Some(key), format!("{} is not {expected}", quoted(value)));
@@ -96,6 +129,9 @@ pub(crate) fn read(folder: &Path, report: &mut Report) -> Option<Meta> {
         parsed.map_err(|_| invalid("version", &version, "a version of the form YYYY-MM-DD.N")).ok()
     });
     let released_on = released_on.and_then(|date| {
+        if date.is_empty() {
+            return version.map(|version: SnapshotVersion| version.date);
+        }
         let parsed = date.parse();
         parsed.map_err(|_| invalid("released_on", &date, "a date of the form YYYY-MM-DD")).ok()
     });

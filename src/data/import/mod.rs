@@ -15,15 +15,31 @@ pub mod website;
 
 use std::path::Path;
 
-use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::aliases::Alias;
+use crate::data::import::csv_table::{CsvTable, TableRow, letters};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
-use crate::data::import::meta::Meta;
+use crate::data::import::meta::{Meta, MetaValues};
 use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
 use crate::data::{Progress, Report};
 
-/// The files that every dataset has, in reading order; [`Alias::FILE`](aliases) is optional.
-pub const FILES: [&str; 7] =
-    [meta::FILE, Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
+/// The tables, in reading order. A dataset has at least one of them; the others are empty.
+const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
+
+/// Files with more about the records of the tables.
+const OPTIONAL_FILES: [&str; 1] = [Alias::FILE];
+
+/// A dataset to read: its folder, and values in place of those of its `snapshot.toml`.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    pub folder: &'a Path,
+    pub meta: MetaValues,
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Input<'a> {
+    fn from(folder: &'a P) -> Self {
+        Self { folder: folder.as_ref(), meta: MetaValues::default() }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
@@ -36,15 +52,17 @@ pub struct Dataset {
     pub reviews: Vec<Review>,
 }
 
-/// Reads and checks the dataset in `folder`. `None` if there are errors; the report always has all problems.
-pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report) {
+/// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
+pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option<Dataset>, Report) {
+    let Input { folder, meta } = input.into();
     let mut report = Report::default();
     if !folder.is_dir() {
-        let message = format!("folder {} does not exist", folder.display());
-        Diagnostics::of(meta::FILE, &mut report).error(None, None, message);
+        let folder = folder.display().to_string();
+        Diagnostics::of(&folder, &mut report).error(None, None, "folder does not exist".into());
         return (None, report);
     }
-    let meta = meta::read(folder, &mut report);
+    check_files(folder, &mut report);
+    let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|meta| meta.released_on);
     let sectors = read_sectors(folder, &mut report, progress);
     let firms = CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &sectors, released_on)));
@@ -68,6 +86,41 @@ pub fn read(folder: &Path, progress: &dyn Progress) -> (Option<Dataset>, Report)
         dataset
     });
     (dataset, report)
+}
+
+/// Reports a folder without tables, and files that no table is read from: a mistyped name would be a table of no rows.
+fn check_files(folder: &Path, report: &mut Report) {
+    let is_file = |file: &&str| folder.join(file).exists();
+    if !TABLES.iter().any(is_file) {
+        let required = [
+            (Firm::FILE, Firm::REQUIRED),
+            (Startup::FILE, Startup::REQUIRED),
+            (Round::FILE, Round::REQUIRED),
+            (Person::FILE, Person::REQUIRED),
+            (Review::FILE, Review::REQUIRED),
+            (Sector::FILE, Sector::REQUIRED),
+        ];
+        let required = required.map(|(file, columns)| format!("{file} ({columns})")).join(", ");
+        let message = format!(
+            "folder has no table; a dataset has at least one of these files, with these columns and any of the others: \
+             {required}"
+        );
+        Diagnostics::of(&folder.display().to_string(), report).error(None, None, message);
+    }
+    let stem = |file: &str| letters(file.trim_end_matches(".csv"));
+    let Ok(entries) = folder.read_dir() else { return };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_known = |name: &String| TABLES.contains(&name.as_str()) || OPTIONAL_FILES.contains(&name.as_str());
+    let mut unknown: Vec<String> = names.filter(|name| name.ends_with(".csv") && !is_known(name)).collect();
+    unknown.sort_unstable();
+    for name in unknown {
+        let meant = TABLES.iter().chain(&OPTIONAL_FILES).find(|file| stem(file) == stem(&name) && !is_file(file));
+        let mut diagnostics = Diagnostics::of(&name, report);
+        match meant {
+            Some(file) => diagnostics.error(None, None, format!("is no file of a dataset; rename it to {file}")),
+            None => diagnostics.warning(None, None, "is no file of a dataset, and not read".into()),
+        }
+    }
 }
 
 /// Reads the sectors, and resolves their parents afterwards: a parent may be on a later line.

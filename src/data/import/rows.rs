@@ -19,6 +19,7 @@ impl TableRow for Sector {
     const NOUN: &'static str = Table::Sectors.noun();
     const FILE: &'static str = "sectors.csv";
     const HEADER: &'static str = "slug,name,parent,description";
+    const REQUIRED: &'static str = "slug,name";
 }
 
 impl Sector {
@@ -52,6 +53,7 @@ impl TableRow for Firm {
     const FILE: &'static str = "firms.csv";
     const HEADER: &'static str = "slug,name,aliases,kind,website,description,country,city,founded_year,stages,sectors,\
                                   check_min_usd,check_max_usd,aum_usd";
+    const REQUIRED: &'static str = "slug,name";
 }
 
 impl Firm {
@@ -104,6 +106,7 @@ impl TableRow for Startup {
     const NOUN: &'static str = Table::Startups.noun();
     const FILE: &'static str = "startups.csv";
     const HEADER: &'static str = "slug,name,aliases,website,description,country,city,founded_year,stage,sectors,status";
+    const REQUIRED: &'static str = "slug,name";
 }
 
 impl Startup {
@@ -172,6 +175,7 @@ impl TableRow for Round {
     const NOUN: &'static str = Table::Rounds.noun();
     const FILE: &'static str = "funding_rounds.csv";
     const HEADER: &'static str = "id,startup,stage,amount_usd,announced_on,lead_investors,investors";
+    const REQUIRED: &'static str = "id,startup,stage";
 }
 
 impl Round {
@@ -224,6 +228,7 @@ impl TableRow for Person {
     const NOUN: &'static str = Table::People.noun();
     const FILE: &'static str = "people.csv";
     const HEADER: &'static str = "slug,name,title,organization_kind,organization,country";
+    const REQUIRED: &'static str = "slug,name,organization_kind,organization";
 }
 
 impl Person {
@@ -272,6 +277,7 @@ impl TableRow for Review {
     const FILE: &'static str = "reviews.csv";
     const HEADER: &'static str =
         "id,firm,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,status,created_on";
+    const REQUIRED: &'static str = "id,firm,rating,status,created_on";
 }
 
 impl Review {
