@@ -34,6 +34,8 @@ vocabulary! {
         Investors = "investors",
         OtherRoles = "other_roles",
         ProbableSame = "probable_same",
+        Sources = "sources",
+        Provenance = "provenance",
     }
 }
 
@@ -42,23 +44,35 @@ impl Include {
     pub(crate) fn of(table: Table) -> &'static [Self] {
         match table {
             Table::Firms => {
-                &[Self::Portfolio, Self::Rounds, Self::People, Self::Reviews, Self::CoInvestors, Self::ScoreByYear]
+                const {
+                    &[
+                        Self::Portfolio,
+                        Self::Rounds,
+                        Self::People,
+                        Self::Reviews,
+                        Self::CoInvestors,
+                        Self::ScoreByYear,
+                        Self::Sources,
+                        Self::Provenance,
+                    ]
+                }
             }
-            Table::Startups => &[Self::Rounds, Self::People, Self::Investors],
-            Table::People => &[Self::OtherRoles, Self::ProbableSame],
-            Table::Rounds | Table::Reviews | Table::Sectors => &[],
+            Table::Startups => &[Self::Rounds, Self::People, Self::Investors, Self::Sources, Self::Provenance],
+            Table::People => &[Self::OtherRoles, Self::ProbableSame, Self::Sources, Self::Provenance],
+            Table::Rounds => &[Self::Sources, Self::Provenance],
+            Table::Reviews | Table::Sectors => &[],
         }
     }
 }
 
-/// The lists that a request for a record of a table includes, each once, in the order of [`Include::of`]. A person has all
-/// unless the request selects something, because a role alone may mislead.
+/// The lists that a request for a record of a table includes, each once, in the order of [`Include::of`]. A person has the
+/// other roles unless the request selects something, because a role alone may mislead.
 pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Include>, Vec<ParameterError>> {
     let accepted = Include::of(table);
     let names = values.iter().filter(|(name, _)| name == INCLUDE).flat_map(|(_, value)| value.split(','));
     let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.is_empty() && table == Table::People && !values.iter().any(|(name, _)| name == "fields") {
-        return Ok(accepted.to_vec());
+        return Ok(vec![Include::OtherRoles, Include::ProbableSame]);
     }
     let mut included = Vec::new();
     let mut errors = Vec::new();
@@ -133,6 +147,8 @@ fn write(
         Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),
         Include::OtherRoles => write_all(out, &related_roles().other_roles),
         Include::ProbableSame => write_all(out, &related_roles().probable_same),
+        Include::Sources => write_all(out, &catalog.sources_of(table, row)),
+        Include::Provenance => write_all(out, &catalog.provenance(table, row)),
     }
 }
 

@@ -43,7 +43,7 @@ use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
 use crate::http::problem::{Code, Problem, UsedUp};
 use crate::http::response_cache::{CacheKey, CachedResponse};
 use crate::http::telemetry::{Api, RouteGroup, RouteLabel};
-use crate::http::url::{KEY_IN_URL, has_key};
+use crate::http::url::{KEY_IN_URL, has_key, with_slug};
 use crate::http::{RequestParts, RequestTrace, State};
 use crate::metrics::panics;
 
@@ -310,7 +310,13 @@ impl<'a> Pipeline<'a> {
         if !accepts_json(request.headers) {
             return Err(not_acceptable());
         }
-        let operation = parsed.operation.as_ref().map_err(|error| api_request.reject(parsed.route, error))?;
+        let operation = parsed.operation.as_ref().map_err(|error| {
+            let location = match error {
+                RequestError::Moved(_, from, to) => Some(with_slug(request.path, request.query, from, to)),
+                _ => None,
+            };
+            Problem { location, ..api_request.reject(parsed.route, error) }
+        })?;
         let response = api_request.execute(operation)?;
         let cached = Arc::new(api_request.finish(request.trace.route(), parsed.etag.as_ref(), response));
         // The release of a cursor may be unloaded at any time.
@@ -376,6 +382,9 @@ impl<'a> Pipeline<'a> {
         }
         if let Some(allow) = problem.allow {
             headers.insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(location) = &problem.location {
+            set(headers, "location", location);
         }
         match problem.code {
             Code::QuotaExceeded => {

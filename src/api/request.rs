@@ -23,6 +23,7 @@ use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
 use crate::catalog::json::fields;
+use crate::catalog::param_error::shortened;
 
 /// A request in canonical names and values, without defaults.
 pub(crate) type Canonical = Vec<(&'static str, String)>;
@@ -78,6 +79,8 @@ pub(crate) enum Operation {
 pub(crate) enum RequestError {
     /// No record has this slug or id.
     NotFound(Table, String),
+    /// The record of this slug was merged into the one with another.
+    Moved(Table, String, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
     /// `snapshot` names a release that is not among the loaded ones.
@@ -223,6 +226,11 @@ impl RequestError {
     pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
         match self {
             Self::NotFound(table, slug) => record::not_found(catalog, *table, slug),
+            Self::Moved(table, from, to) => {
+                let detail =
+                    format!("the {} `{}` was merged into `{to}`; use this slug", table.noun(), shortened(from));
+                Problem { did_you_mean: vec![to.clone()], ..Problem::new(Code::Moved, detail) }
+            }
             Self::Parameters(issues) => Problem::of_parameters(issues.report(catalog)),
             Self::CursorExpired(version) => {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
@@ -275,7 +283,11 @@ fn empty_values(url: &RequestUrl<'_>, route: &Route) -> Issues {
 /// The published record with a slug or id.
 fn find(url: &RequestUrl<'_>, table: Table, key: &str) -> Result<u32, RequestError> {
     let row = url.catalog.find(table, key).filter(|row| url.catalog.is_published(table, *row));
-    row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))
+    let row = row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))?;
+    match url.catalog.moved_to(table, row, key) {
+        Some(slug) => Err(RequestError::Moved(table, key.to_owned(), slug.to_owned())),
+        None => Ok(row),
+    }
 }
 
 /// Unknown parameters of an endpoint without filters: an error in v3, else warnings.

@@ -385,7 +385,9 @@ impl Catalog {
             Facet::Status => word::<StartupStatus>(value),
             Facet::Role => word::<Role>(value),
             Facet::City => snapshot.city_name(value).unwrap_or_default(),
-            Facet::Title | Facet::Website => snapshot.term(facet, value).unwrap_or_default().to_owned(),
+            Facet::Title | Facet::Website | Facet::Identifier => {
+                snapshot.term(facet, value).unwrap_or_default().to_owned()
+            }
             Facet::Ghosted => (value == 1).to_string(),
             Facet::Rating => value.to_string(),
         };

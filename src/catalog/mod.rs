@@ -23,6 +23,7 @@ pub mod namesakes;
 pub mod param_error;
 pub mod params;
 pub mod parse;
+pub mod provenance;
 pub mod query;
 pub mod relaxation;
 pub mod reviews;
@@ -171,9 +172,17 @@ impl Catalog {
         &self.snapshot
     }
 
-    /// The row with this slug, in any letter case.
+    /// The row with this slug, in any letter case; for the slug of a merged record that of the record it was merged into.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
-        self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &slug.to_ascii_lowercase()))
+        let lower = || slug.to_ascii_lowercase();
+        let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower()));
+        own.or_else(|| self.snapshot.merged_into(table, &lower()))
+    }
+
+    /// The slug of a row that was found by the slug of a merged record.
+    pub fn moved_to(&self, table: Table, row: u32, slug: &str) -> Option<&str> {
+        let target = self.snapshot.merged_into(table, &slug.to_ascii_lowercase())?;
+        (target == row).then(|| self.snapshot.slug(table, row))
     }
 
     /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is

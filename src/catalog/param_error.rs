@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::data::field::model;
 use crate::data::fold::fold;
 use crate::data::vocabulary::{Vocabulary, normal, with_article};
-use crate::data::{Country, Metric, Table};
+use crate::data::{Country, Facet, Metric, Table, identifier};
 use crate::search::{SearchResults, nearest};
 
 use crate::catalog::params::{ParamType, Parameter};
@@ -287,6 +287,12 @@ fn unknown_value(
     suggest: bool,
     searches: &mut usize,
 ) -> ParameterError {
+    if parameter.facet() == Some(Facet::Identifier)
+        && let Err(problem) = identifier::normal_pair(value)
+    {
+        let detail = format!("`{}` {problem}", shortened(value));
+        return ParameterError::unknown_value(parameter.name, detail, None, None);
+    }
     if let Some(error) = ambiguous_value(catalog, parameter, value) {
         return error;
     }

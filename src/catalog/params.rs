@@ -107,9 +107,9 @@ impl Parameter {
 
     /// The parameters that require all of its values and that exclude them, if it has values to combine.
     fn derived(&self, table: Table) -> Vec<Self> {
-        // A host is one record, not a property of several.
-        let excludes =
-            self.facet().is_some_and(|facet| facet != Facet::Website) || matches!(self.kind, ParamType::Organizations);
+        // A host or an identifier is one record, not a property of several.
+        let is_property = |facet: Facet| !matches!(facet, Facet::Website | Facet::Identifier);
+        let excludes = self.facet().is_some_and(is_property) || matches!(self.kind, ParamType::Organizations);
         let has_several = match (table, self.facet()) {
             (Table::Firms, Some(facet)) => matches!(facet, Facet::Stage | Facet::Sector),
             (Table::Startups, Some(facet)) => matches!(facet, Facet::Sector | Facet::Investor),
@@ -148,7 +148,8 @@ pub enum ParamType {
     Terms(Terms, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
-    /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host.
+    /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host, identifiers as
+    /// `scheme:value`.
     Listed(Table, Facet),
     /// Records of a table by slug or name.
     Records(Table, Facet),

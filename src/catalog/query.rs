@@ -62,7 +62,11 @@ impl Property {
     /// The property of this name; the plural of a record's field is accepted, such as `sectors`.
     pub(crate) fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
         let name = normal(name).replace('-', "_");
-        let name = if name == "lead_investors" { "lead" } else { &name };
+        let name = match name.as_str() {
+            "lead_investors" => "lead",
+            "id" => "identifier",
+            name => name,
+        };
         Self::all(table).find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known))
     }
 }

@@ -57,6 +57,14 @@ impl Catalog {
         self.round_years.get_or_init(|| RoundYears::of(self.snapshot()))
     }
 
+    /// The number of rounds of each year, from the first to the last that is covered; `None` for a year that is not.
+    pub fn rounds_by_year(&self) -> Vec<(i32, Option<u64>)> {
+        let years = self.round_years();
+        let (Some(first), Some(last)) = (years.covered.first(), years.covered.last()) else { return Vec::new() };
+        let rounds = |year: i32| years.covered.contains(&year).then(|| u64::from(years.rounds[&year]));
+        (*first..=*last).map(|year| (year, rounds(year))).collect()
+    }
+
     /// Whether the data has enough rounds of a year to compare it with others: at least 5 % of the year with most.
     pub fn covers(&self, year: i32) -> bool {
         self.round_years().covered.contains(&year)

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::data::field::{SNAPSHOT, model};
+use crate::data::import::provenance::Source;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Date, Facet, PartialDate, ReviewStatus, Table};
 
@@ -45,6 +46,8 @@ model! {
         pub source: String,
         /// Terms of use.
         pub license: String,
+        /// The sources of the data; empty if the operator names none.
+        pub sources: Vec<Source>,
         /// Whether the data is invented: no firm, startup, person or review is real.
         pub invented: bool,
         /// Whether it is the snapshot in the program, because no release is published.
@@ -84,6 +87,7 @@ impl Catalog {
             title: snapshot.title().to_owned(),
             source: snapshot.source().to_owned(),
             license: snapshot.license().to_owned(),
+            sources: snapshot.sources().to_vec(),
             invented: snapshot.is_invented(),
             bundled: self.is_bundled(),
         }

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 
 use crate::catalog::Catalog;
 use crate::data::fold::fold;
+use crate::data::identifier;
 use crate::data::import::website;
 use crate::data::{Facet, Table};
 use crate::search::edit_distance::{distance_within, within_one_edit};
@@ -32,8 +33,12 @@ impl Catalog {
     /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; of equally similar ones that
     /// of most rows.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
-        if facet == Facet::Website {
-            return self.nearest_host(table, &website::host(text));
+        match facet {
+            Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
+            Facet::Identifier => {
+                return self.nearest_exact(table, facet, &identifier::normal_pair(text).ok()?.to_lowercase());
+            }
+            _ => {}
         }
         let snapshot = self.snapshot();
         let index = Facet::LISTED.iter().position(|known| *known == facet)?;
@@ -49,15 +54,15 @@ impl Catalog {
         self.term_name(facet, values[candidates.nearest(text)?])
     }
 
-    /// The host of a row of the table that is one edit away. Nearly every record has a host of its own: they are looked up,
-    /// not compared one by one.
-    fn nearest_host(&self, table: Table, host: &str) -> Option<String> {
+    /// The host or identifier of a row of the table that is one edit away. Nearly every record has its own: they are looked
+    /// up, not compared one by one.
+    fn nearest_exact(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
-        let count = snapshot.facet_values(table, Facet::Website);
-        let host_at = |index: usize| snapshot.term(Facet::Website, index as u32).unwrap_or_default();
-        let mut near = within_one_edit(host, count as usize, host_at).filter(|_| max_edits(host) > 0);
-        let is_of_table = |index: usize| snapshot.facet_count(table, Facet::Website, index as u32) > 0;
-        near.find(|(_, index)| is_of_table(*index)).map(|(_, index)| host_at(index).to_owned())
+        let count = snapshot.facet_values(table, facet);
+        let text_at = |index: usize| snapshot.term(facet, index as u32).unwrap_or_default();
+        let mut near = within_one_edit(text, count as usize, text_at).filter(|_| max_edits(text) > 0);
+        let is_of_table = |index: usize| snapshot.facet_count(table, facet, index as u32) > 0;
+        near.find(|(_, index)| is_of_table(*index)).map(|(_, index)| text_at(index).to_owned())
     }
 
     fn term_name(&self, facet: Facet, value: u32) -> Option<String> {
@@ -73,8 +78,12 @@ impl Catalog {
             let rows = |value: u32| self.snapshot().facet_count(table, facet, value);
             let values = (0..self.snapshot().facet_values(table, facet)).filter(|value| rows(*value) > 0);
             let value = values.max_by_key(|value| (rows(*value), Reverse(*value)));
-            let fallback = || if facet == Facet::City { "London" } else { "example.com" }.to_owned();
-            value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(fallback)
+            let fallback = match facet {
+                Facet::City => "London",
+                Facet::Identifier => identifier::EXAMPLE,
+                _ => "example.com",
+            };
+            value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(|| fallback.to_owned())
         };
         match Facet::LISTED.iter().position(|known| *known == facet) {
             Some(index) => self.example_terms[table as usize][index].get_or_init(example).clone(),

@@ -15,6 +15,7 @@ use crate::data::derive::record::{Record, reference};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, country_of, each_ancestor};
 use crate::data::fold::fold;
+use crate::data::import::identifiers::Identifier;
 use crate::data::import::rows::Investor;
 use crate::data::import::{Dataset, Input};
 use crate::data::import::{known_aliases, website};
@@ -94,7 +95,10 @@ impl Compiled {
         writer.append(&serde_json::to_vec(&section)?)?;
         for table in Table::ALL {
             self.write_records(&mut writer, table)?;
+            self.write_redirects(&mut writer, table)?;
         }
+        writer.begin("sources")?;
+        writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let terms = self.write_terms(&mut writer)?;
         self.write_firms(&mut writer, &terms)?;
         self.write_startups(&mut writer, &terms)?;
@@ -113,6 +117,8 @@ impl Compiled {
         let mut ends: Vec<u32> = Vec::with_capacity(old.len() * table.fields().len());
         let mut known = vec![0_u32; table.fields().len()];
         let mut at = 0_u64;
+        let provenance = &self.dataset.provenance;
+        let mut used: Vec<bool> = Vec::new();
         writer.begin(&format!("{name}/text"))?;
         for row in old {
             record.write(&self.dataset, &self.derived, table, *row as usize);
@@ -122,13 +128,33 @@ impl Compiled {
             for (field, known) in known.iter_mut().enumerate() {
                 *known += u32::from(!matches!(written.value(table, field), b"null" | b"[]"));
             }
+            if provenance.covers(table) {
+                let statements = provenance.statements(table, *row);
+                used.extend(statements.iter().map(|statement| statement.is_used(table, written)));
+            }
             writer.append(&record.text)?;
             at += record.text.len() as u64;
         }
         starts.push(at);
         writer.section(&format!("{name}/starts"), &starts)?;
         writer.section(&format!("{name}/known"), &known)?;
-        writer.section(&format!("{name}/ends"), &ends)
+        writer.section(&format!("{name}/ends"), &ends)?;
+        // Written after the records, because a section is written as a whole: they may be larger than all else.
+        let mut used = used.into_iter();
+        let covered = old.iter().filter(|_| provenance.covers(table));
+        let texts = covered.map(|row| provenance.stored(table, *row, &mut used));
+        writer.texts(&format!("{name}/statements"), texts)
+    }
+
+    /// Writes the slugs of merged records, ascending, and the rows of those that answer for them.
+    fn write_redirects(&self, writer: &mut Writer<'_>, table: Table) -> io::Result<()> {
+        let of_table = self.dataset.redirects.iter().filter(|redirect| redirect.table == table);
+        let mut redirects: Vec<(&str, u32)> =
+            of_table.map(|redirect| (redirect.slug.as_str(), self.orders.new_row(table, redirect.target))).collect();
+        redirects.sort_unstable();
+        let (slugs, rows): (Vec<&str>, Vec<u32>) = redirects.into_iter().unzip();
+        writer.texts(&format!("{}/merged", table.name()), slugs.into_iter())?;
+        writer.section(&format!("{}/merged=", table.name()), &rows)
     }
 
     /// Writes the values of the facets of [`Facet::LISTED`].
@@ -144,11 +170,21 @@ impl Compiled {
         let (cities, [city_of_firm, city_of_startup]) = numbered([&firm_cities, &startup_cities]);
         let (hosts, [website_of_firm, website_of_startup]) = numbered([&firm_hosts, &startup_hosts]);
         let (title_texts, [title_of_person]) = numbered([&titles]);
-        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts]) {
+        let identifiers = Identifiers::of(&self.dataset);
+        let identifier_texts = identifiers.texts.iter().map(String::as_str).collect();
+        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts, identifier_texts]) {
             writer.texts(&format!("{}/terms", facet.name()), texts.into_iter())?;
         }
         let roles = titles.iter().map(|title| title.as_deref().map_or_else(Vec::new, Role::of_title)).collect();
-        Ok(Terms { city_of_firm, city_of_startup, website_of_firm, website_of_startup, title_of_person, roles })
+        Ok(Terms {
+            city_of_firm,
+            city_of_startup,
+            website_of_firm,
+            website_of_startup,
+            title_of_person,
+            roles,
+            identifiers,
+        })
     }
 
     fn begin<'a, 'w, 's>(
@@ -228,6 +264,7 @@ impl Compiled {
 
         columns.term_facet(Facet::City, &terms.city_of_firm, |row| row)?;
         columns.term_facet(Facet::Website, &terms.website_of_firm, |row| row)?;
+        terms.identifiers.write(&mut columns, |row| &firms[row].identifiers)?;
         for metric in Metric::ALL {
             self.write_leaderboard(&mut columns, *metric)?;
         }
@@ -283,6 +320,7 @@ impl Compiled {
         columns.word_facet(Facet::Status, |row| startups[row].status)?;
         columns.term_facet(Facet::City, &terms.city_of_startup, |row| row)?;
         columns.term_facet(Facet::Website, &terms.website_of_startup, |row| row)?;
+        terms.identifiers.write(&mut columns, |row| &startups[row].identifiers)?;
         self.write_investor_facet(&mut columns, |row| &stats[row].investors)
     }
 
@@ -290,7 +328,8 @@ impl Compiled {
         let (rounds, startups) = (&self.dataset.rounds, &self.dataset.startups);
         let startup = |row: usize| self.orders.new_row(Table::Startups, rounds[row].startup);
         let mut columns = self.begin(writer, Table::Rounds, |row| &rounds[row].id)?;
-        columns.numbers("amount_usd", |row| rounds[row].amount_usd.unwrap_or(NONE_U64))?;
+        let credible = |row: usize| self.derived.limits.credible(&rounds[row]);
+        columns.numbers("amount_usd", |row| credible(row).unwrap_or(NONE_U64))?;
         columns.numbers("announced_on", |row| code(rounds[row].announced_on))?;
         columns.numbers("startup", startup)?;
         columns.numbers("stage", |row| rounds[row].stage.index() as u8)?;
@@ -308,7 +347,7 @@ impl Compiled {
         columns.section("investors#", &starts)?;
 
         columns.order("announced_on", |row| rounds[row].announced_on.map(PartialDate::code))?;
-        columns.order("amount_usd", |row| rounds[row].amount_usd.map(dollars))?;
+        columns.order("amount_usd", |row| credible(row).map(dollars))?;
 
         columns.word_facet(Facet::Stage, |row| Some(rounds[row].stage))?;
         self.write_sector_facet(&mut columns, |row| &startups[rounds[row].startup as usize].sectors)?;
@@ -356,7 +395,8 @@ impl Compiled {
         columns.facet(Facet::Role, Role::ALL.len(), |row, each| {
             terms.roles[row].iter().for_each(|role| each(role.index() as u32));
         })?;
-        columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)
+        columns.term_facet(Facet::Title, &terms.title_of_person, |row| row)?;
+        terms.identifiers.write(&mut columns, |row| &people[row].identifiers)
     }
 
     fn write_reviews(&self, writer: &mut Writer<'_>) -> io::Result<()> {
@@ -412,6 +452,42 @@ struct Terms {
     website_of_startup: TermValues,
     title_of_person: TermValues,
     roles: Vec<Vec<Role>>,
+    identifiers: Identifiers,
+}
+
+/// An identifier as it is filtered by: in any letter case.
+fn identifier_text(identifier: &Identifier) -> String {
+    identifier.to_string().to_lowercase()
+}
+
+/// The distinct identifiers of the dataset as [`identifier_text`], ascending.
+struct Identifiers {
+    texts: Vec<String>,
+}
+
+impl Identifiers {
+    fn of(dataset: &Dataset) -> Self {
+        let firms = dataset.firms.iter().flat_map(|firm| &firm.identifiers);
+        let startups = dataset.startups.iter().flat_map(|startup| &startup.identifiers);
+        let people = dataset.people.iter().flat_map(|person| &person.identifiers);
+        let mut texts: Vec<String> = firms.chain(startups).chain(people).map(identifier_text).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        Self { texts }
+    }
+
+    fn write<'s>(
+        &self,
+        columns: &mut ColumnWriter<'_, '_>,
+        carried: impl Fn(usize) -> &'s [Identifier],
+    ) -> io::Result<()> {
+        columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
+            let indexes = carried(row)
+                .iter()
+                .filter_map(|identifier| self.texts.binary_search(&identifier_text(identifier)).ok());
+            indexes.for_each(|index| each(index as u32));
+        })
+    }
 }
 
 /// The distinct texts of all lists, ascending, and the index of each text of each list.

@@ -162,6 +162,19 @@ pub fn normal(scheme_name: &str, value: &str) -> Result<String, String> {
     })
 }
 
+/// An identifier as filters take it.
+pub const EXAMPLE: &str = "lei:529900T8BM49AURSDO55";
+
+/// The normal spelling of `scheme:value`; for another text, how to write it.
+pub fn normal_pair(text: &str) -> Result<String, String> {
+    let Some((scheme, value)) = text.trim().split_once(':') else {
+        let names: Vec<&str> = SCHEMES.iter().map(|scheme| scheme.name).collect();
+        return Err(format!("has no scheme; write it as `{EXAMPLE}`, with one of {}", names.join(", ")));
+    };
+    let scheme = scheme.trim().to_ascii_lowercase();
+    Ok(format!("{scheme}:{}", normal(&scheme, value)?))
+}
+
 impl Form {
     fn normal(self, value: &str) -> Option<String> {
         let is_code = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -57,6 +57,8 @@ model! {
         pub score: Score<S> [detail],
         /// The firms that share most rounds with this one, at most 5.
         pub top_co_investors: Vec<CoInvestor<S>> [detail],
+        /// Identifiers in registers and on the web.
+        pub identifiers: Vec<Identifier<S>> [detail],
     }
 
     /// The firm's own weighted means, 1–5, one decimal; `null` without ratings.
@@ -167,6 +169,8 @@ model! {
         pub aliases: Vec<S> [detail],
         /// The startup in a few sentences.
         pub description: Option<S> [detail],
+        /// Identifiers in registers and on the web.
+        pub identifiers: Vec<Identifier<S>> [detail],
         /// Its funding rounds.
         #[serde(default)]
         pub rounds: Vec<FundingRound<S>> [joined],
@@ -206,6 +210,9 @@ model! {
         pub sectors: Vec<S> [slug],
         /// Country of the startup, ISO 3166-1 alpha-2.
         pub country: Option<S> [one_of("Country")],
+        /// Whether the amount is probably wrong: over ten times the 99th percentile of its stage. Sums, orders and bounds
+        /// leave it out.
+        pub suspect: bool,
     }
 
     /// A record by slug and name.
@@ -231,6 +238,8 @@ model! {
         pub country: Option<S> [one_of("Country")],
         /// Whether the country is the person's own or that of the organization; `null` if neither is known.
         pub country_source: Option<S> [one_of("CountrySource")],
+        /// Identifiers in registers and on the web.
+        pub identifiers: Vec<Identifier<S>> [detail],
     }
 
     /// Another record with a person's name that has something in common with it: probably the same person.
@@ -245,6 +254,19 @@ model! {
         pub reason: S,
         /// The reason in words.
         pub detail: S,
+    }
+
+    /// An identifier of a record in a register or on the web.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Identifier<S = String> {
+        /// The scheme, such as `lei`, `cik` or `wikidata`.
+        pub scheme: S,
+        /// The value in its normal form.
+        pub value: S,
+        /// How sure it is that two records with this value are the same.
+        pub strength: S [one_of("IdentifierStrength")],
+        /// The page about the record there; `null` if the scheme has none.
+        pub url: Option<String> [uri],
     }
 
     /// The firm or startup that a person works at.

@@ -161,7 +161,15 @@ impl Table {
     #[must_use]
     pub fn facets(self) -> &'static [Facet] {
         match self {
-            Self::Firms => &[Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind, Facet::Website],
+            Self::Firms => &[
+                Facet::Stage,
+                Facet::Sector,
+                Facet::Country,
+                Facet::City,
+                Facet::Kind,
+                Facet::Website,
+                Facet::Identifier,
+            ],
             Self::Startups => &[
                 Facet::Stage,
                 Facet::Sector,
@@ -170,6 +178,7 @@ impl Table {
                 Facet::Status,
                 Facet::Investor,
                 Facet::Website,
+                Facet::Identifier,
             ],
             Self::Rounds => &[
                 Facet::Stage,
@@ -181,9 +190,16 @@ impl Table {
                 Facet::Lead,
                 Facet::Kind,
             ],
-            Self::People => {
-                &[Facet::Kind, Facet::Country, Facet::City, Facet::Firm, Facet::Startup, Facet::Role, Facet::Title]
-            }
+            Self::People => &[
+                Facet::Kind,
+                Facet::Country,
+                Facet::City,
+                Facet::Firm,
+                Facet::Startup,
+                Facet::Role,
+                Facet::Title,
+                Facet::Identifier,
+            ],
             Self::Reviews => &[Facet::Firm, Facet::Status, Facet::Stage, Facet::Ghosted, Facet::Rating],
             Self::Sectors => &[Facet::Parent],
         }
@@ -226,12 +242,14 @@ vocabulary! {
         Title = "title",
         /// Indexes into the list of hosts of websites, without `www.`.
         Website = "website",
+        /// Indexes into the list of identifiers, as `scheme:value` in lowercase.
+        Identifier = "identifier",
     }
 }
 
 impl Facet {
     /// Facets whose values are texts that the snapshot lists.
-    pub const LISTED: [Self; 3] = [Self::City, Self::Title, Self::Website];
+    pub const LISTED: [Self; 4] = [Self::City, Self::Title, Self::Website, Self::Identifier];
 }
 
 vocabulary! {

@@ -16,6 +16,7 @@ use crate::data::derive::score::Priors;
 use crate::data::field::model;
 use crate::data::fold::fold;
 use crate::data::import::meta::Meta;
+use crate::data::import::provenance::{Source, Statement};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
     ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, PartialDate, RecordText,
@@ -38,7 +39,8 @@ pub struct Snapshot {
     rounds: RoundColumns,
     sector_parent: Column<u32>,
     /// In the order of [`Facet::LISTED`].
-    terms: [TermColumns; 3],
+    terms: [TermColumns; 4],
+    sources: Vec<Source>,
     score_priors: Priors,
 }
 
@@ -99,12 +101,13 @@ impl Snapshot {
         let sector_parent = archive.column("sectors/parent", sectors)?;
         let known_sector = |sector: &u32| *sector == NONE_U32 || (*sector as usize) < sectors;
         check(archive.get(&sector_parent).iter().all(known_sector), "sectors/parent")?;
-        let [cities, titles, websites] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
-        let terms = [cities?, titles?, websites?];
+        let [cities, titles, websites, identifiers] = Facet::LISTED.map(|facet| TermColumns::open(&archive, facet));
+        let terms = [cities?, titles?, websites?, identifiers?];
+        let sources = serde_json::from_slice(archive.bytes("sources")?).map_err(|_| damaged("section sources"))?;
         let score_priors: Column<f64> = archive.column("reviews/priors", 6)?;
         let score_priors: [f64; 6] = archive.get(&score_priors).try_into().map_err(|_| damaged("reviews/priors"))?;
         let score_priors = Priors::from_array(score_priors);
-        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms, score_priors })
+        Ok(Self { archive, meta, tables, firms, rounds, sector_parent, terms, sources, score_priors })
     }
 
     pub fn version(&self) -> SnapshotVersion {
@@ -174,6 +177,27 @@ impl Snapshot {
         let order = self.archive.get(&self.table_columns(table).by_slug);
         let index = order.binary_search_by(|row| self.slug(table, *row).cmp(slug)).ok()?;
         Some(order[index])
+    }
+
+    /// The row of the record that a record with this slug was merged into.
+    pub fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
+        let (slugs, rows) = &self.table_columns(table).merged;
+        let rows = self.archive.get(rows);
+        let index = self.archive.find_text(slugs, rows.len() as u32, slug)?;
+        Some(rows[index as usize])
+    }
+
+    /// The sources of the data; none if the dataset does not name them.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// What the sources say about a row, and whether the record has it.
+    pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<(Statement, bool)> {
+        let texts = self.table_columns(table).statements.as_ref();
+        let text = texts.map_or("", |texts| self.archive.text(texts, row));
+        // The text is the compiler's own, with a checksum. An empty one is no JSON.
+        serde_json::from_str(text).unwrap_or_default()
     }
 
     pub fn by_slug(&self, table: Table) -> &[u32] {
@@ -273,16 +297,7 @@ impl Snapshot {
     /// The value of a facet of [`Facet::LISTED`] with this text.
     pub fn find_term(&self, facet: Facet, text: &str) -> Option<u32> {
         let columns = &self.terms[Facet::LISTED.iter().position(|known| *known == facet)?];
-        let (mut low, mut high) = (0, columns.count);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match self.archive.text(&columns.texts, middle).cmp(text) {
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        None
+        self.archive.find_text(&columns.texts, columns.count, text)
     }
 
     /// The name of a value of [`Facet::City`], as spelled by its first firm or startup.
@@ -328,7 +343,7 @@ impl Snapshot {
         (self.archive.get(rows), self.archive.get(values))
     }
 
-    /// Amounts of the rounds in US dollars; [`NONE_U64`](crate::data::NONE_U64): unknown.
+    /// Amounts of the rounds in US dollars; [`NONE_U64`](crate::data::NONE_U64): unknown or suspect.
     pub fn round_amounts(&self) -> &[u64] {
         self.archive.get(&self.rounds.amount_usd)
     }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use once_cell::sync::Lazy;
 
+use crate::data::import::csv_table::TableRow;
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::provenance::Statement;
+use crate::data::import::redirects::Redirect;
 use crate::data::import::rows;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{FirmKind, Stage};
-use crate::datagen::GenConfig;
 use crate::datagen::firm_names::firm_name;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::lists::Lists;
@@ -18,6 +20,7 @@ use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, GROUPS, SECTORS};
+use crate::datagen::{GenConfig, REGISTER, SURVEY};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Firm {
@@ -119,17 +122,43 @@ pub(crate) fn draw_all(config: &GenConfig) -> Vec<Firm> {
     draw_each(config).map(|(_, firm, _)| firm).collect()
 }
 
-/// Writes `firms.csv` and the people of the firms.
+/// So many firms are in the invented sources.
+const STATED: u32 = 20;
+
+/// Writes `firms.csv`, `provenance.csv`, `redirects.csv` and the people of the firms.
 pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> io::Result<Vec<Firm>> {
     let mut table = TableWriter::create::<rows::Firm>(folder)?;
+    let mut provenance = TableWriter::create::<Statement>(folder)?;
+    let mut redirects = TableWriter::create::<Redirect>(folder)?;
     let mut firms = Vec::with_capacity(config.firms as usize);
     for (row, firm, naming) in draw_each(config) {
-        table.row(&fields(config, row, &firm, &naming))?;
+        let fields = fields(config, row, &firm, &naming);
+        table.row(&fields)?;
+        if row < STATED {
+            state(config, row, &fields, &mut provenance)?;
+        }
+        if row == 0 {
+            redirects.row(&["firm", &format!("former-{}", firm.slug), &firm.slug])?;
+        }
         people.of_firm(config, row, &firm, &naming.name)?;
         firms.push(firm);
     }
+    provenance.finish()?;
+    redirects.finish()?;
     table.finish()?;
     Ok(firms)
+}
+
+/// Writes what the invented sources say about a firm: the register all, the survey its name in capitals.
+fn state(config: &GenConfig, row: u32, fields: &[String; 14], provenance: &mut TableWriter) -> io::Result<()> {
+    let (day, key) = (config.release().to_string(), format!("f{row}"));
+    let slug = fields[0].as_str();
+    for (column, field) in rows::Firm::HEADER.split(',').zip(fields).skip(1) {
+        for value in field.split('|').filter(|value| !value.is_empty()) {
+            provenance.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
+        }
+    }
+    provenance.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
 }
 
 fn fields(config: &GenConfig, row: u32, firm: &Firm, naming: &Naming) -> [String; 14] {

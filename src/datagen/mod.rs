@@ -46,6 +46,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::provenance::Source;
 use crate::data::import::rows::Sector;
 use crate::data::{Date, SnapshotVersion};
 
@@ -89,11 +90,25 @@ impl GenConfig {
     }
 }
 
-/// Writes the seven files of the dataset into `folder`, which is created if it does not exist.
+/// The id of an invented source, which is also the scheme of its identifiers.
+const REGISTER: &str = "demo-register";
+/// The id of another one, which knows names in capitals only.
+const SURVEY: &str = "demo-survey";
+
+fn write_sources(config: &GenConfig, folder: &Path) -> io::Result<()> {
+    let mut table = TableWriter::create::<Source>(folder)?;
+    let day = config.release().to_string();
+    table.row(&[REGISTER, "An invented register", "CC0-1.0", "https://register.example", "20", &day])?;
+    table.row(&[SURVEY, "An invented survey", "CC-BY-4.0", "https://survey.example", "10", &day])?;
+    table.finish()
+}
+
+/// Writes the files of the dataset into `folder`, which is created if it does not exist.
 pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     fs::write(folder.join("snapshot.toml"), snapshot(config))?;
     write_sectors(folder)?;
+    write_sources(config, folder)?;
     let mut people = people::People::create(config, folder)?;
     let firms = firms::write(config, folder, &mut people)?;
     let quality = quality::of_firms(config);

@@ -9,6 +9,7 @@ use crate::data::field::model;
 /// A stable error code; [`explanation`](Code::explanation) says what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
+    Moved,
     UnknownParameter,
     InvalidParameter,
     UnknownValue,
@@ -44,7 +45,8 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
+        Self::Moved,
         Self::UnknownParameter,
         Self::InvalidParameter,
         Self::UnknownValue,
@@ -81,6 +83,13 @@ impl Code {
     /// Name, status, title, explanation.
     fn facts(self) -> (&'static str, u16, &'static str, &'static str) {
         match self {
+            Self::Moved => (
+                "moved",
+                301,
+                "Moved",
+                "The record was merged into another one: `Location` has the same request with its slug, and so has \
+                 `did_you_mean`.",
+            ),
             Self::UnknownParameter => (
                 "unknown_parameter",
                 400,
@@ -292,6 +301,8 @@ pub struct Problem {
     pub did_you_mean: Vec<String>,
     /// The methods of the path, if the request used another.
     pub allow: Option<&'static str>,
+    /// Where the response is, if the record was merged into another.
+    pub location: Option<String>,
     pub quota: Option<Box<UsedUp>>,
 }
 
@@ -316,7 +327,7 @@ model! {
         /// The code in words.
         title: &'static str,
         /// The HTTP status.
-        status: u16 [range(400, 599)],
+        status: u16 [range(301, 599)],
         /// What is wrong with this request, and how to fix it.
         detail: &'a str,
         /// The path of the request.
@@ -338,7 +349,15 @@ model! {
 
 impl Problem {
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), did_you_mean: Vec::new(), allow: None, quota: None }
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            did_you_mean: Vec::new(),
+            allow: None,
+            location: None,
+            quota: None,
+        }
     }
 
     /// An error of one parameter.
@@ -387,7 +406,7 @@ mod tests {
     fn every_code_is_listed_once_and_found_by_its_name() {
         for code in Code::ALL {
             assert_eq!(Code::named(code.name()), Some(code));
-            assert!(code.status().is_client_error() || code.status().is_server_error());
+            assert!(code == Code::Moved || code.status().is_client_error() || code.status().is_server_error());
         }
     }
 }

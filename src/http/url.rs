@@ -23,6 +23,13 @@ pub(crate) fn decoded(segment: &str) -> String {
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
+/// The address of the same request for another record: path and query with the slug `to` in place of `from`.
+pub(crate) fn with_slug(path: &str, query: &str, from: &str, to: &str) -> String {
+    let segments = path.split('/').map(|segment| if decoded(segment) == from { to } else { segment });
+    let path = segments.collect::<Vec<&str>>().join("/");
+    if query.is_empty() { path } else { format!("{path}?{query}") }
+}
+
 fn is_key(text: &str) -> bool {
     text.split(',').any(|part| {
         let is_quote = |char: char| char.is_whitespace() || matches!(char, '"' | '\'' | '<' | '`');
@@ -35,6 +42,15 @@ fn is_key(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_slug_of_an_address_is_replaced() {
+        assert_eq!(
+            with_slug("/api/v3/vcs/old/rounds", "limit=5&q=old", "old", "new"),
+            "/api/v3/vcs/new/rounds?limit=5&q=old"
+        );
+        assert_eq!(with_slug("/vcs/%6fld", "", "old", "new"), "/vcs/new");
+    }
 
     #[test]
     fn a_key_is_found_anywhere_in_a_url() {

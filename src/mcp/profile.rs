@@ -23,7 +23,7 @@ const CANDIDATE_FIELDS: [&str; 6] = ["slug", "name", "kind", "country", "health_
 const REVIEW_FIELDS: [&str; 9] =
     ["stage", "rating", "responsiveness", "fairness", "value_add", "ghosted", "title", "body", "created_on"];
 const PORTFOLIO_FIELDS: [&str; 7] = ["slug", "name", "status", "stage", "sectors", "country", "total_raised_usd"];
-const JOINED_FIELDS: [&str; 3] = ["stage", "amount_usd", "announced_on"];
+const JOINED_FIELDS: [&str; 4] = ["stage", "amount_usd", "suspect", "announced_on"];
 const PERSON_FIELDS: [&str; 3] = ["slug", "name", "title"];
 
 const SCORE_MEANING: &str = "0-100, from approved founder reviews only, recent ones weigh more; low and high are a 90 % \
@@ -93,7 +93,12 @@ impl ToolRelease {
                 let both: Vec<u32> = std::iter::once(row).chain(rows).collect();
                 ProfileMatch::Candidates(both, Some(DIFFERENT.to_owned()))
             }
-            _ => ProfileMatch::Firm(row, None),
+            _ => {
+                let moved = self.catalog.moved_to(Table::Firms, row, slug);
+                let note =
+                    moved.map(|target| format!("`{}` was merged into `{target}`; use this slug", shortened(slug)));
+                ProfileMatch::Firm(row, note)
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::Resource;
 use crate::catalog::aggregate::group_bys;
 use crate::catalog::params::{Mode, ParamType, Parameter};
+use crate::data::Facet;
 use crate::mcp::Argument;
 use crate::mcp::args::ArgType;
 use crate::mcp::{list_call, output_schema};
@@ -39,7 +40,10 @@ const RAISE: Argument = argument(list_call::RAISE, list_call::RAISE, ArgType::Nu
 /// unknown, and a name finds its record, so that few questions need the others; those are accepted too.
 fn is_listed(parameter: &Parameter) -> bool {
     match parameter.mode {
-        Mode::Any => !matches!(parameter.kind, ParamType::Rows(_) | ParamType::Known(..)),
+        Mode::Any => !matches!(
+            parameter.kind,
+            ParamType::Rows(_) | ParamType::Known(..) | ParamType::Listed(_, Facet::Identifier)
+        ),
         Mode::All | Mode::Not => ["investor_all", "not_country", "stage_all"].contains(&parameter.name),
     }
 }
@@ -56,9 +60,9 @@ const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "country", "E.g. DE,France,nordics."),
     (Tool::SearchVcs, "kind", "E.g. vc,angel,accelerator."),
     (Tool::SearchVcs, "check_usd", "Amount sought, e.g. 500000."),
-    (Tool::SearchVcs, "active_since", "E.g. 2026-03-01 or 2026."),
+    (Tool::SearchVcs, "active_since", "E.g. 2026-03-01."),
     (Tool::SearchVcs, "raise_usd", "Round size, e.g. 2000000: ranks by fit."),
-    (Tool::SearchVcs, "sort", "E.g. ghosting_rate,-portfolio_count,-responsiveness."),
+    (Tool::SearchVcs, "sort", "E.g. ghosting_rate,-portfolio_count."),
     (Tool::SearchVcs, "fields", "E.g. slug,name; * for all."),
     (Tool::SearchVcs, "cursor", "next_cursor of the last result."),
     (Tool::SearchStartups, "status", "operating,acquired,ipo,closed."),
@@ -104,9 +108,8 @@ const GET_VC_PROFILE: &[Argument] = &[
 ];
 
 /// The tools only read a snapshot that the service holds.
-static ANNOTATIONS: Lazy<Value> = Lazy::new(
-    || json!({ "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }),
-);
+static ANNOTATIONS: Lazy<Value> =
+    Lazy::new(|| json!({ "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false }));
 
 impl Tool {
     pub const ALL: [Self; 6] = [
@@ -150,8 +153,7 @@ impl Tool {
             Self::SearchVcs => {
                 "Find venture capital firms, best first. health_score (0-100, founders' peer score) and ghosting_rate (% of \
                  reviewers who got no answer) are null below 3 reviews. In all searches, \
-                 comma-separated values mean any of them; x_all requires all, not_x excludes; count_by counts all matches \
-                 (limit 0: no items). \
+                 comma-separated values mean any; x_all requires all, not_x excludes; count_by counts all matches. \
                  Example: {\"stage\":\"seed\",\"sector\":\"fintech\",\"country\":\"DE\",\"sort\":\"ghosting_rate\"}"
             }
             Self::GetVcProfile => {
@@ -160,14 +162,14 @@ impl Tool {
                  candidates: call again with a slug. Example: {\"name\":\"Sequoia Capital\"}"
             }
             Self::SearchStartups => {
-                "Find startups, with total raised (most first) and investors; for rounds, call get_funding_rounds. \
+                "Find startups, with total raised (most first) and investors. \
                  Example: {\"sector\":\"health\",\"country\":\"FR,DE\",\"stage\":\"series-a\"}"
             }
             Self::GetFundingRounds => {
                 "Funding rounds, newest first, with amounts (sum, median, ...) of all matches and of each group of \
                  count_by. Example: {\"sector\":\"climate\",\"since\":\"2026\"}"
             }
-            Self::GetPlatformStats => "Counts of records, field coverage, dates and source. Example: {}",
+            Self::GetPlatformStats => "Counts, field coverage, dates, sources. Example: {}",
             Self::SearchPeople => {
                 "Find people at firms and startups: title and organization, never contact data. \
                  Example: {\"organization\":\"sequoia-capital\",\"kind\":\"firm\"}"

@@ -8,6 +8,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, Ref};
 
 use crate::api::{EndpointKind, Route, Version};
+use crate::data::Table;
 use crate::http::problem::Code;
 
 use crate::openapi::Examples;
@@ -31,7 +32,7 @@ const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 
 /// Name, description and schema of each header.
-const HEADERS: [(&str, &str, HeaderSchema); 16] = [
+const HEADERS: [(&str, &str, HeaderSchema); 17] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
@@ -58,6 +59,7 @@ const HEADERS: [(&str, &str, HeaderSchema); 16] = [
         "`rel=\"next\"`: the next page of a list (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
         HeaderSchema::Text,
     ),
+    ("Location", "Where the response is.", HeaderSchema::Text),
     ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
     ("WWW-Authenticate", "How to authenticate.", HeaderSchema::Text),
 ];
@@ -84,7 +86,8 @@ pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
 }
 
 /// Shared error responses: name, status, additional headers, description.
-const ERRORS: [(&str, u16, &[&str], &str); 11] = [
+const ERRORS: [(&str, u16, &[&str], &str); 12] = [
+    ("Moved", 301, &["Location"], "The record was merged into another: `Location` is the same request with its slug."),
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
     ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
@@ -137,6 +140,7 @@ pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &st
     let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
     for (name, status, ..) in ERRORS {
         let applies = match status {
+            301 => route.placeholder() == Some("slug") && route.content != EndpointKind::Record(Table::Sectors),
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
             // Reading the quota is not counted.

@@ -18,9 +18,11 @@ use crate::api::include::Include;
 use crate::api::record::{MatchedPart, Release, SuggestedName, Usage};
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
+use crate::catalog::provenance::Statement;
 use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Model};
+use crate::data::import::provenance::Source;
 use crate::data::model::{RelatedRole, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::http::problem::{Code, ProblemBody};
@@ -131,6 +133,8 @@ fn included_item(include: Include) -> &'static str {
         Include::CoInvestors => CoInvestorFields::DEFINITION.name,
         Include::ScoreByYear => YearScore::DEFINITION.name,
         Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
+        Include::Sources => Source::DEFINITION.name,
+        Include::Provenance => Statement::DEFINITION.name,
     }
 }
 
@@ -164,6 +168,8 @@ fn data(version: Version) -> Objects {
             MatchedPart::DEFINITION,
             Usage::DEFINITION,
             <RelatedRole>::DEFINITION,
+            Source::DEFINITION,
+            Statement::DEFINITION,
             YearScore::DEFINITION,
         ]);
     }

@@ -12,6 +12,7 @@ use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
 use crate::catalog::{Property, Resource, Suggestion, Texts};
 use crate::data::derive::score::{DIMENSIONS, GHOSTING};
+use crate::data::identifier::Strength;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
     Country, CountrySource, FirmKind, Metric, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
@@ -125,7 +126,7 @@ pub(crate) fn group_name(resource: Resource) -> String {
 }
 
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 16] {
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 17] {
     [
         ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
         ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
@@ -154,6 +155,11 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 16] {
             "A component of the peer score.",
             DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
         ),
+        (
+            "IdentifierStrength",
+            "What a shared identifier says: `strong` is one entity, `medium` usually one, `weak` nothing by itself.",
+            Strength::names(),
+        ),
         ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
     ]
 }
@@ -174,7 +180,7 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "MatchClass",
         ],
     };
-    ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName"]
+    ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]
         .into_iter()
         .chain(of_v3.iter().copied())
 }

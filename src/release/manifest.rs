@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::import::provenance::Source;
 use crate::data::{Counts, Snapshot, SnapshotVersion};
 use crate::release::ReleaseError;
 use crate::release::checksum::Checksum;
@@ -45,6 +46,8 @@ pub struct Manifest {
     pub title: String,
     pub source: String,
     pub license: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     pub counts: Counts,
     /// All files except the manifest and its signature, sorted by path.
     pub files: Vec<File>,
@@ -72,6 +75,7 @@ impl Manifest {
             title: snapshot.title().to_owned(),
             source: snapshot.source().to_owned(),
             license: snapshot.license().to_owned(),
+            sources: snapshot.sources().to_vec(),
             counts: snapshot.counts(),
             files,
             sha256: None,

@@ -19,6 +19,9 @@ use crate::site::layout::PageLayout;
 pub(crate) enum PageError {
     #[error("no record of {0:?} has the slug `{1}`")]
     UnknownRecord(Table, String),
+    /// The record of this slug was merged into the one with another.
+    #[error("the {} `{}` was merged into `{}`", .0.noun(), .1, .2)]
+    Moved(Table, String, String),
     #[error("no page has this path")]
     UnknownPage,
     #[error("{} parameters of the query are invalid", .0.len())]
@@ -58,6 +61,7 @@ struct ErrorPage<'a> {
 impl PageError {
     fn status(&self) -> StatusCode {
         match self {
+            Self::Moved(..) => StatusCode::MOVED_PERMANENTLY,
             Self::UnknownRecord(..) | Self::UnknownPage => StatusCode::NOT_FOUND,
             Self::InvalidQuery(_) => StatusCode::BAD_REQUEST,
             Self::ForeignForm => StatusCode::FORBIDDEN,
@@ -113,6 +117,7 @@ impl PageError {
                 let noun = table.noun();
                 return (format!("No {noun} of this name"), format!("There is no {noun} “{slug}” in this release."));
             }
+            Self::Moved(..) => ("Moved", sentence(&self.to_string())),
             Self::UnknownPage => ("Page not found", format!("There is no page at {path}.")),
             Self::InvalidQuery(_) => ("Invalid filters", "Fix the values listed below, or reset the filters.".to_owned()),
             Self::ForeignForm => (

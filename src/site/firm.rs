@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::catalog::provenance::Statement;
 use crate::catalog::{Catalog, Filter, History, ListPosition, Query, Request, Resource};
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup, YearScore};
 use crate::data::vocabulary::Vocabulary;
@@ -45,6 +46,7 @@ struct FirmPage {
     people_count: u64,
     reviews: Vec<Review>,
     review_count: u64,
+    statements: Vec<Statement>,
     api: String,
 }
 
@@ -207,6 +209,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         people_count: members.total,
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
+        statements: catalog.provenance(Table::Firms, row),
         api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
         layout,
         firm,

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::data::{Country, Date, PartialDate};
+use crate::data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -157,6 +157,11 @@ pub(crate) fn response(ghosted: &Option<bool>) -> &'static str {
 
 pub(crate) fn tenths(value: &f64) -> String {
     format!("{value:.1}")
+}
+
+/// The title of a scheme of identifiers; of an unknown one its name.
+pub(crate) fn scheme(name: &str) -> &str {
+    identifier::scheme(name).map_or(name, |scheme| scheme.title)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(crate) mod account;
 mod assets;
 mod browse;
 mod charts;
+mod data;
 mod docs;
 mod error_page;
 mod firm;
@@ -31,7 +32,7 @@ use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::http::negotiation::compressed;
-use crate::http::url::decoded;
+use crate::http::url::{decoded, with_slug};
 use crate::http::{RequestTrace, State};
 use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
@@ -60,6 +61,7 @@ pub enum Page<'a> {
     Person(&'a str),
     Sectors,
     Leaderboard,
+    Data,
     Suggest,
 }
 
@@ -78,6 +80,7 @@ impl<'a> Page<'a> {
             ("people", Some(slug), None) => Self::Person(slug),
             ("sectors", None, None) => Self::Sectors,
             ("leaderboard", None, None) => Self::Leaderboard,
+            ("data", None, None) => Self::Data,
             ("suggest", None, None) => Self::Suggest,
             _ => return None,
         };
@@ -97,6 +100,7 @@ impl<'a> Page<'a> {
             Self::Person(_) => "/people/{slug}",
             Self::Sectors => "/sectors",
             Self::Leaderboard => "/leaderboard",
+            Self::Data => "/data",
             Self::Suggest => "/suggest",
         }
     }
@@ -135,7 +139,11 @@ pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'s
 fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let find = |table: Table, slug: &str| {
         let slug = decoded(slug);
-        catalog.find(table, &slug).ok_or(PageError::UnknownRecord(table, slug))
+        let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };
+        match catalog.moved_to(table, row, &slug) {
+            Some(target) => Err(PageError::Moved(table, slug.clone(), target.to_owned())),
+            None => Ok(row),
+        }
     };
     match page {
         Page::Home | Page::Suggest => home::page(catalog, request),
@@ -148,6 +156,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         Page::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
         Page::Sectors => sectors::page(catalog, request),
         Page::Leaderboard => leaderboard::page(catalog, request),
+        Page::Data => data::page(catalog, request),
     }
 }
 
@@ -166,6 +175,9 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
         request.trace.set_failure(&cause);
     }
     let mut response = respond(request, status, html);
+    if let PageError::Moved(_, from, to) = error {
+        set(response.headers_mut(), "location", &with_slug(request.path, request.query, from, to));
+    }
     if let Some(wait) = error.retry_after() {
         set(response.headers_mut(), "retry-after", &wait.seconds.to_string());
     }

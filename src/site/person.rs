@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::catalog::provenance::Statement;
 use crate::catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
 use crate::data::Table;
 use crate::data::model::{Organization, Person, RelatedRole};
@@ -40,6 +41,7 @@ struct PersonPage {
     organization: String,
     colleagues: Vec<Person>,
     related: [RelatedGroup; 2],
+    statements: Vec<Statement>,
     api: String,
 }
 
@@ -68,6 +70,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
             RelatedGroup::of("roles", "Other roles under this name", other_roles),
             RelatedGroup::of("same", "Probably the same person", probable_same),
         ],
+        statements: catalog.provenance(Table::People, row),
         api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
         person,
     };

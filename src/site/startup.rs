@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::catalog::provenance::Statement;
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
 use crate::data::model::{FundingRound, Person, Startup};
 use crate::data::{Facet, Table};
@@ -23,6 +24,7 @@ struct StartupPage {
     rounds: Vec<FundingRound>,
     people: Vec<Person>,
     people_count: u64,
+    statements: Vec<Statement>,
     api: String,
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         rounds: records(catalog, Table::Rounds, &rounds.rows)?,
         people: records(catalog, Table::People, &people.rows)?,
         people_count: people.total,
+        statements: catalog.provenance(Table::Startups, row),
         api: format!("{}/api/v3/startups/{}", request.state.public_url, startup.slug),
         startup,
     };

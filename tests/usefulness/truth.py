@@ -94,7 +94,17 @@ class Truth:
         self.link("firm_stages", "firm, stage", (
             (row["slug"], stage) for row in firms for stage in set(several(row["stages"])) or stages[row["slug"]]))
         self.link("firm_sectors", "firm, sector", ((row["slug"], sector) for row in firms for sector in sectors_of_firm(row)))
+        self.leave_out_suspect_amounts()
         self.db.executescript(VIEWS)
+
+    def leave_out_suspect_amounts(self):
+        """An amount above ten times what 99 % of the amounts of its stage do not exceed is documented to be left out."""
+        stages = collections.defaultdict(list)
+        for stage, amount in self.db.execute("SELECT stage, amount_usd FROM rounds_csv WHERE amount_usd IS NOT NULL ORDER BY 2"):
+            stages[stage].append(amount)
+        for stage, amounts in stages.items():
+            limit = 10 * amounts[-(-99 * len(amounts) // 100) - 1]
+            self.db.execute("UPDATE rounds_csv SET amount_usd = NULL WHERE stage = ? AND amount_usd > ?", (stage, limit))
 
     def load(self, file, key, table=None):
         """Reads a file into the table `…_csv` and returns its rows as texts."""

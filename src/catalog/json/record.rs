@@ -148,7 +148,7 @@ fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, field: &str)
         if index > 0 {
             out.push(b',');
         }
-        write(out, catalog, table, row, &Fields::Default, false);
+        write(out, catalog, table, row, &Fields::Default, true);
     }
     out.push(b']');
 }

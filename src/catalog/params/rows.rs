@@ -56,6 +56,11 @@ const fn website(table: Table) -> Parameter {
     Parameter { aliases: &["domain"], ..param("website", ParamType::Listed(table, Facet::Website), "", doc) }
 }
 
+const fn identifier(table: Table) -> Parameter {
+    let doc = "Filter by identifier (any of), as `scheme:value`: `lei:…`, `cik:…`, `wikidata:Q…`.";
+    param("id", ParamType::Listed(table, Facet::Identifier), "", doc)
+}
+
 const FIRM_KINDS: ParamType = ParamType::Terms(Terms::of::<FirmKind>(), Facet::Kind);
 const FIRM_KIND: Parameter = param("kind", FIRM_KINDS, "vc,corporate", "Filter by kind of firm (any of).");
 const FOUNDED_FROM: Parameter =
@@ -99,6 +104,7 @@ pub(super) const FIRMS: &[Parameter] = &[
     city(Table::Firms, "Filter by city (any of)."),
     FIRM_KIND,
     website(Table::Firms),
+    identifier(Table::Firms),
     bound("min_health_score", "health_score", Min, SCORE, "60", "Minimum health score, 0–100."),
     bound("max_ghosting_rate", "ghosting_rate", Max, Unit::Percent, "12.5", "Maximum ghosting rate in percent."),
     bound("min_reviews", "review_count", Min, COUNT, "5", "Minimum number of approved reviews."),
@@ -200,6 +206,7 @@ pub(super) const STARTUPS: &[Parameter] = &[
         "Startups that one of these firms has invested in, slug or name.",
     ),
     website(Table::Startups),
+    identifier(Table::Startups),
     FOUNDED_FROM,
     FOUNDED_TO,
     bound("min_raised_usd", "total_raised_usd", Min, USD, "1000000", "Minimum total raised in whole US dollars."),
@@ -248,6 +255,7 @@ pub(super) const PEOPLE: &[Parameter] = &[
         "",
         "Filter by job title: all words of one of these, at most 10, in any order.",
     ),
+    identifier(Table::People),
     param(
         "country",
         ParamType::Countries,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::data::fold::fold;
+use crate::data::identifier;
 use crate::data::import::website;
 use crate::data::vocabulary::normal;
 use crate::data::{Country, Facet, Snapshot, Table};
@@ -56,14 +57,14 @@ impl ParamParser<'_> {
         self.note_interpretations(parameter, notes);
     }
 
-    /// Cities are read by name, websites by host, and job titles by their words: one text may name several titles.
+    /// Cities are read by name, websites by host, identifiers by scheme and value, and job titles by their words: one text may name several titles.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         if facet == Facet::City {
             return self.cities(parameter, values);
         }
         let snapshot = self.catalog.snapshot();
         let read = |text: &str| -> Vec<(String, Vec<u32>)> {
-            let folded = if facet == Facet::Website { website::host(text) } else { fold(text) };
+            let folded = term_of(facet, text);
             let found = match facet {
                 Facet::Title => titles_with(snapshot, &folded),
                 _ => snapshot.find_term(facet, &folded).into_iter().collect(),
@@ -97,11 +98,14 @@ impl ParamParser<'_> {
     /// Rows of the list by slug or id.
     pub(super) fn rows(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table) = (self.catalog, self.resource.table());
+        let mut notes: Vec<String> = Vec::new();
         let read = |text: &str| -> Vec<(String, u32)> {
             let row = catalog.find(table, text).into_iter();
+            let row = row.inspect(|row| notes.extend(moved_note(catalog, table, text, *row)));
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).collect()
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
+        self.note_interpretations(parameter, notes);
         let (slugs, rows): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
         self.add_values(parameter, slugs, Filter::Rows(distinct(rows)));
     }
@@ -140,6 +144,7 @@ impl ParamParser<'_> {
                 }
                 _ => one_of(catalog, strict, table, text).inspect(|row| {
                     if notes.len() < MAX_NOTES {
+                        notes.extend(moved_note(catalog, table, text, *row));
                         notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
                     }
                 }),
@@ -162,6 +167,7 @@ impl ParamParser<'_> {
             let [firm, startup] = [Table::Firms, Table::Startups].map(|table| {
                 one_of(catalog, strict, table, text).inspect(|row| {
                     if notes.len() < MAX_NOTES {
+                        notes.extend(moved_note(catalog, table, text, *row));
                         notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
                     }
                 })
@@ -293,6 +299,15 @@ impl ParamParser<'_> {
     }
 }
 
+/// The text of a facet of [`Facet::LISTED`] that a value means.
+fn term_of(facet: Facet, text: &str) -> String {
+    match facet {
+        Facet::Website => website::host(text),
+        Facet::Identifier => identifier::normal_pair(text).unwrap_or_default().to_lowercase(),
+        _ => fold(text),
+    }
+}
+
 /// Maximum number of different words of a job title.
 const MAX_TITLE_WORDS: usize = 20;
 /// Maximum number of values of a parameter that are noted to have namesakes: each takes a look at names.
@@ -307,6 +322,12 @@ const NOT: &str = "not ";
 /// A note that a value was read as one that does not mean the same.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
+}
+
+/// A note that a slug is that of a merged record.
+fn moved_note(catalog: &Catalog, table: Table, text: &str, row: u32) -> Option<String> {
+    let target = catalog.moved_to(table, row, text)?;
+    Some(format!("`{}` was merged into `{target}`; use this slug", shortened(text)))
 }
 
 /// The texts of a parameter: what is given needs no note.

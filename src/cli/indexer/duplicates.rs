@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::indexer::{Code, CommandError, Style, check, format};
 use crate::data::Table;
 use crate::data::compile::NearDuplicateRecord;
-use crate::data::import::{Input, aliases};
+use crate::data::import::{Input, referable};
 
 #[derive(Serialize)]
 struct Duplicates<'a> {
@@ -21,7 +21,7 @@ pub(crate) fn run(dataset: Input<'_>, style: &Style) -> Result<Code, CommandErro
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };
-    let duplicates = aliases::TABLES.map(|table| (table, compiled.near_duplicates(table)));
+    let duplicates = referable::TABLES.map(|table| (table, compiled.near_duplicates(table)));
     if style.json {
         format::json(&Duplicates { ok: true, duplicates: BTreeMap::from(duplicates) })?;
         return Ok(Code::Success);

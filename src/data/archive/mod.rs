@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 compile_error!("the archive is little-endian and its columns are used in place");
 
 /// The archive's format; readers open only their own format.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 const ALIGN: usize = 64;
 const HEAD: [u8; 8] = *b"VDXTABLE";
@@ -99,6 +99,13 @@ pub(crate) struct Column<T> {
 pub(crate) struct Texts {
     heap: Range<usize>,
     offsets: Column<u64>,
+}
+
+impl<T: Pod> Column<T> {
+    /// Number of values.
+    pub(crate) fn len(&self) -> usize {
+        self.range.len() / size_of::<T>()
+    }
 }
 
 impl Archive {
@@ -207,6 +214,22 @@ impl Archive {
     pub(crate) fn text(&self, texts: &Texts, row: u32) -> &str {
         let bytes = &self.slice(&texts.heap)[bounds(self.get(&texts.offsets), row as usize)];
         std::str::from_utf8(bytes).expect("checked at open")
+    }
+}
+
+impl Archive {
+    /// The row with a text, of a column of `rows` texts that ascend.
+    pub(crate) fn find_text(&self, texts: &Texts, rows: u32, text: &str) -> Option<u32> {
+        let (mut low, mut high) = (0, rows);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.text(texts, middle).cmp(text) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
     }
 }
 
@@ -358,7 +381,9 @@ mod tests {
         let message = open(&bytes).map(|_| ()).unwrap_err().to_string();
         assert_eq!(
             message,
-            "archive format 1 was built by another version (this one reads format 5); rebuild with `indexer build`"
+            format!(
+                "archive format 1 was built by another version (this one reads format {FORMAT}); rebuild with `indexer build`"
+            )
         );
     }
 

@@ -20,6 +20,10 @@ pub(crate) struct TableColumns {
     pub names: Option<NameColumns>,
     pub orders: Vec<OrderColumns>,
     pub facets: Vec<(Facet, FacetColumn)>,
+    /// The statements about each row; `None` if the table has none.
+    pub statements: Option<Texts>,
+    /// The slugs of merged records, ascending, and the rows of those that answer for them.
+    pub merged: (Texts, Column<u32>),
 }
 
 pub(crate) struct NameColumns {
@@ -80,7 +84,7 @@ impl TableColumns {
                 Facet::Stage => Stage::ALL.len(),
                 Facet::Sector | Facet::Parent => counts[Table::Sectors as usize] as usize,
                 Facet::Country => Country::all().count(),
-                Facet::City | Facet::Title | Facet::Website => {
+                Facet::City | Facet::Title | Facet::Website | Facet::Identifier => {
                     let terms = archive.open_column::<u64>(&format!("{}/terms#", facet.name()))?;
                     archive.get(&terms).len().saturating_sub(1)
                 }
@@ -96,6 +100,12 @@ impl TableColumns {
             };
             facets.push((*facet, FacetColumn::open(archive, &facet_name, values, rows)?));
         }
+        let statements = format!("{name}/statements");
+        let covered = archive.open_column::<u64>(&format!("{statements}#"))?.len() > 1;
+        let statements = covered.then(|| archive.texts(&statements, n)).transpose()?;
+        let targets = archive.open_column::<u32>(&format!("{name}/merged="))?;
+        in_range(archive, &targets, n, &format!("{name}/merged="))?;
+        let merged = (archive.texts(&format!("{name}/merged"), targets.len())?, targets);
         let by_slug = archive.column(&format!("{name}/by_slug"), n)?;
         in_range(archive, &by_slug, n, name)?;
         let text = archive.range(&format!("{name}/text"))?;
@@ -117,6 +127,8 @@ impl TableColumns {
             names,
             orders,
             facets,
+            statements,
+            merged,
         })
     }
 }

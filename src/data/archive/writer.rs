@@ -62,13 +62,13 @@ impl<'w> Writer<'w> {
     }
 
     /// Writes a column of texts: the bytes in section `name`, the offsets in `name#`.
-    pub(crate) fn texts<'t>(&mut self, name: &str, texts: impl Iterator<Item = &'t str>) -> io::Result<()> {
+    pub(crate) fn texts<T: AsRef<[u8]>>(&mut self, name: &str, texts: impl Iterator<Item = T>) -> io::Result<()> {
         self.begin(name)?;
         let mut offsets: Vec<u64> = vec![0];
         let mut end = 0_u64;
         for text in texts {
-            self.append(text.as_bytes())?;
-            end += text.len() as u64;
+            self.append(text.as_ref())?;
+            end += text.as_ref().len() as u64;
             offsets.push(end);
         }
         self.section(&format!("{name}#"), &offsets)

@@ -2,12 +2,14 @@
 
 pub mod alias_candidates;
 pub mod near_duplicates;
+pub(crate) mod outliers;
 pub(crate) mod prominence;
 pub mod record;
 pub mod row_order;
 pub mod score;
 pub mod sort_order;
 
+use crate::data::derive::outliers::AmountLimits;
 use crate::data::derive::prominence::Prominence;
 use crate::data::derive::score::{Assessment, FirmScore, Priors};
 use crate::data::derive::sort_order::{Permutation, sort_prefix};
@@ -64,17 +66,19 @@ pub(crate) struct Derived {
     pub prominence: Prominence,
     /// Each sector with all its ancestors.
     pub lineage: Vec<Vec<u32>>,
+    pub limits: AmountLimits,
 }
 
 impl Derived {
     pub(crate) fn of(dataset: &Dataset) -> Self {
         let Assessment { firms: assessments, priors } = score::assess(dataset);
         let lineage = lineage(dataset);
-        let startups = startups(dataset);
+        let limits = AmountLimits::of(&dataset.rounds);
+        let startups = startups(dataset, &limits);
         let firms = firms(dataset, &startups);
         let sectors = sectors(dataset, &firms, &assessments, &lineage);
         let prominence = Prominence::of(dataset, &assessments, &firms, &startups, &sectors);
-        Self { assessments, priors, firms, startups, sectors, prominence, lineage }
+        Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
 }
 
@@ -111,7 +115,7 @@ fn lineage(dataset: &Dataset) -> Vec<Vec<u32>> {
         .collect()
 }
 
-fn startups(dataset: &Dataset) -> Vec<StartupStats> {
+fn startups(dataset: &Dataset, limits: &AmountLimits) -> Vec<StartupStats> {
     let key = |row: usize| {
         let round = &dataset.rounds[row];
         (round.announced_on.is_none(), round.announced_on, sort_prefix(&round.id))
@@ -122,7 +126,7 @@ fn startups(dataset: &Dataset) -> Vec<StartupStats> {
         let round = &dataset.rounds[row as usize];
         let stats = &mut startups[round.startup as usize];
         stats.round_count += 1;
-        if let Some(amount) = round.amount_usd {
+        if let Some(amount) = limits.credible(round) {
             stats.total_raised_usd = Some(stats.total_raised_usd.unwrap_or(0).saturating_add(amount));
         }
         stats.last_round_on = stats.last_round_on.max(round.announced_on);

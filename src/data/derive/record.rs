@@ -7,9 +7,11 @@ use serde::Serialize;
 
 use crate::data::derive::{Derived, country_of};
 use crate::data::field::{Field, FieldVisitor, Model};
-use crate::data::import::{Dataset, rows};
+use crate::data::identifier;
+use crate::data::import::{Dataset, identifiers, rows};
 use crate::data::model::{
-    CoInvestor, Firm, FundingRound, Investor, Organization, Person, Ratings, Reference, Review, Sector, Startup,
+    CoInvestor, Firm, FundingRound, Identifier, Investor, Organization, Person, Ratings, Reference, Review, Sector,
+    Startup,
 };
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, OrganizationKind, ReviewStatus, Table};
@@ -42,7 +44,7 @@ impl Record {
         match table {
             Table::Firms => derived.firm(dataset, row).visit(self),
             Table::Startups => derived.startup(dataset, row).visit(self),
-            Table::Rounds => round(dataset, &dataset.rounds[row]).visit(self),
+            Table::Rounds => derived.round(dataset, &dataset.rounds[row]).visit(self),
             Table::People => person(dataset, &dataset.people[row]).visit(self),
             Table::Reviews => review(dataset, &dataset.reviews[row]).visit(self),
             Table::Sectors => derived.sector(dataset, row).visit(self),
@@ -82,6 +84,7 @@ impl Derived {
             ratings: Ratings { overall, responsiveness, fairness, value_add },
             score: assessment.score.clone(),
             top_co_investors: top_co_investors.collect(),
+            identifiers: identifiers(&firm.identifiers),
         }
     }
 
@@ -107,8 +110,29 @@ impl Derived {
             investors: investors.collect(),
             aliases: texts(&startup.aliases),
             description: startup.description.as_deref(),
+            identifiers: identifiers(&startup.identifiers),
             rounds: Vec::new(),
             people: Vec::new(),
+        }
+    }
+
+    fn round<'a>(&self, dataset: &'a Dataset, round: &'a rows::Round) -> FundingRound<&'a str> {
+        let startup = &dataset.startups[round.startup as usize];
+        let firms = |leads_only: bool| -> Vec<Reference<&str>> {
+            let investors = round.investors.iter().filter(|investor| !leads_only || investor.lead == Some(true));
+            investors.map(|investor| firm_reference(dataset, investor.firm)).collect()
+        };
+        FundingRound {
+            id: &round.id,
+            startup: startup_reference(dataset, round.startup),
+            stage: round.stage.name(),
+            amount_usd: round.amount_usd,
+            announced_on: round.announced_on,
+            lead_investors: Some(firms(true)).filter(|leads| !leads.is_empty()),
+            investors: firms(false),
+            sectors: sector_slugs(dataset, &startup.sectors),
+            country: startup.country.map(Country::alpha2),
+            suspect: self.limits.is_suspect(round),
         }
     }
 
@@ -126,25 +150,6 @@ impl Derived {
     }
 }
 
-fn round<'a>(dataset: &'a Dataset, round: &'a rows::Round) -> FundingRound<&'a str> {
-    let startup = &dataset.startups[round.startup as usize];
-    let firms = |leads_only: bool| -> Vec<Reference<&str>> {
-        let investors = round.investors.iter().filter(|investor| !leads_only || investor.lead == Some(true));
-        investors.map(|investor| firm_reference(dataset, investor.firm)).collect()
-    };
-    FundingRound {
-        id: &round.id,
-        startup: startup_reference(dataset, round.startup),
-        stage: round.stage.name(),
-        amount_usd: round.amount_usd,
-        announced_on: round.announced_on,
-        lead_investors: Some(firms(true)).filter(|leads| !leads.is_empty()),
-        investors: firms(false),
-        sectors: sector_slugs(dataset, &startup.sectors),
-        country: startup.country.map(Country::alpha2),
-    }
-}
-
 fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str> {
     let Reference { slug, name } = match person.organization_kind {
         OrganizationKind::Firm => firm_reference(dataset, person.organization),
@@ -158,6 +163,7 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str>
         organization: Organization { kind: person.organization_kind.name(), slug, name },
         country: country.map(|(country, _)| country.alpha2()),
         country_source: country.map(|(_, source)| source.name()),
+        identifiers: identifiers(&person.identifiers),
     }
 }
 
@@ -206,6 +212,20 @@ fn startup_reference(dataset: &Dataset, row: u32) -> Reference<&str> {
 
 fn sector_slugs<'a>(dataset: &'a Dataset, sectors: &[u32]) -> Vec<&'a str> {
     sectors.iter().map(|sector| dataset.sectors[*sector as usize].slug.as_str()).collect()
+}
+
+fn identifiers(carried: &[identifiers::Identifier]) -> Vec<Identifier<&str>> {
+    let json = carried.iter().map(|identifiers::Identifier { scheme, value }| {
+        let page = identifier::scheme(scheme).and_then(|scheme| scheme.page);
+        let url = page.map(|page| page.replace("{}", value));
+        Identifier {
+            scheme: scheme.as_str(),
+            value: value.as_str(),
+            strength: identifier::strength(scheme).name(),
+            url,
+        }
+    });
+    json.collect()
 }
 
 fn texts(texts: &[String]) -> Vec<&str> {

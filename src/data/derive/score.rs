@@ -312,6 +312,8 @@ mod tests {
             rounds: vec![],
             people: vec![],
             reviews,
+            provenance: crate::data::import::provenance::Provenance::default(),
+            redirects: Vec::new(),
         }
     }
 

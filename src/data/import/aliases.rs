@@ -11,11 +11,8 @@ use crate::data::import::Dataset;
 use crate::data::import::csv_row::{CsvRow, MAX_VALUES};
 use crate::data::import::csv_table::{CsvTable, TableRow};
 use crate::data::import::diagnostics::quoted;
-use crate::data::import::rows::{Firm, Person, Startup};
+use crate::data::import::referable::Referable;
 use crate::data::{Progress, Report, Table};
-
-/// The tables whose records have aliases.
-pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
 /// An alias of a record. Its source is for those who keep the file; it is not served.
 pub(crate) struct Alias {
@@ -35,16 +32,9 @@ impl TableRow for Alias {
 type Known = HashMap<(Table, u32), HashMap<String, u64>>;
 
 /// The aliases of the file in `folder`; none if there is no such file.
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut Report,
-    progress: &dyn Progress,
-    firms: &CsvTable<Firm>,
-    startups: &CsvTable<Startup>,
-    people: &CsvTable<Person>,
-) -> Vec<Alias> {
+pub(crate) fn read(folder: &Path, report: &mut Report, progress: &dyn Progress, records: &Referable<'_>) -> Vec<Alias> {
     let mut known = Known::new();
-    CsvTable::read(folder, report, progress, |row| Alias::read(row, firms, startups, people, &mut known)).rows
+    CsvTable::read(folder, report, progress, |row| Alias::read(row, records, &mut known)).rows
 }
 
 /// Writes candidates as lines of the file, under its header.
@@ -60,40 +50,16 @@ pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Resu
 
 impl Alias {
     /// `None` for an alias that is invalid or known, which is then reported.
-    fn read(
-        row: &mut CsvRow<'_, '_>,
-        firms: &CsvTable<Firm>,
-        startups: &CsvTable<Startup>,
-        people: &CsvTable<Person>,
-        known: &mut Known,
-    ) -> Option<Self> {
-        let table = row.required("kind", |row, column| {
-            let text = row.field(column).to_lowercase();
-            let table = TABLES.into_iter().find(|table| table.noun() == text);
-            if table.is_none() {
-                let nouns = TABLES.map(Table::noun).join(", ");
-                row.error(column, format!("{} is not a kind of record with aliases: {nouns}", quoted(&text)));
-            }
-            table
-        });
+    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>, known: &mut Known) -> Option<Self> {
         let text = row.required("alias", CsvRow::phrase);
         row.phrase("source");
-        let at = match table? {
-            Table::Firms => firms.reference(row, "slug"),
-            Table::Startups => startups.reference(row, "slug"),
-            _ => people.reference(row, "slug"),
-        };
-        let (table, text, at) = (table?, text?, at?);
+        let (table, at) = records.reference(row)?;
+        let text = text?;
         if text.contains('|') {
             row.error("alias", format!("{} contains `|`; write each alias on a line of its own", quoted(&text)));
             return None;
         }
-        let (name, aliases) = match table {
-            Table::Firms => firms.rows.get(at as usize).map(|firm| (&firm.name, &firm.aliases)),
-            Table::Startups => startups.rows.get(at as usize).map(|startup| (&startup.name, &startup.aliases)),
-            // A person who cannot be used has a slug, but no row.
-            _ => people.rows.get(at as usize).map(|person| (&person.name, &person.aliases)),
-        }?;
+        let (name, aliases) = records.names(table, at)?;
         if fold(name) == fold(&text) {
             let message = format!("{} is the name of the {}; remove the line", quoted(&text), table.noun());
             row.warning("alias", message);

@@ -12,7 +12,7 @@ use crate::data::import::csv_table::Columns;
 use crate::data::import::diagnostics::{Diagnostics, quoted, too_long};
 use crate::data::import::website;
 use crate::data::vocabulary::{Vocabulary, with_article};
-use crate::data::{Country, PartialDate};
+use crate::data::{Country, Date, PartialDate};
 
 /// The largest integer that JSON numbers represent exactly, 2^53 − 1.
 const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
@@ -236,6 +236,14 @@ impl CsvRow<'_, '_> {
 
     pub(crate) fn year(&mut self, column: &'static str) -> Option<u16> {
         self.read(column, |text| parse_uint(text, 1..=9999), "is not a year from 1 to 9999")
+    }
+
+    pub(crate) fn integer(&mut self, column: &'static str) -> Option<u32> {
+        self.read(column, |text| parse_uint(text, 0..=u32::MAX), "is not a whole number from 0")
+    }
+
+    pub(crate) fn day(&mut self, column: &'static str) -> Option<Date> {
+        self.read(column, |text| text.parse().ok(), "is not a date of the form YYYY-MM-DD, such as 2026-06-30")
     }
 
     pub(crate) fn rating(&mut self, column: &'static str) -> Option<u8> {

@@ -8,8 +8,12 @@ pub(crate) mod csv_row;
 pub(crate) mod csv_table;
 pub(crate) mod csv_writer;
 pub mod diagnostics;
+pub mod identifiers;
 pub(crate) mod known_aliases;
 pub mod meta;
+pub mod provenance;
+pub mod redirects;
+pub mod referable;
 pub mod rows;
 pub mod website;
 
@@ -18,7 +22,11 @@ use std::path::Path;
 use crate::data::import::aliases::Alias;
 use crate::data::import::csv_table::{CsvTable, TableRow, letters};
 use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::import::identifiers::Carried;
 use crate::data::import::meta::{Meta, MetaValues};
+use crate::data::import::provenance::{Provenance, Source, Statement};
+use crate::data::import::redirects::Redirect;
+use crate::data::import::referable::Referable;
 use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
 use crate::data::{Progress, Report};
 
@@ -26,7 +34,7 @@ use crate::data::{Progress, Report};
 const TABLES: [&str; 6] = [Sector::FILE, Firm::FILE, Startup::FILE, Round::FILE, Person::FILE, Review::FILE];
 
 /// Files with more about the records of the tables.
-const OPTIONAL_FILES: [&str; 1] = [Alias::FILE];
+const OPTIONAL_FILES: [&str; 5] = [Alias::FILE, Carried::FILE, Redirect::FILE, Source::FILE, Statement::FILE];
 
 /// A dataset to read: its folder, and values in place of those of its `snapshot.toml`.
 #[derive(Clone, Debug)]
@@ -50,6 +58,8 @@ pub struct Dataset {
     pub rounds: Vec<Round>,
     pub people: Vec<Person>,
     pub reviews: Vec<Review>,
+    pub provenance: Provenance,
+    pub redirects: Vec<Redirect>,
 }
 
 /// Reads and checks a dataset. `None` if there are errors; the report always has all problems.
@@ -67,22 +77,28 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     let sectors = read_sectors(folder, &mut report, progress);
     let firms = CsvTable::read(folder, &mut report, progress, |row| Some(Firm::read(row, &sectors, released_on)));
     let startups = CsvTable::read(folder, &mut report, progress, |row| Some(Startup::read(row, &sectors, released_on)));
-    let rounds =
-        CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on)).rows;
+    let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on));
     let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
     let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
-    let aliases = aliases::read(folder, &mut report, progress, &firms, &startups, &people);
+    let records = Referable { firms: &firms, startups: &startups, people: &people };
+    let aliases = aliases::read(folder, &mut report, progress, &records);
+    let identifiers = identifiers::read(folder, &mut report, progress, &records);
+    let redirects = redirects::read(folder, &mut report, progress, &records);
+    let provenance = provenance::read(folder, &mut report, progress, &records, &rounds);
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
         meta,
         sectors: sectors.rows,
         firms: firms.rows,
         startups: startups.rows,
-        rounds,
+        rounds: rounds.rows,
         people: people.rows,
         reviews,
+        provenance,
+        redirects,
     });
     let dataset = dataset.map(|mut dataset| {
         aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
+        identifiers.into_iter().for_each(|carried| carried.add_to(&mut dataset));
         dataset
     });
     (dataset, report)

@@ -4,6 +4,7 @@
 
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::identifiers::Identifier;
 use crate::data::{Country, Date, FirmKind, OrganizationKind, PartialDate, ReviewStatus, Stage, StartupStatus, Table};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Firm {
     pub check_min_usd: Option<u64>,
     pub check_max_usd: Option<u64>,
     pub aum_usd: Option<u64>,
+    /// From [`Carried::FILE`](crate::data::import::identifiers).
+    pub identifiers: Vec<Identifier>,
 }
 
 impl TableRow for Firm {
@@ -73,6 +76,7 @@ impl Firm {
             check_min_usd: row.dollars("check_min_usd"),
             check_max_usd: row.raised_dollars("check_max_usd"),
             aum_usd: row.raised_dollars("aum_usd"),
+            identifiers: Vec::new(),
         };
         if firm.slug == "facets" {
             row.error("slug", "`facets` is a path of the API; choose another slug".into());
@@ -100,6 +104,7 @@ pub struct Startup {
     pub stage: Option<Stage>,
     pub sectors: Vec<u32>,
     pub status: Option<StartupStatus>,
+    pub identifiers: Vec<Identifier>,
 }
 
 impl TableRow for Startup {
@@ -125,6 +130,7 @@ impl Startup {
             stage: row.word("stage"),
             sectors: sectors.references(row, "sectors"),
             status: row.word("status"),
+            identifiers: Vec::new(),
         }
     }
 }
@@ -222,6 +228,7 @@ pub struct Person {
     pub organization_kind: OrganizationKind,
     pub organization: u32,
     pub country: Option<Country>,
+    pub identifiers: Vec<Identifier>,
 }
 
 impl TableRow for Person {
@@ -251,6 +258,7 @@ impl Person {
             organization_kind: organization_kind?,
             organization: organization?,
             country,
+            identifiers: Vec::new(),
         })
     }
 }

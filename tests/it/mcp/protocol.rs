@@ -282,7 +282,7 @@ async fn the_six_tools_are_always_listed_the_same() {
             assert!(!tool[field].is_null(), "{field}");
         }
         let annotations = json!({
-            "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+            "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false,
         });
         assert_eq!(tool["annotations"], annotations);
     }

@@ -12,7 +12,7 @@ use venturedex::openapi::{BASE, Examples};
 use venturedex::quota::Tier;
 
 use super::{document, operation, request};
-use crate::harness::Server;
+use crate::harness::{Client, Server, agent_without_redirects};
 use crate::schema::{misfit_exactly, resolved};
 
 /// Replaces a value that differs from run to run.
@@ -54,6 +54,8 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     }
     let mut problem = |status: u16, text: &str| responses.insert(status.to_string(), steady(text, &client.base));
     problem(400, &client.get("/api/v3/vcs?sector=fintec").text);
+    let direct = Client { agent: agent_without_redirects(), ..client.clone() };
+    problem(301, &direct.get("/api/v3/vcs/former-alder-capital").text);
     problem(401, &server.anonymous().get("/api/v3/vcs").text);
     problem(406, &client.send("GET", "/api/v3/vcs", &[("accept", "text/html")]).text);
     problem(412, &client.send("GET", "/api/v3/vcs", &[("if-match", "\"x\"")]).text);

@@ -67,6 +67,21 @@ impl Row {
     }
 }
 
+/// For each stage ten times the amount that 99 % of its amounts do not exceed.
+pub fn limits(rounds: &[HashMap<String, String>]) -> HashMap<String, u64> {
+    let mut amounts: HashMap<String, Vec<u64>> = HashMap::new();
+    for csv in rounds {
+        amounts.entry(csv["stage"].clone()).or_default().extend(csv["amount_usd"].parse::<u64>().ok());
+    }
+    let limit = |mut amounts: Vec<u64>| {
+        amounts.sort_unstable();
+        // The first that has at least 99 % of all up to itself.
+        let enough = |index: &usize| (index + 1) * 100 >= amounts.len() * 99;
+        (0..amounts.len()).find(enough).map_or(0, |index| amounts[index] * 10)
+    };
+    amounts.into_iter().map(|(stage, amounts)| (stage, limit(amounts))).collect()
+}
+
 impl Oracle {
     pub fn read(folder: &Path) -> Self {
         let naive = Naive::read(folder);
@@ -78,6 +93,15 @@ impl Oracle {
         let startup_rows: HashMap<String, HashMap<String, String>> =
             rows_of(folder, "startups.csv").into_iter().map(|row| (row["slug"].clone(), row)).collect();
         let mut tables: HashMap<Resource, Vec<Row>> = HashMap::new();
+        let mut identifiers: HashMap<(String, String), BTreeSet<String>> = HashMap::new();
+        if folder.join("identifiers.csv").exists() {
+            for csv in rows_of(folder, "identifiers.csv") {
+                let of_record = identifiers.entry((csv["kind"].clone(), csv["slug"].clone())).or_default();
+                of_record.insert(format!("{}:{}", csv["scheme"], csv["value"]));
+            }
+        }
+        let identifiers_of =
+            |kind: &str, slug: &str| identifiers.get(&(kind.to_owned(), slug.to_owned())).cloned().unwrap_or_default();
 
         let mut joined: HashMap<String, Vec<i64>> = HashMap::new();
         for csv in rows_of(folder, "funding_rounds.csv") {
@@ -95,6 +119,7 @@ impl Oracle {
             row.set("city", [fold(&csv["city"])]);
             row.set("kind", [firm.kind.clone()]);
             row.set("website", host(&csv["website"]));
+            row.set("identifier", identifiers_of("firm", &firm.slug));
             row.number("review_count", Some(firm.reviews as i64));
             row.number("portfolio_count", Some(firm.startups as i64));
             row.number("investment_count", Some(firm.rounds as i64));
@@ -115,15 +140,19 @@ impl Oracle {
             row.set("city", [fold(&csv["city"])]);
             row.set("status", [csv["status"].clone()]);
             row.set("website", host(&csv["website"]));
+            row.set("identifier", identifiers_of("startup", slug));
             row.number("founded_year", csv["founded_year"].parse().ok());
             row.number("round_count", Some(0));
             startups.insert(slug.clone(), row);
         }
+        let limits = limits(&rows_of(folder, "funding_rounds.csv"));
         for csv in rows_of(folder, "funding_rounds.csv") {
             let startup = &startup_rows[&csv["startup"]];
             let leads = split(&csv["lead_investors"]);
             let investors: BTreeSet<String> = leads.iter().cloned().chain(split(&csv["investors"])).collect();
-            let (amount, date) = (csv["amount_usd"].parse::<u64>().ok(), digits(&csv["announced_on"]));
+            let credible = |usd: &u64| *usd <= limits[&csv["stage"]];
+            let amount = csv["amount_usd"].parse::<u64>().ok().filter(credible);
+            let date = digits(&csv["announced_on"]);
             let mut row = Row { id: csv["id"].clone(), amount, ..Row::default() };
             row.set("stage", [csv["stage"].clone()]);
             row.set("sector", with_ancestors(&startup["sectors"]));
@@ -158,6 +187,7 @@ impl Oracle {
             row.set("country", [country.clone()]);
             row.set("city", [fold(&organization["city"])]);
             row.set("title", [fold(&csv["title"])]);
+            row.set("identifier", identifiers_of("person", &csv["slug"]));
             row.set("organization", [csv["organization"].clone()]);
             tables.entry(Resource::People).or_default().push(row);
         }

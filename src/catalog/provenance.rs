@@ -1,0 +1,65 @@
+//! Which source says what about a record.
+
+use serde::Serialize;
+
+use crate::catalog::Catalog;
+use crate::data::field::model;
+use crate::data::import::provenance::Source;
+use crate::data::{Date, Table};
+
+model! {
+    /// What a source says about a field of a record.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Statement {
+        /// The field of the record; of an identifier `id:` and its scheme.
+        pub field: String,
+        /// The value, as text: of a reference the slug.
+        pub value: String,
+        /// Whether the record has this value.
+        pub used: bool,
+        /// The value as the source writes it; `null` if it is the same.
+        pub original: Option<String>,
+        /// The id of the source.
+        pub source: String,
+        /// The key of the record in the source.
+        pub source_key: Option<String>,
+        /// The license of the source.
+        pub license: String,
+        /// When the source was first read with this value.
+        pub first_seen: Option<Date>,
+        /// When the source was last read with this value.
+        pub last_seen: Option<Date>,
+    }
+}
+
+impl Catalog {
+    /// What the sources say about a record, also what it does not use.
+    pub fn provenance(&self, table: Table, row: u32) -> Vec<Statement> {
+        let sources = self.snapshot().sources();
+        let statements = self.snapshot().statements(table, row).into_iter();
+        let stated = statements.filter_map(|(statement, used)| {
+            let source = sources.get(statement.source as usize)?;
+            Some(Statement {
+                field: statement.field,
+                value: statement.value,
+                used,
+                original: statement.original,
+                source: source.id.clone(),
+                source_key: statement.source_key,
+                license: source.license.clone(),
+                first_seen: statement.first_seen,
+                last_seen: statement.last_seen,
+            })
+        });
+        stated.collect()
+    }
+
+    /// The sources that say something about a record, in their order in the release.
+    pub fn sources_of(&self, table: Table, row: u32) -> Vec<&Source> {
+        let mut indexes: Vec<usize> =
+            self.snapshot().statements(table, row).iter().map(|(statement, _)| statement.source as usize).collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        indexes.into_iter().filter_map(|index| self.snapshot().sources().get(index)).collect()
+    }
+}

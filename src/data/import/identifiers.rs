@@ -1,0 +1,141 @@
+//! `identifiers.csv`: the identifiers of firms, startups and people in registers and on the web. A dataset may lack it.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::data::fold::fold;
+use crate::data::identifier::{self, Strength};
+use crate::data::import::Dataset;
+use crate::data::import::csv_row::CsvRow;
+use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::diagnostics::{Diagnostics, quoted};
+use crate::data::import::referable::Referable;
+use crate::data::{Progress, Report, Table};
+
+/// An identifier in its normal form.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identifier {
+    pub scheme: String,
+    pub value: String,
+}
+
+impl fmt::Display for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.scheme, self.value)
+    }
+}
+
+/// An identifier of a record.
+pub(crate) struct Carried {
+    table: Table,
+    row: u32,
+    identifier: Identifier,
+    line: u64,
+}
+
+impl TableRow for Carried {
+    const NOUN: &'static str = "identifier";
+    const FILE: &'static str = "identifiers.csv";
+    const HEADER: &'static str = "kind,slug,scheme,value";
+    const REQUIRED: &'static str = Self::HEADER;
+}
+
+/// More unlike names than this with one value, and the value is a placeholder, such as a row of zeros or the host of a
+/// platform.
+const MAX_UNLIKE_NAMES: usize = 3;
+
+/// The identifiers of the file in `folder` that are no placeholders, each once; none if there is no such file.
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut Report,
+    progress: &dyn Progress,
+    records: &Referable<'_>,
+) -> Vec<Carried> {
+    let mut carried = CsvTable::read(folder, report, progress, |row| Carried::read(row, records)).rows;
+    carried.sort_by(|left, right| (&left.identifier, left.line).cmp(&(&right.identifier, right.line)));
+    let mut diagnostics = Diagnostics::of(Carried::FILE, report);
+    let mut kept = Vec::with_capacity(carried.len());
+    for group in carried.chunk_by(|left, right| left.identifier == right.identifier) {
+        let [first, others @ ..] = group else { continue };
+        let Identifier { scheme, value } = &first.identifier;
+        if !others.is_empty()
+            && unlike_names(group.iter().filter_map(|carried| Some(records.names(carried.table, carried.row)?.0)))
+                > MAX_UNLIKE_NAMES
+        {
+            let message = format!(
+                "{} is carried by {} records of unlike names: it is taken for a placeholder and left out; remove it",
+                quoted(value),
+                group.len()
+            );
+            diagnostics.warning(Some(first.line), Some("value"), message);
+            continue;
+        }
+        for (at, carried) in group.iter().enumerate() {
+            let is_same = |other: &&Carried| (other.table, other.row) == (carried.table, carried.row);
+            match group[..at].iter().find(is_same) {
+                Some(other) => {
+                    let message = format!("{} is already in line {}; remove one", quoted(value), other.line);
+                    diagnostics.warning(Some(carried.line), Some("value"), message);
+                    continue;
+                }
+                None if at > 0 && identifier::strength(scheme) == Strength::Strong => {
+                    let message = format!(
+                        "{} identifies one record only, and is also in line {}; merge the records or remove one",
+                        quoted(value),
+                        first.line
+                    );
+                    diagnostics.warning(Some(carried.line), Some("value"), message);
+                }
+                None => {}
+            }
+            kept.push(Carried { identifier: carried.identifier.clone(), ..*carried });
+        }
+    }
+    // In the order of the file, so that a record's identifiers keep theirs.
+    kept.sort_by_key(|carried| carried.line);
+    kept
+}
+
+/// The number of names without a word in common at their beginning: `Alder Capital` and `Alder Fund II` are alike.
+fn unlike_names<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    let mut beginnings: Vec<String> =
+        names.map(|name| fold(name).split(' ').next().unwrap_or_default().to_owned()).collect();
+    beginnings.sort_unstable();
+    beginnings.dedup();
+    beginnings.len()
+}
+
+impl Carried {
+    /// `None` for an identifier that is invalid, which is then reported.
+    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
+        let (table, at) = records.reference(row)?;
+        let scheme = row.required("scheme", |row, column| {
+            let scheme = row.field(column).to_lowercase();
+            let is_name = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            if !is_name(&scheme) {
+                let message = format!("{} is not the name of a scheme: letters a-z, digits and `-`", quoted(&scheme));
+                row.error(column, message);
+                return None;
+            }
+            Some(scheme)
+        });
+        let value = row.required("value", CsvRow::phrase);
+        let (scheme, value) = (scheme?, value?);
+        match identifier::normal(&scheme, &value) {
+            Ok(value) => Some(Self { table, row: at, identifier: Identifier { scheme, value }, line: row.line }),
+            Err(problem) => {
+                row.error("value", format!("{} {problem}", quoted(&value)));
+                None
+            }
+        }
+    }
+
+    pub(crate) fn add_to(self, dataset: &mut Dataset) {
+        let row = self.row as usize;
+        match self.table {
+            Table::Firms => dataset.firms[row].identifiers.push(self.identifier),
+            Table::Startups => dataset.startups[row].identifiers.push(self.identifier),
+            _ => dataset.people[row].identifiers.push(self.identifier),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! `sources.csv` and `provenance.csv`: where the data of a dataset is from, and which source says what about which record.
+//! A dataset may lack both.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::field::model;
+use crate::data::import::csv_row::CsvRow;
+use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::referable::{self, Referable};
+use crate::data::import::rows::Round;
+use crate::data::{Date, Progress, RecordText, Report, Table};
+
+model! {
+    /// A source of the data.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Source {
+        /// The source's id.
+        pub id: String,
+        /// What it is.
+        pub title: Option<String>,
+        /// Its license: an SPDX identifier, or `LicenseRef-…`.
+        pub license: String,
+        /// Its address on the web.
+        pub url: Option<String> [uri],
+        /// Of sources that disagree, the one with the highest priority counts; `null` if none is given.
+        pub priority: Option<u32>,
+        /// When it was last read.
+        pub imported_on: Option<Date>,
+    }
+}
+
+impl TableRow for Source {
+    const NOUN: &'static str = "source";
+    const FILE: &'static str = "sources.csv";
+    const HEADER: &'static str = "id,title,license,url,priority,imported_on";
+    const REQUIRED: &'static str = "id,license";
+}
+
+/// What a source says about a field of a record. It is stored as a JSON array of its fields, see [`Statement::json`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct Statement {
+    pub field: String,
+    pub value: String,
+    /// The value in the source, if it is written otherwise there.
+    pub original: Option<String>,
+    /// An index into the sources.
+    pub source: u32,
+    /// The record's key in the source.
+    pub source_key: Option<String>,
+    pub first_seen: Option<Date>,
+    pub last_seen: Option<Date>,
+}
+
+impl TableRow for Statement {
+    const NOUN: &'static str = "statement";
+    const FILE: &'static str = "provenance.csv";
+    const HEADER: &'static str = "kind,slug,field,value,original,source,source_key,first_seen,last_seen";
+    const REQUIRED: &'static str = "kind,slug,field,value,source";
+}
+
+/// The beginning of the fields that are identifiers; the scheme follows.
+const IDENTIFIER: &str = "id:";
+
+/// The tables whose records have statements, by the kinds of the file.
+const KINDS: [(&str, Table); 4] =
+    [("firm", Table::Firms), ("startup", Table::Startups), ("round", Table::Rounds), ("person", Table::People)];
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    pub sources: Vec<Source>,
+    /// For each table with statements, by row.
+    statements: HashMap<Table, RowTexts>,
+}
+
+/// A few texts for many of a table's rows, in one piece of memory: there may be tens of millions of statements.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RowTexts {
+    text: Vec<u8>,
+    /// The row of each text, and where the text ends.
+    ends: Vec<(u32, u64)>,
+    /// The indexes of the texts, sorted by row.
+    by_row: Vec<u32>,
+}
+
+impl RowTexts {
+    fn add(&mut self, row: u32, statement: &Statement) {
+        statement.json(&mut self.text);
+        self.ends.push((row, self.text.len() as u64));
+    }
+
+    fn sort(&mut self) {
+        self.by_row = (0..self.ends.len() as u32).collect();
+        self.by_row.sort_by_key(|index| (self.ends[*index as usize].0, *index));
+    }
+
+    fn of_row(&self, row: u32) -> impl Iterator<Item = Statement> {
+        let start = self.by_row.partition_point(|index| self.ends[*index as usize].0 < row);
+        let indexes = self.by_row[start..].iter().take_while(move |index| self.ends[**index as usize].0 == row);
+        indexes.filter_map(|index| {
+            let index = *index as usize;
+            let begin = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
+            serde_json::from_slice(&self.text[begin as usize..self.ends[index].1 as usize]).ok()
+        })
+    }
+}
+
+impl Provenance {
+    /// Whether a record of the table has statements.
+    pub(crate) fn covers(&self, table: Table) -> bool {
+        self.statements.contains_key(&table)
+    }
+
+    /// The statements about a row as the archive has them: JSON arrays of their fields, each with whether the record has
+    /// the value, which is taken from `used`.
+    pub(crate) fn stored(&self, table: Table, row: u32, used: &mut impl Iterator<Item = bool>) -> Vec<u8> {
+        let mut text = Vec::new();
+        for statement in self.statements(table, row) {
+            text.push(if text.is_empty() { b'[' } else { b',' });
+            text.push(b'[');
+            statement.json(&mut text);
+            text.extend_from_slice(if used.next() == Some(true) { b",true]" } else { b",false]" });
+        }
+        if !text.is_empty() {
+            text.push(b']');
+        }
+        text
+    }
+
+    /// The statements about a row of the dataset, in the order of the file.
+    pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<Statement> {
+        self.statements.get(&table).map_or_else(Vec::new, |texts| texts.of_row(row).collect())
+    }
+}
+
+/// The sources and statements of the files in `folder`; none if there are no such files.
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut Report,
+    progress: &dyn Progress,
+    records: &Referable<'_>,
+    rounds: &CsvTable<Round>,
+) -> Provenance {
+    let sources = CsvTable::read(folder, report, progress, Source::read);
+    let mut statements: HashMap<Table, RowTexts> = HashMap::new();
+    // The rows are kept as texts by table: the table of rows itself stays empty.
+    CsvTable::<Statement>::read(folder, report, progress, |row| {
+        let (table, at, statement) = Statement::read(row, records, rounds, &sources)?;
+        statements.entry(table).or_default().add(at, &statement);
+        None
+    });
+    statements.values_mut().for_each(RowTexts::sort);
+    Provenance { sources: sources.rows, statements }
+}
+
+impl Source {
+    fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
+        let id = row.slug("id");
+        let (title, url) = (row.phrase("title"), row.website("url"));
+        let (priority, imported_on) = (row.integer("priority"), row.day("imported_on"));
+        let license = row.required("license", CsvRow::phrase)?;
+        Some(Self { id, title, license, url, priority, imported_on })
+    }
+}
+
+impl Statement {
+    /// Whether the record has the value: a field may have several.
+    pub(crate) fn is_used(&self, table: Table, record: RecordText<'_>) -> bool {
+        let (field, part) = match self.field.as_str() {
+            "organization_kind" => ("organization", "kind"),
+            field if field.starts_with(IDENTIFIER) => ("identifiers", "value"),
+            field => (field, "slug"),
+        };
+        let Some(index) = table.fields().iter().position(|known| known.name == field) else { return false };
+        let value = serde_json::from_slice::<Value>(record.value(table, index)).unwrap_or_default();
+        let items = if let Value::Array(items) = &value { items.as_slice() } else { std::slice::from_ref(&value) };
+        items.iter().any(|item| match item {
+            Value::String(text) => *text == self.value,
+            Value::Number(number) => number.to_string() == self.value,
+            Value::Object(parts) => {
+                let is_of_scheme =
+                    parts.get("scheme").is_none_or(|scheme| self.field.strip_prefix(IDENTIFIER) == scheme.as_str());
+                is_of_scheme && parts.get(part).and_then(Value::as_str) == Some(self.value.as_str())
+            }
+            _ => false,
+        })
+    }
+
+    fn json(&self, out: &mut Vec<u8>) {
+        let Self { field, value, original, source, source_key, first_seen, last_seen } = self;
+        let fields = (field, value, original, source, source_key, first_seen, last_seen);
+        serde_json::to_writer(out, &fields).expect("texts, numbers and dates have a JSON form");
+    }
+
+    /// The statement with the record it is about; `None` for one that is invalid, which is then reported.
+    fn read(
+        row: &mut CsvRow<'_, '_>,
+        records: &Referable<'_>,
+        rounds: &CsvTable<Round>,
+        sources: &CsvTable<Source>,
+    ) -> Option<(Table, u32, Self)> {
+        let table = referable::kind(row, &KINDS);
+        let source = sources.reference(row, "source");
+        let (field, value) = (row.required("field", CsvRow::phrase), row.text("value"));
+        let (original, source_key) = (row.text("original"), row.phrase("source_key"));
+        let (first_seen, last_seen) = (row.day("first_seen"), row.day("last_seen"));
+        let table = table?;
+        let at = match table {
+            Table::Rounds => rounds.reference(row, "slug"),
+            _ => records.row(row, table, "slug"),
+        }?;
+        let value = value.unwrap_or_default();
+        Some((table, at, Self { field: field?, value, original, source: source?, source_key, first_seen, last_seen }))
+    }
+}

@@ -1,0 +1,58 @@
+//! `redirects.csv`: the slugs of records that were merged into others. A dataset may lack it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::data::import::csv_row::CsvRow;
+use crate::data::import::csv_table::{CsvTable, TableRow};
+use crate::data::import::diagnostics::quoted;
+use crate::data::import::referable::{self, Referable};
+use crate::data::{Progress, Report, Table};
+
+/// A slug that another record answers for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    pub table: Table,
+    pub slug: String,
+    /// The row of the record.
+    pub target: u32,
+}
+
+impl TableRow for Redirect {
+    const NOUN: &'static str = "redirect";
+    const FILE: &'static str = "redirects.csv";
+    const HEADER: &'static str = "kind,slug,target";
+    const REQUIRED: &'static str = Self::HEADER;
+}
+
+pub(crate) fn read(
+    folder: &Path,
+    report: &mut Report,
+    progress: &dyn Progress,
+    records: &Referable<'_>,
+) -> Vec<Redirect> {
+    let mut lines: HashMap<(Table, String), u64> = HashMap::new();
+    CsvTable::read(folder, report, progress, |row| {
+        let redirect = Redirect::read(row, records)?;
+        if let Some(line) = lines.insert((redirect.table, redirect.slug.clone()), row.line) {
+            row.error("slug", format!("{} is already redirected in line {line}", quoted(&redirect.slug)));
+        }
+        Some(redirect)
+    })
+    .rows
+}
+
+impl Redirect {
+    fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
+        let table = referable::kind(row, &referable::KINDS);
+        let slug = row.required("slug", |row, column| Some(row.field(column).to_owned()));
+        let (table, slug) = (table?, slug?);
+        let target = records.row(row, table, "target")?;
+        if records.find(table, &slug).is_some() {
+            let message = format!("{} is the slug of a {}; remove the line or the record", quoted(&slug), table.noun());
+            row.error("slug", message);
+            return None;
+        }
+        Some(Self { table, slug, target })
+    }
+}

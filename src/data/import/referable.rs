@@ -1,0 +1,71 @@
+//! The records that the optional files of a dataset refer to, by kind and slug.
+
+use crate::data::Table;
+use crate::data::import::csv_row::CsvRow;
+use crate::data::import::csv_table::CsvTable;
+use crate::data::import::diagnostics::quoted;
+use crate::data::import::rows::{Firm, Person, Startup};
+
+/// The tables whose records have aliases and identifiers.
+pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
+
+/// The kinds of [`TABLES`] in files.
+pub(crate) const KINDS: [(&str, Table); 3] =
+    [("firm", Table::Firms), ("startup", Table::Startups), ("person", Table::People)];
+
+/// The table that the column `kind` names; reports another value.
+pub(crate) fn kind(row: &mut CsvRow<'_, '_>, kinds: &[(&str, Table)]) -> Option<Table> {
+    row.required("kind", |row, column| {
+        let text = row.field(column).to_lowercase();
+        let table = kinds.iter().find(|(kind, _)| *kind == text).map(|(_, table)| *table);
+        if table.is_none() {
+            let kinds: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+            row.error(column, format!("{} is not one of {}", quoted(&text), kinds.join(", ")));
+        }
+        table
+    })
+}
+
+/// The tables that were read.
+pub(crate) struct Referable<'a> {
+    pub firms: &'a CsvTable<Firm>,
+    pub startups: &'a CsvTable<Startup>,
+    pub people: &'a CsvTable<Person>,
+}
+
+impl Referable<'_> {
+    /// The record that the columns `kind` and `slug` name; reports what they do not.
+    pub(crate) fn reference(&self, row: &mut CsvRow<'_, '_>) -> Option<(Table, u32)> {
+        let table = kind(row, &KINDS)?;
+        Some((table, self.row(row, table, "slug")?))
+    }
+
+    /// The record of a table that a column names; reports what it does not.
+    pub(crate) fn row(&self, row: &mut CsvRow<'_, '_>, table: Table, column: &'static str) -> Option<u32> {
+        match table {
+            Table::Firms => self.firms.reference(row, column),
+            Table::Startups => self.startups.reference(row, column),
+            _ => self.people.reference(row, column),
+        }
+    }
+
+    pub(crate) fn find(&self, table: Table, slug: &str) -> Option<u32> {
+        match table {
+            Table::Firms => self.firms.find(slug),
+            Table::Startups => self.startups.find(slug),
+            _ => self.people.find(slug),
+        }
+    }
+
+    /// The name of a record, and its aliases; none of a record that has a slug, but could not be used.
+    pub(crate) fn names(&self, table: Table, row: u32) -> Option<(&str, &[String])> {
+        let row = row as usize;
+        match table {
+            Table::Firms => self.firms.rows.get(row).map(|firm| (firm.name.as_str(), firm.aliases.as_slice())),
+            Table::Startups => {
+                self.startups.rows.get(row).map(|startup| (startup.name.as_str(), startup.aliases.as_slice()))
+            }
+            _ => self.people.rows.get(row).map(|person| (person.name.as_str(), person.aliases.as_slice())),
+        }
+    }
+}

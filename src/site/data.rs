@@ -1,0 +1,71 @@
+//! What the data has: how many records with a value of each field, the years of its rounds, its sources.
+
+use askama::Template;
+
+use crate::catalog::{Catalog, Totals};
+use crate::data::{NONE_U32, Table};
+use crate::site::charts::BarChart;
+use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
+use crate::site::{PageRequest, format};
+
+#[derive(Template)]
+#[template(path = "data.html")]
+struct DataPage<'a> {
+    layout: PageLayout,
+    totals: &'a Totals,
+    tables: Vec<TableCoverage>,
+    years: Option<BarChart>,
+    /// Number of rounds whose amount is suspect.
+    suspect: usize,
+    api: String,
+}
+
+struct TableCoverage {
+    heading: &'static str,
+    rows: u32,
+    fields: Vec<FieldCoverage>,
+}
+
+struct FieldCoverage {
+    name: &'static str,
+    known: u32,
+    /// Percentage of the rows, rounded down.
+    percent: u32,
+}
+
+/// `/data`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let totals = catalog.totals();
+    let coverage = &totals.coverage;
+    let tables = [
+        ("Firms", totals.firms, &coverage.firms),
+        ("Startups", totals.startups, &coverage.startups),
+        ("Funding rounds", totals.funding_rounds, &coverage.funding_rounds),
+        ("People", totals.people, &coverage.people),
+    ];
+    let tables = tables.into_iter().filter(|(_, rows, _)| *rows > 0).map(|(heading, rows, known)| {
+        let percent = |known: u32| (u64::from(known) * 100 / u64::from(rows)) as u32;
+        let mut fields: Vec<FieldCoverage> =
+            known.iter().map(|(name, known)| FieldCoverage { name, known: *known, percent: percent(*known) }).collect();
+        fields.sort_by_key(|field| std::cmp::Reverse(field.known));
+        TableCoverage { heading, rows, fields }
+    });
+    let years: Vec<(String, Option<u64>)> =
+        catalog.rounds_by_year().into_iter().map(|(year, rounds)| (year.to_string(), rounds)).collect();
+    let summary = "Funding rounds by year. A year without a bar has so few that nothing can be said about it.";
+    let years = (years.len() > 1).then(|| BarChart::new("Rounds by year", summary, ("Year", "Rounds"), &years));
+    let snapshot = catalog.snapshot();
+    let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
+    let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
+    let description = "Coverage, years and sources of the data, with their licenses.";
+    let page = DataPage {
+        layout: PageLayout::of(snapshot, "About the data", description, request.path).by(&request.state.operator),
+        totals,
+        tables: tables.collect(),
+        years,
+        suspect: known - ranks.iter().filter(|rank| **rank != NONE_U32).count(),
+        api: format!("{}/api/v3/stats", request.state.public_url),
+    };
+    Ok(page.render()?)
+}
