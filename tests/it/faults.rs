@@ -119,7 +119,7 @@ pub const FAULTS: &[Fault] = &[
     // aliases
     fault("an alias of an unknown firm", Swap(ALIASES, "firm,birch-fund", "firm,birch-fnud"), &["aliases.csv:2: slug: no firm has the slug \"birch-fnud\"; did you mean `birch-fund`?"]),
     fault("an alias of a firm that is a person", Swap(ALIASES, "person,ada-birchden", "firm,ada-birchden"), &["aliases.csv:4: slug: no firm has the slug \"ada-birchden\""]),
-    fault("an alias of a sector", Swap(ALIASES, "firm,birch-fund", "sector,cards"), &["aliases.csv:2: kind: \"sector\" is not a kind of record with aliases: firm, startup, person"]),
+    fault("an alias of a sector", Swap(ALIASES, "firm,birch-fund", "sector,cards"), &["aliases.csv:2: kind: \"sector\" is not one of firm, startup, person"]),
     fault("an alias of no kind", Swap(ALIASES, "firm,birch-fund", ",birch-fund"), &["aliases.csv:2: kind: is empty; every row needs a value"]),
     fault("an empty alias", Swap(ALIASES, "Tidewick Tills", " "), &["aliases.csv:3: alias: is empty; every row needs a value"]),
     fault("an alias of no record", Swap(ALIASES, "startup,tidewick", "startup,"), &["aliases.csv:3: slug: is empty; every row needs a value"]),

@@ -194,7 +194,7 @@ fn a_date_that_leaves_nothing_is_named_with_the_nearest_that_would() {
 #[test]
 fn groups_that_do_not_fit_are_counted_among_the_others() {
     let tools = TestTools::bundled();
-    let arguments = json!({ "count_by": "investor,startup,sector,city", "limit": 50 });
+    let arguments = json!({ "count_by": "investor,startup,sector,city", "limit": 40 });
     let result = tools.call(Tool::GetFundingRounds, &arguments).unwrap();
     assert_eq!(result.get("truncated"), None);
     let groups = result["groups"].as_array().unwrap();
