@@ -312,7 +312,7 @@ impl<'a> Pipeline<'a> {
         }
         let operation = parsed.operation.as_ref().map_err(|error| {
             let location = match error {
-                RequestError::Moved(_, from, to) => Some(with_slug(request.path, request.query, from, to)),
+                RequestError::Moved(_, from, to) => Some(with_slug(request.path, request.query, from, to).into()),
                 _ => None,
             };
             Problem { location, ..api_request.reject(parsed.route, error) }

@@ -302,7 +302,7 @@ pub struct Problem {
     /// The methods of the path, if the request used another.
     pub allow: Option<&'static str>,
     /// Where the response is, if the record was merged into another.
-    pub location: Option<String>,
+    pub location: Option<Box<str>>,
     pub quota: Option<Box<UsedUp>>,
 }
 
