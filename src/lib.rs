@@ -8,6 +8,7 @@
 //! | [`datagen`] | invented datasets |
 //! | [`metrics`] | counters of each thread, histograms, panics |
 //! | [`search`] | text index over names |
+//! | [`sources`] | statements of the sources of a dataset, imports of their files |
 //! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
 //! | [`release`] | the index folder: publish, verify, open, watch, the active release |
 //! | [`quota`] | daily counters, rate limiters, client identification |
@@ -45,3 +46,4 @@ pub mod quota;
 pub mod release;
 pub mod search;
 pub mod site;
+pub mod sources;

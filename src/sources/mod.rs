@@ -1,0 +1,37 @@
+//! Sources of a dataset: what each of them says about firms, startups, rounds and people, kept as statements.
+//!
+//! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
+//! They are kept apart by source, so that each value has an origin and a license, a source can be imported again or removed,
+//! and a record can be composed of what several sources say.
+
+pub mod statement;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use statement::{EntityId, EntityKind, Source, Statement, StatementReader, Update};
+
+/// A file of statements, a mapping or an input that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
+    #[error("{}: {message}", file.display())]
+    Invalid { file: PathBuf, message: String },
+}
+
+impl SourceError {
+    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), error }
+    }
+
+    pub(crate) fn invalid(file: &Path, message: impl Into<String>) -> Self {
+        Self::Invalid { file: file.to_owned(), message: message.into() }
+    }
+
+    /// A problem of one line of a file.
+    pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
+        Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
+    }
+}
