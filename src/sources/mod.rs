@@ -4,11 +4,22 @@
 //! They are kept apart by source, so that each value has an origin and a license, a source can be imported again or removed,
 //! and a record can be composed of what several sources say.
 
+pub(crate) mod convert;
+pub(crate) mod field;
+pub mod guess;
+pub mod import;
+pub(crate) mod input;
+pub(crate) mod mapping;
+pub(crate) mod money;
+pub mod presets;
+pub(crate) mod sort;
 pub mod statement;
+pub mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) use statement::NewStatement;
 pub use statement::{EntityId, EntityKind, Source, Statement, StatementReader, Update};
 
 /// A file of statements, a mapping or an input that cannot be used.
@@ -19,6 +30,9 @@ pub enum SourceError {
     /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
     #[error("{}: {message}", file.display())]
     Invalid { file: PathBuf, message: String },
+    /// Each with its place.
+    #[error("{}", .0.join("\n"))]
+    Problems(Vec<String>),
 }
 
 impl SourceError {

@@ -23,6 +23,7 @@ mod further;
 mod fuzz;
 mod harness;
 mod identifiers;
+mod import;
 mod indexer;
 mod keys;
 mod known_browser;

@@ -9,6 +9,7 @@ mod check;
 mod duplicates;
 pub(crate) mod format;
 mod generate;
+mod import;
 mod progress;
 mod releases;
 mod search;
@@ -25,6 +26,7 @@ use crate::data::import::Input;
 use crate::data::import::meta::MetaValues;
 use crate::data::{Date, SnapshotVersion};
 use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
+use crate::sources::SourceError;
 
 const CODES: &str = "\
 Exit codes:
@@ -144,6 +146,8 @@ enum Command {
         dataset: Dataset,
         #[command(flatten)]
         index: Index,
+        #[command(flatten)]
+        sources: import::SourceArgs,
         /// Publish even if a table lost more than a fifth of its rows
         #[arg(long)]
         force: bool,
@@ -151,6 +155,8 @@ enum Command {
         #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
         sign_key: Option<PathBuf>,
     },
+    /// Import files of other forms: exports, spreadsheets, public data sets
+    Import(import::ImportArgs),
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
     Generate(generate::GenerateArgs),
     /// List the releases, newest first
@@ -219,11 +225,15 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
         Command::Check { dataset } => check::run(dataset.input(), style),
         Command::Aliases { dataset } => aliases::run(dataset.input(), style),
         Command::Duplicates { dataset } => duplicates::run(dataset.input(), style),
-        Command::Build { dataset, index, force, sign_key } => {
+        Command::Build { dataset, index, sources, force, sign_key } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key };
-            build::run(dataset.input(), &releases_at(index), policy, now, style)
+            let view = sources.view(style)?;
+            let mut input = dataset.input();
+            input.folder = view.as_ref().map_or(input.folder, |view| view.path());
+            build::run(input, &releases_at(index), policy, now, style)
         }
+        Command::Import(arguments) => import::run(arguments, now, style),
         Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => releases::list(&releases_at(index), style),
         Command::Activate { version, index, force, trust } => {
@@ -267,6 +277,8 @@ pub(crate) enum CommandError {
     Key(#[from] KeyError),
     #[error(transparent)]
     Generate(#[from] generate::GenerateError),
+    #[error(transparent)]
+    Source(#[from] SourceError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
 }
@@ -287,6 +299,8 @@ impl CommandError {
             Self::Key(KeyError::Io { .. }) => (Code::Disk, "io"),
             Self::Key(_) => (Code::Usage, "bad_key"),
             Self::Generate(error) => error.code(),
+            Self::Source(SourceError::Io { .. }) => (Code::Disk, "io"),
+            Self::Source(_) => (Code::Rejected, "bad_source"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {

@@ -19,13 +19,13 @@ const MAX_DOLLARS: u64 = 9_007_199_254_740_991;
 
 /// Maximum characters of a slug, an id, a name, an alias, a city or a title: as many as a search accepts. The longest
 /// known name has 99.
-const MAX_LINE: usize = 200;
+pub(crate) const MAX_LINE: usize = 200;
 
 /// Maximum characters of a website; the longest known one has 184.
-const MAX_URL: usize = 2_000;
+pub(crate) const MAX_URL: usize = 2_000;
 
 /// Maximum characters of a description or of a review's body, about eight pages.
-const MAX_TEXT: usize = 20_000;
+pub(crate) const MAX_TEXT: usize = 20_000;
 
 /// Maximum number of values in a list.
 pub(crate) const MAX_VALUES: usize = 1_000;

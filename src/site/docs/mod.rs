@@ -45,6 +45,7 @@ const OPERATE: &str = include_str!("text/operate/index.html");
 const PROXY: &str = include_str!("text/operate/proxy.html");
 const CONTAINER: &str = include_str!("text/operate/container.html");
 const DATASET: &str = include_str!("text/operate/dataset.html");
+const IMPORT: &str = include_str!("text/operate/import.html");
 const RELEASES: &str = include_str!("text/operate/releases.html");
 const BACKUP: &str = include_str!("text/operate/backup.html");
 const UPGRADE: &str = include_str!("text/operate/upgrade.html");
@@ -102,6 +103,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server.", PROXY),
     text("/docs/operate/container", "Container", "An image of the static binary, without root and shell.", CONTAINER),
     text("/docs/operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be.", DATASET),
+    text(
+        "/docs/operate/import",
+        "Import",
+        "How to make a dataset of exports, spreadsheets and public data sets, and keep the origin of each value.",
+        IMPORT,
+    ),
     text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
     text("/docs/operate/backup", "Backup and restore", "How to back up a running service and restore it.", BACKUP),
     text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),

@@ -1,0 +1,281 @@
+//! `indexer import`: files of other forms become a dataset, or the statements of a source; and what `indexer build` reads of
+//! sources.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::{ArgGroup, Args};
+use serde::Serialize;
+use time::OffsetDateTime;
+
+use crate::cli::indexer::progress::Steps;
+use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::Date;
+use crate::search::nearest;
+use crate::sources::guess;
+use crate::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
+use crate::sources::presets::{PRESETS, preset};
+use crate::sources::view::{self, Clusters, Detail, ViewSummary};
+use crate::sources::{Source, SourceError};
+
+#[derive(Args)]
+#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]
+#[command(after_help = presets_help())]
+pub(crate) struct ImportArgs {
+    /// The name of a preset, unless there is --mapping; then files, folders and archives
+    #[arg(value_name = "PRESET|INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+    /// File that says what the columns mean (TOML)
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
+    /// Print a mapping to begin with: what the headers and values of the inputs probably mean
+    #[arg(long, conflicts_with = "mapping")]
+    guess: bool,
+    /// Write a dataset to this folder, which is new, empty or one that an import wrote
+    #[arg(long, value_name = "DIR")]
+    dataset: Option<PathBuf>,
+    /// Keep the statements of the source in this folder of sources, merged with those of earlier imports
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// The day of the data [default: today]
+    #[arg(long, value_name = "DATE")]
+    on: Option<Date>,
+    /// File with rates of currencies (CSV with currency, date, usd), in place of the mapping's
+    #[arg(long, value_name = "FILE")]
+    rates: Option<PathBuf>,
+    /// Name of the source, in place of the mapping's
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
+    /// Title of the source, in place of the mapping's
+    #[arg(long)]
+    title: Option<String>,
+    /// License of the source, such as CC0-1.0, in place of the mapping's
+    #[arg(long)]
+    license: Option<String>,
+    /// Priority of the source if others disagree, in place of the mapping's
+    #[arg(long, value_name = "N")]
+    priority: Option<u32>,
+}
+
+fn presets_help() -> String {
+    let lines: Vec<String> = PRESETS.iter().map(|preset| format!("  {:<16}  {}", preset.name, preset.title)).collect();
+    format!("Presets:\n{}", lines.join("\n"))
+}
+
+/// The sources of a build.
+#[derive(Args)]
+pub(crate) struct SourceArgs {
+    /// Folder of sources, in place of a dataset
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// Use only sources with one of these licenses, such as CC0-1.0
+    #[arg(long, value_name = "LICENSE", value_delimiter = ',', requires = "sources")]
+    licenses: Vec<String>,
+}
+
+impl SourceArgs {
+    /// The dataset that the sources make, in a temporary folder; `None` without sources.
+    pub(crate) fn view(&self, style: &Style) -> Result<Option<tempfile::TempDir>, CommandError> {
+        let Some(folder) = &self.sources else { return Ok(None) };
+        let sources = view::licensed(sources_in(folder)?, &self.licenses)?;
+        let steps = Steps::new(style.json);
+        let to = tempfile::tempdir()?;
+        let summary = view::write(folder, &sources, &Clusters::default(), to.path(), Detail::Provenance, &steps)?;
+        drop(steps);
+        if !style.json {
+            print_left_out(&summary, &mut io::stderr().lock())?;
+        }
+        Ok(Some(to))
+    }
+}
+
+fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
+    let sources = Source::list(folder)?;
+    if sources.is_empty() {
+        let problem = format!("{}: no source; add one with `indexer import … --sources {0}`", folder.display());
+        return Err(SourceError::Problems(vec![problem]));
+    }
+    Ok(sources)
+}
+
+pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> Result<Code, CommandError> {
+    if arguments.guess {
+        write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
+        return Ok(Code::Success);
+    }
+    let start = Instant::now();
+    let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
+    let import = arguments.import()?;
+    let steps = Steps::new(style.json);
+    let (summary, view) = match (&arguments.sources, &arguments.dataset) {
+        (Some(sources), _) => (import.run(sources, on, &steps)?, None),
+        (None, Some(dataset)) => {
+            let (summary, view) = write_dataset(import, dataset, on, &steps)?;
+            (summary, Some(view))
+        }
+        (None, None) => return Ok(Code::Usage),
+    };
+    drop(steps);
+    let to = arguments.sources.as_ref().or(arguments.dataset.as_ref()).map_or(Path::new(""), PathBuf::as_path);
+    let result = ImportJson { ok: true, to: to.display().to_string(), took: start.elapsed(), summary, view };
+    if style.json {
+        format::json(&result)?;
+    } else {
+        result.print(style)?;
+    }
+    Ok(Code::Success)
+}
+
+impl ImportArgs {
+    fn import(&self) -> Result<Import, SourceError> {
+        let import = match (&self.mapping, &*self.inputs) {
+            (Some(mapping), inputs) => Import::mapping(mapping, inputs.to_vec())?,
+            (None, [name, inputs @ ..]) => {
+                let name = name.to_string_lossy();
+                let found = preset(&name).ok_or_else(|| unknown_preset(&name))?;
+                if inputs.is_empty() {
+                    let problem = format!("no input; name the files, folders or archives of {name}");
+                    return Err(SourceError::Problems(vec![problem]));
+                }
+                Import::preset(found, inputs.to_vec())?
+            }
+            (None, []) => return Err(unknown_preset("")),
+        };
+        import.with(SourceChanges {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            license: self.license.clone(),
+            priority: self.priority,
+            rates: self.rates.clone(),
+        })
+    }
+}
+
+fn unknown_preset(name: &str) -> SourceError {
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let hint =
+        nearest(name, names.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    SourceError::Problems(vec![format!(
+        "no preset {name:?}{hint}; the presets are {}, and other files need --mapping FILE",
+        names.join(", ")
+    )])
+}
+
+/// Marks a folder that an import wrote, so that another import may replace its files.
+const MARK: &str = "imported.txt";
+
+/// Imports into a dataset of its own.
+fn write_dataset(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(Summary, ViewSummary), SourceError> {
+    let io = |error| SourceError::io(to, error);
+    fs::create_dir_all(to).map_err(io)?;
+    let is_used = fs::read_dir(to).map_err(io)?.next().is_some();
+    if is_used && !to.join(MARK).exists() {
+        let problem = format!("{}: is not empty, and no import wrote it; choose a new or empty folder", to.display());
+        return Err(SourceError::Problems(vec![problem]));
+    }
+    let scratch = tempfile::tempdir_in(to).map_err(io)?;
+    let (statements, tables) = (scratch.path().join("sources"), scratch.path().join("dataset"));
+    fs::create_dir_all(&tables).map_err(io)?;
+    let summary = import.run(&statements, on, steps)?;
+    let sources = Source::list(&statements)?;
+    let view = view::write(&statements, &sources, &Clusters::default(), &tables, Detail::Tables, steps)?;
+    for entry in fs::read_dir(to).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.is_file() {
+            fs::remove_file(&path).map_err(io)?;
+        }
+    }
+    for entry in fs::read_dir(&tables).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        fs::rename(entry.path(), to.join(entry.file_name())).map_err(io)?;
+    }
+    let note = "`indexer import --dataset` wrote the files of this folder and replaces them when it is run again.\n\
+                Remove this file to keep changes of your own.\n";
+    fs::write(to.join(MARK), note).map_err(io)?;
+    Ok((summary, view))
+}
+
+#[derive(Serialize)]
+struct ImportJson {
+    ok: bool,
+    to: String,
+    #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
+    took: Duration,
+    #[serde(flatten)]
+    summary: Summary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<ViewSummary>,
+}
+
+impl ImportJson {
+    fn print(&self, style: &Style) -> io::Result<()> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        let Summary { files, sections, entities, statements, unused, .. } = &self.summary;
+        let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
+        writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
+        for FileSummary { input, file, rows, left_out, bad, .. } in files {
+            let left_out = left_out_by_when(*left_out);
+            writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
+            print_reasons(bad, &mut out)?;
+        }
+        for section in sections {
+            section_text(section, &mut out, style)?;
+        }
+        if !unused.is_empty() {
+            writeln!(out, "  not read: {}", unused.join(", "))?;
+        }
+        let entities: Vec<String> =
+            entities.iter().map(|(kind, count)| format!("{} of kind {kind}", format::count(*count))).collect();
+        writeln!(out, "  entities: {}", entities.join(", "))?;
+        let [new, known, gone] = [statements.new, statements.known, statements.gone].map(format::count);
+        writeln!(out, "  statements: {new} new, {known} known, {gone} gone")?;
+        if let Some(view) = &self.view {
+            print_left_out(view, &mut out)?;
+        }
+        out.flush()
+    }
+}
+
+fn left_out_by_when(count: u64) -> String {
+    if count == 0 { String::new() } else { format!(" ({} left out by `when`)", format::count(count)) }
+}
+
+fn section_text(section: &SectionSummary, out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    let SectionSummary { kind, from, rows, left_out, without_key, replaced, fields } = section;
+    let left_out = left_out_by_when(*left_out);
+    writeln!(
+        out,
+        "  {kind} from {from}: {} rows{left_out}, {} replaced or completed by later ones",
+        format::count(*rows),
+        format::count(*replaced)
+    )?;
+    print_reasons(without_key, out)?;
+    for field in fields {
+        if style.verbose || !field.dropped.is_empty() {
+            writeln!(out, "    {}: {} values", field.field, format::count(field.values))?;
+        }
+        print_reasons(&field.dropped, out)?;
+    }
+    Ok(())
+}
+
+fn print_reasons(reasons: &[Reason], out: &mut dyn Write) -> io::Result<()> {
+    for Reason { reason, count, first } in reasons {
+        writeln!(out, "      {} left out: {reason}; the first: {first}", format::count(*count))?;
+    }
+    Ok(())
+}
+
+fn print_left_out(view: &ViewSummary, out: &mut dyn Write) -> io::Result<()> {
+    for (count, what) in [
+        (view.incomplete, "without a name, startup or organization"),
+        (view.dangling, "references to something that no source has"),
+    ] {
+        if count > 0 {
+            writeln!(out, "  left out: {} {what}", format::count(count))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! A mapping to begin with: what the headers and the values of files probably mean.
+//!
+//! It is written as TOML with remarks, to be read and corrected before it is used. What is not sure is written as a remark: a
+//! currency is never guessed, and columns that look private are left out.
+
+mod columns;
+pub(crate) mod package;
+mod sample;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use crate::sources::input::Member;
+use crate::sources::{EntityKind, SourceError};
+use columns::guess;
+use sample::Sample;
+
+/// Writes a mapping of files.
+pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
+    let members = Member::list(inputs)?;
+    let tables: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
+    if tables.is_empty() {
+        let given: Vec<String> = inputs.iter().map(|input| input.display().to_string()).collect();
+        let problem = format!("{}: no table; give files of CSV, TSV, Excel or JSON", given.join(", "));
+        return Err(SourceError::Problems(vec![problem]));
+    }
+    let mut text = String::from(
+        "# What the headers and values probably mean: check each line, and say where the data is from.\n\
+         [source]\n\
+         id = \"our-list\"\n\
+         title = \"Our list\"\n\
+         license = \"LicenseRef-Own\"\n",
+    );
+    let mut names: Vec<String> = Vec::new();
+    for member in tables {
+        let sample = Sample::read(member)?;
+        let name = free_name(&member.path, &names);
+        table(&mut text, &name, member, &sample, &Described::default());
+        names.push(name);
+    }
+    Ok(text)
+}
+
+/// The name of an input that no other one has.
+fn free_name(path: &str, names: &[String]) -> String {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    let mut name = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
+    while name.is_empty() || names.contains(&name) {
+        name.push_str("_2");
+    }
+    name
+}
+
+/// What a description of a file says about it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Described {
+    none: Vec<String>,
+    key: Vec<String>,
+    /// The formats of columns with dates.
+    dates: BTreeMap<String, String>,
+}
+
+/// Adds a file: its input and the section of its rows.
+fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &Described) {
+    let guess = guess(&member.path, sample, described);
+    let mut line = |line: &str| {
+        text.push_str(line);
+        text.push('\n');
+    };
+    line("");
+    line(&format!("[input.{}]", quote(name)));
+    line(&format!("file = {}", quote(&format!("**/{}", member.path.rsplit('/').next().unwrap_or_default()))));
+    if let Some(delimiter) = sample.format.delimiter {
+        line(&format!("delimiter = {}", quote(&char::from(delimiter).to_string())));
+    }
+    if let Some(encoding) = sample.encoding() {
+        line(&format!("encoding = {}", quote(encoding)));
+    }
+    if !guess.none.is_empty() {
+        line(&format!("none = [{}]", guess.none.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")));
+    }
+    line("");
+    line(&format!("[[{}]]", guess.kind_name()));
+    line(&format!("from = {}", quote(name)));
+    let mut remarks = String::new();
+    for column in &guess.columns {
+        match &column.line {
+            Some(field) => line(field),
+            None => {
+                let _ = writeln!(remarks, "# {}: {}", column.header.replace(['\n', '\r'], " "), column.remark);
+            }
+        }
+    }
+    if guess.kind == EntityKind::Round && !guess.has("stage") {
+        line("stage = { value = \"other\" }");
+    }
+    if let (false, EntityKind::Firm | EntityKind::Startup, Some(header)) =
+        (guess.has("key"), guess.kind, guess.header_of("name"))
+    {
+        // So that other files can refer to it by name.
+        line(&format!("key = {{ column = {}, by = \"name\" }}", quote(header)));
+    }
+    if guess.kind == EntityKind::Round && !guess.has("key") {
+        // Without an id, a round is one of a startup, on a day, at a stage.
+        let parts = ["startup", "announced_on", "stage"].iter().filter_map(|field| guess.header_of(field));
+        line(&format!("key = {{ columns = [{}], do = [\"fold\"] }}", parts.map(quote).collect::<Vec<_>>().join(", ")));
+    }
+    text.push_str(&remarks);
+    for (vocabulary, words) in &guess.vocabularies {
+        let _ =
+            writeln!(text, "\n# Values that are not known; write what they mean, or leave them empty to drop them.");
+        let _ = writeln!(text, "[vocabulary.{}]", quote(vocabulary));
+        for (word, meaning) in words {
+            let _ = writeln!(text, "{} = {}", quote(word), quote(meaning));
+        }
+    }
+}
+
+/// A string of TOML.
+pub(crate) fn quote(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests;

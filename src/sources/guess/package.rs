@@ -1,0 +1,81 @@
+//! A mapping of a data package: `datapackage.json` (Frictionless Data Package v1) describes its files, and the headers say what
+//! the columns mean.
+
+use serde_json::Value;
+
+use crate::sources::guess::sample::Sample;
+use crate::sources::guess::{Described, free_name, quote, table};
+use crate::sources::input::{Encoding, Format, Member};
+use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::{Source, SourceError};
+
+const FILE: &str = "datapackage.json";
+
+/// The mapping of the package among these files, as TOML.
+pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
+    let Some(member) = members.iter().find(|member| member.path == FILE || member.path.ends_with("/datapackage.json"))
+    else {
+        let problem = format!("no {FILE} among the inputs; give the folder or the archive of the package");
+        return Err(SourceError::Problems(vec![problem]));
+    };
+    let mut package = Value::Null;
+    member.open(&mut |from| {
+        package = serde_json::from_reader(from)
+            .map_err(|error| member.error(error.line() as u64, format!("cannot be read as JSON: {error}")))?;
+        Ok(())
+    })?;
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let name = text(&package, "name");
+    let id = if Source::is_id(&name) { name } else { "data-package".to_owned() };
+    let title = Some(text(&package, "title")).filter(|title| !title.is_empty()).unwrap_or_else(|| id.clone());
+    let license = Some(text(&package["licenses"][0], "name")).filter(|license| !license.is_empty());
+    let Some(license) = license else {
+        return Err(member
+            .error(1, "has no `licenses` with a `name`; add one, such as `\"licenses\": [{\"name\": \"CC0-1.0\"}]`"));
+    };
+    let mut mapping = format!(
+        "[source]\nid = {}\ntitle = {}\nlicense = {}\nurl = {}\n",
+        quote(&id),
+        quote(&title),
+        quote(&license),
+        quote(&text(&package, "homepage"))
+    );
+    let folder = member.path.strip_suffix(FILE).unwrap_or_default();
+    let mut names = Vec::new();
+    for resource in package["resources"].as_array().into_iter().flatten() {
+        let path = resource["path"].as_str().or_else(|| resource["path"][0].as_str()).unwrap_or_default();
+        let Some(found) = members.iter().find(|member| member.path == format!("{folder}{path}")) else {
+            return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
+        };
+        let schema = &resource["schema"];
+        let mut described = Described {
+            none: texts(&schema["missingValues"]),
+            key: texts(&schema["primaryKey"]),
+            ..Described::default()
+        };
+        for field in schema["fields"].as_array().into_iter().flatten() {
+            let format = text(field, "format");
+            if field["type"] == "date" && DateFormat::parse(&format).is_ok() {
+                described.dates.insert(text(field, "name"), format);
+            }
+        }
+        let format = Format {
+            delimiter: resource["dialect"]["delimiter"].as_str().and_then(|text| text.bytes().next()),
+            encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
+            ..Format::default()
+        };
+        let name = free_name(path, &names);
+        table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);
+        names.push(name);
+    }
+    Ok(mapping)
+}
+
+/// A text or a list of texts.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}

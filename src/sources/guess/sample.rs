@@ -1,0 +1,103 @@
+//! The first rows of a file.
+
+use std::io::{BufRead, BufReader, Read};
+
+use crate::data::NoProgress;
+use crate::sources::SourceError;
+use crate::sources::input::{self, Encoding, Format, Member, Receiver, Row};
+
+/// Rows that are looked at.
+const MAX_ROWS: usize = 1_000;
+
+/// Bytes by which encoding and delimiter are found.
+const MAX_BYTES: u64 = 1 << 18;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sample {
+    pub headers: Vec<String>,
+    /// The values of each column that are not empty.
+    pub values: Vec<Vec<String>>,
+    pub format: Format,
+}
+
+impl Sample {
+    pub(crate) fn read(member: &Member) -> Result<Self, SourceError> {
+        let is_text = ["csv", "tsv", "tab", "txt"].contains(&member.ending());
+        Self::read_as(member, if is_text { sniff(member)? } else { Format::default() })
+    }
+
+    pub(crate) fn read_as(member: &Member, format: Format) -> Result<Self, SourceError> {
+        let mut sample = Self { format: format.clone(), ..Self::default() };
+        let result = input::read(member, &format, &NoProgress, &mut sample);
+        // The end of the sample is an error to the reader.
+        if sample.is_full() { Ok(sample) } else { result.map(|()| sample) }
+    }
+
+    /// The name of the encoding, if a mapping has to name it.
+    pub(crate) fn encoding(&self) -> Option<&'static str> {
+        let encoding = self.format.encoding;
+        (encoding != Encoding::Utf8)
+            .then(|| Encoding::ALL.iter().find(|(_, known)| *known == encoding).map_or("utf-8", |(name, _)| name))
+    }
+
+    fn is_full(&self) -> bool {
+        self.values.iter().any(|values| values.len() >= MAX_ROWS)
+    }
+}
+
+/// Finds the encoding and the delimiter of a text.
+fn sniff(member: &Member) -> Result<Format, SourceError> {
+    let mut bytes = Vec::new();
+    member.open(&mut |from: &mut dyn Read| {
+        bytes.clear();
+        let mut from = BufReader::new(from.take(MAX_BYTES));
+        from.fill_buf().map_err(|error| member.io(error))?;
+        from.read_to_end(&mut bytes).map(drop).map_err(|error| member.io(error))
+    })?;
+    let mut format = Format::default();
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        format.encoding = Encoding::Utf16;
+        bytes.retain(|byte| *byte != 0);
+    } else if let Err(error) = std::str::from_utf8(&bytes)
+        && error.error_len().is_some()
+    {
+        format.encoding = Encoding::Windows1252;
+    }
+    let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
+    let mut is_quoted = false;
+    let header = bytes.split(|byte| {
+        is_quoted ^= *byte == b'"';
+        *byte == b'\n' && !is_quoted
+    });
+    let header: Vec<u8> = header.take(1).flatten().copied().collect();
+    let count = |delimiter: &u8| header.iter().filter(|byte| **byte == *delimiter).count();
+    let most = [b',', b';', b'\t', b'|'].into_iter().rev().max_by_key(count).unwrap_or(default);
+    if most != default && count(&most) > 0 {
+        format.delimiter = Some(most);
+    }
+    Ok(format)
+}
+
+impl Receiver for Sample {
+    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+        self.headers = names.to_vec();
+        self.values = vec![Vec::new(); names.len()];
+        Ok((0..names.len()).map(Some).collect())
+    }
+
+    fn row(&mut self, row: &Row) -> Result<(), SourceError> {
+        for (index, values) in self.values.iter_mut().enumerate() {
+            let value = row.get(index);
+            if !value.is_empty() {
+                values.push(value.to_owned());
+            }
+        }
+        if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
+    }
+
+    fn bad_row(&mut self, _line: u64, _problem: String) {}
+
+    fn wanted(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

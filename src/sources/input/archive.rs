@@ -1,0 +1,214 @@
+//! The files that an import is given: files, folders, and the members of `.zip`, `.tar`, `.tar.gz` and `.gz` archives.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::sources::SourceError;
+
+/// A file, or a member of an archive.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Its position in the list.
+    pub index: u32,
+    /// As it is named in messages: `2026q1_d.zip/ISSUERS.tsv`.
+    pub name: String,
+    /// Its path in the folder or archive that was given, by which mappings find it.
+    pub path: String,
+    /// Its size, unpacked; 0 if it is unknown.
+    pub size: u64,
+    file: PathBuf,
+    container: Container,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Container {
+    None,
+    Gzip,
+    Zip(usize),
+    Tar { index: usize, is_packed: bool },
+}
+
+impl Member {
+    /// All files of the given ones, in their order; those of a folder or an archive by path.
+    pub(crate) fn list(inputs: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
+        let mut members = Vec::new();
+        for input in inputs {
+            let mut found = Vec::new();
+            let metadata = fs::metadata(input).map_err(|error| SourceError::io(input, error))?;
+            if metadata.is_dir() {
+                Self::add_folder(input, "", &mut found)?;
+            } else {
+                Self::add_file(input, &file_name(input), &mut found)?;
+            }
+            found.sort_by(|left, right| left.path.cmp(&right.path));
+            members.append(&mut found);
+        }
+        for (index, member) in members.iter_mut().enumerate() {
+            member.index = index as u32;
+        }
+        Ok(members)
+    }
+
+    fn add_folder(folder: &Path, above: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
+        let unreadable = |error| SourceError::io(folder, error);
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let name = file_name(&path);
+            if name.starts_with('.') {
+                continue;
+            }
+            let inside = format!("{above}{name}");
+            if path.is_dir() {
+                Self::add_folder(&path, &format!("{inside}/"), members)?;
+            } else {
+                Self::add_file(&path, &inside, members)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(file: &Path, inside: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
+        let unreadable = |error| SourceError::io(file, error);
+        let size = fs::metadata(file).map_err(unreadable)?.len();
+        let (name, file) = (file.display().to_string(), file.to_owned());
+        let lower = inside.to_ascii_lowercase();
+        if lower.ends_with(".zip") {
+            let mut zip = open_zip(&file)?;
+            for index in 0..zip.len() {
+                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(&file, error))?;
+                if entry.is_file() {
+                    let path = entry.name().map_err(|error| bad_archive(&file, error))?.replace('\\', "/");
+                    let (name, size) = (format!("{name}/{path}"), entry.size());
+                    members.push(Self {
+                        index: 0,
+                        name,
+                        path,
+                        size,
+                        file: file.clone(),
+                        container: Container::Zip(index),
+                    });
+                }
+            }
+        } else if [".tar", ".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
+            let is_packed = !lower.ends_with(".tar");
+            let mut tar = tar::Archive::new(open_tar(&file, is_packed)?);
+            for (index, entry) in tar.entries().map_err(unreadable)?.enumerate() {
+                let entry = entry.map_err(|error| SourceError::io(&file, error))?;
+                if entry.header().entry_type().is_file() {
+                    let path = entry.path().map_err(|error| SourceError::io(&file, error))?.display().to_string();
+                    let (name, size) = (format!("{name}/{path}"), entry.size());
+                    let container = Container::Tar { index, is_packed };
+                    members.push(Self { index: 0, name, path, size, file: file.clone(), container });
+                }
+            }
+        } else if let Some(path) = lower.ends_with(".gz").then(|| inside[..inside.len() - 3].to_owned()) {
+            members.push(Self { index: 0, name, path, size: 0, file, container: Container::Gzip });
+        } else {
+            members.push(Self { index: 0, name, path: inside.to_owned(), size, file, container: Container::None });
+        }
+        Ok(())
+    }
+
+    /// The ending of its name in lowercase, without the dot.
+    pub(crate) fn ending(&self) -> &'static str {
+        const ENDINGS: [&str; 12] =
+            ["tsv", "tab", "csv", "txt", "json", "jsonl", "ndjson", "xlsx", "xlsm", "xlsb", "xls", "ods"];
+        let ending = self.path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
+    }
+
+    /// Hands the content to `read`.
+    pub(crate) fn open(
+        &self,
+        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>,
+    ) -> Result<(), SourceError> {
+        let unreadable = |error| SourceError::io(&self.file, error);
+        match self.container {
+            Container::None => read(&mut File::open(&self.file).map_err(unreadable)?),
+            Container::Gzip => read(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
+            Container::Zip(index) => {
+                let mut zip = open_zip(&self.file)?;
+                read(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
+            }
+            Container::Tar { index, is_packed } => {
+                let mut tar = tar::Archive::new(open_tar(&self.file, is_packed)?);
+                let mut entries = tar.entries().map_err(unreadable)?;
+                let changed = || unreadable(io::Error::other("the archive was changed while it was read"));
+                read(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
+            }
+        }
+    }
+
+    /// A problem of a line.
+    pub(crate) fn error(&self, line: u64, problem: impl std::fmt::Display) -> SourceError {
+        SourceError::at_line(Path::new(&self.name), line, problem)
+    }
+
+    pub(crate) fn io(&self, error: io::Error) -> SourceError {
+        SourceError::io(Path::new(&self.name), error)
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn open_zip(file: &Path) -> Result<zip::ZipArchive<File>, SourceError> {
+    let opened = File::open(file).map_err(|error| SourceError::io(file, error))?;
+    zip::ZipArchive::new(opened).map_err(|error| bad_archive(file, error))
+}
+
+fn open_tar(file: &Path, is_packed: bool) -> Result<Box<dyn Read>, SourceError> {
+    let opened = File::open(file).map_err(|error| SourceError::io(file, error))?;
+    Ok(if is_packed { Box::new(MultiGzDecoder::new(opened)) } else { Box::new(opened) })
+}
+
+fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
+    SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
+}
+
+/// Whether a path matches a pattern, in any letter case: `*` is any text in one folder, `**/` any folders or none, `?` one
+/// character.
+pub(crate) fn matches(pattern: &str, path: &str) -> bool {
+    fn rest(pattern: &[u8], path: &[u8]) -> bool {
+        if let Some(after) = pattern.strip_prefix(b"**/") {
+            let folders = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| at + 1);
+            return std::iter::once(0).chain(folders).any(|at| rest(after, &path[at..]));
+        }
+        match (pattern.first(), path.first()) {
+            (None, None) => true,
+            (Some(b'*'), _) => {
+                let end = path.iter().position(|byte| *byte == b'/').unwrap_or(path.len());
+                (0..=end).any(|at| rest(&pattern[1..], &path[at..]))
+            }
+            (Some(b'?'), Some(byte)) if *byte != b'/' => rest(&pattern[1..], &path[1..]),
+            (Some(left), Some(right)) if left.eq_ignore_ascii_case(right) => rest(&pattern[1..], &path[1..]),
+            _ => false,
+        }
+    }
+    rest(pattern.as_bytes(), path.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_paths() {
+        for (pattern, path, expected) in [
+            ("**/ISSUERS.tsv", "2026Q1_d/issuers.tsv", true),
+            ("**/ISSUERS.tsv", "ISSUERS.tsv", true),
+            ("**/ISSUERS.tsv", "a/b/ISSUERS.tsv", true),
+            ("**/ISSUERS.tsv", "OTHER_ISSUERS.tsv", false),
+            ("*.csv", "a.csv", true),
+            ("*.csv", "a/b.csv", false),
+            ("Basic*-20??-*.csv", "BasicCompanyData-2026-11-01.csv", true),
+            ("Basic*-20??-*.csv", "BasicCompanyData-202-11-01.csv", false),
+        ] {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Rows of text with delimiters.
+
+use std::io::Read;
+
+use csv::ByteRecord;
+use encoding_rs_io::DecodeReaderBytesBuilder;
+
+use crate::sources::SourceError;
+use crate::sources::input::{Encoding, Format, Member, Receiver, Row};
+
+pub(super) fn read(
+    member: &Member,
+    from: &mut dyn Read,
+    format: &Format,
+    to: &mut dyn Receiver,
+) -> Result<(), SourceError> {
+    match format.encoding {
+        // Not decoded: a field that is not UTF-8 is reported with its line.
+        Encoding::Utf8 => read_bytes(member, from, format, to),
+        Encoding::Windows1252 => read_decoded(encoding_rs::WINDOWS_1252, member, from, format, to),
+        Encoding::Utf16 => read_decoded(encoding_rs::UTF_16LE, member, from, format, to),
+    }
+}
+
+/// Reads a file in this encoding, unless its first bytes name another one.
+fn read_decoded(
+    encoding: &'static encoding_rs::Encoding,
+    member: &Member,
+    from: &mut dyn Read,
+    format: &Format,
+    to: &mut dyn Receiver,
+) -> Result<(), SourceError> {
+    let mut decoded = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(from);
+    read_bytes(member, &mut decoded, format, to)
+}
+
+fn read_bytes(member: &Member, from: &mut dyn Read, format: &Format, to: &mut dyn Receiver) -> Result<(), SourceError> {
+    let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
+    let mut csv = csv::ReaderBuilder::new()
+        .delimiter(format.delimiter.unwrap_or(default))
+        .has_headers(false)
+        .flexible(true)
+        .buffer_capacity(1 << 17)
+        .from_reader(from);
+    let mut raw = ByteRecord::new();
+    let error = |line: u64, error: csv::Error| member.error(line, format!("cannot be read: {error}"));
+    for _ in 0..=format.skip {
+        if !csv.read_byte_record(&mut raw).map_err(|problem| error(1, problem))? {
+            return Err(member.error(1, "file is empty; the header line is missing"));
+        }
+    }
+    let names: Vec<String> = raw.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
+    let (width, positions) = (raw.len(), to.header(&names)?);
+    let mut row = Row { file: member.index, ..Row::default() };
+    loop {
+        match csv.read_byte_record(&mut raw) {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(problem) => {
+                let line = problem.position().map_or(1, csv::Position::line);
+                return Err(error(line, problem));
+            }
+        }
+        let line = raw.position().map_or(1, csv::Position::line);
+        // Spreadsheets leave out empty fields at the end, and leave empty lines.
+        if raw.len() > width && raw.iter().skip(width).any(|field| !field.is_empty()) {
+            to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
+            continue;
+        }
+        row.clear(line);
+        let mut problem = None;
+        for position in &positions {
+            let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
+            match std::str::from_utf8(field) {
+                Ok(field) => row.push(field),
+                Err(_) => {
+                    let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
+                    problem =
+                        Some(format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`"));
+                    break;
+                }
+            }
+        }
+        match problem {
+            Some(problem) => to.bad_row(line, problem),
+            None => to.row(&row)?,
+        }
+    }
+}

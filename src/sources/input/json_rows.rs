@@ -1,0 +1,128 @@
+//! Rows of JSON: an array of objects, or one object on each line.
+//!
+//! The columns are the paths in the objects: `location.city`. Lists of texts are joined with `|`.
+
+use std::fmt;
+use std::io::{BufRead, BufReader, Read};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde_json::Value;
+
+use crate::sources::SourceError;
+use crate::sources::input::{Member, Receiver, Row};
+
+pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn Receiver) -> Result<(), SourceError> {
+    let mut from = BufReader::with_capacity(1 << 16, from);
+    let wanted = to.wanted();
+    if !wanted.is_empty() {
+        to.header(&wanted)?;
+    }
+    let mut rows =
+        Rows { columns: wanted, number: 0, row: Row { file: member.index, ..Row::default() }, to, problem: None };
+    let is_array = loop {
+        match from.fill_buf().map_err(|error| member.io(error))?.first() {
+            None => return Err(member.error(1, "file is empty; an array of objects is expected")),
+            Some(byte) if byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte) => from.consume(1),
+            Some(byte) => break *byte == b'[',
+        }
+    };
+    let result = if is_array {
+        let mut json = serde_json::Deserializer::from_reader(from);
+        let result = (&mut rows).deserialize(&mut json);
+        result.and_then(|()| json.end())
+    } else {
+        let mut values = serde_json::Deserializer::from_reader(from).into_iter::<Value>();
+        values.try_for_each(|value| value.and_then(|value| rows.add(&value).map_err(Error::custom)))
+    };
+    match (rows.problem.take(), result) {
+        (Some(problem), _) => Err(problem),
+        (None, Err(error)) => Err(member.error(error.line() as u64, format!("cannot be read as JSON: {error}"))),
+        (None, Ok(())) => Ok(()),
+    }
+}
+
+struct Rows<'a> {
+    columns: Vec<String>,
+    number: u64,
+    row: Row,
+    to: &'a mut dyn Receiver,
+    /// Why the receiver stopped.
+    problem: Option<SourceError>,
+}
+
+impl Rows<'_> {
+    fn add(&mut self, value: &Value) -> Result<(), String> {
+        self.number += 1;
+        if !value.is_object() {
+            self.to.bad_row(self.number, "is not an object".to_owned());
+            return Ok(());
+        }
+        if self.columns.is_empty() {
+            paths(value, "", &mut self.columns);
+            let columns = std::mem::take(&mut self.columns);
+            self.to.header(&columns).map_err(|problem| problem.to_string())?;
+            self.columns = columns;
+        }
+        self.row.clear(self.number);
+        for column in &self.columns {
+            self.row.push(&field(value, column).map(text).unwrap_or_default());
+        }
+        self.to.row(&self.row).map_err(|problem| {
+            let message = problem.to_string();
+            self.problem = Some(problem);
+            message
+        })
+    }
+}
+
+/// The paths of an object, if nothing else says what its columns are.
+fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{above}{name}");
+        match value {
+            Value::Object(_) => paths(value, &format!("{path}."), found),
+            _ => found.push(path),
+        }
+    }
+}
+
+/// The value at a path. A name that contains a dot comes before a path.
+fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let object = value.as_object()?;
+    object.get(path).or_else(|| {
+        let (name, rest) = path.split_once('.')?;
+        field(object.get(name)?, rest)
+    })
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null | Value::Object(_) => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("|"),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Rows<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Rows<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
+        while let Some(value) = values.next_element::<Value>()? {
+            self.add(&value).map_err(A::Error::custom)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! Sorting more records than fit into memory: sorted runs in temporary files, merged when they are read.
+//!
+//! Crates for this sort values that they serialize one by one; records that are bytes already are sorted in one buffer, which
+//! is about four times as fast.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes of records that are kept in memory before they are written as a run.
+const BUDGET: usize = 48 << 20;
+
+/// Runs that are read at the same time; more are merged first.
+const MAX_RUNS: usize = 64;
+
+/// Collects records of a key and a value, and sorts them by key. Records of one key stay in the order in which they came.
+pub(crate) struct Sorter {
+    folder: PathBuf,
+    budget: usize,
+    bytes: Vec<u8>,
+    records: Vec<Record>,
+    runs: Vec<File>,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Record {
+    /// The first bytes of the key: most comparisons need no others.
+    prefix: u64,
+    start: u32,
+    key: u32,
+    value: u32,
+}
+
+impl Sorter {
+    /// Temporary files are in `folder`; they have no name and vanish with the sorter.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self::with_budget(folder, BUDGET)
+    }
+
+    fn with_budget(folder: &Path, budget: usize) -> Self {
+        Self { folder: folder.to_owned(), budget, bytes: Vec::new(), records: Vec::new(), runs: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        let size = key.len() + value.len() + size_of::<Record>();
+        let used = self.bytes.len() + self.records.len() * size_of::<Record>();
+        if used + size > self.budget && !self.records.is_empty() {
+            self.spill()?;
+        }
+        let length = |length: usize| u32::try_from(length).map_err(|_| io::Error::other("a record of more than 4 GiB"));
+        let mut prefix = [0; 8];
+        let known = key.len().min(8);
+        prefix[..known].copy_from_slice(&key[..known]);
+        self.records.push(Record {
+            prefix: u64::from_be_bytes(prefix),
+            start: length(self.bytes.len())?,
+            key: length(key.len())?,
+            value: length(value.len())?,
+        });
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        Ok(())
+    }
+
+    /// The records in order.
+    pub(crate) fn finish(mut self) -> io::Result<Sorted> {
+        if self.runs.is_empty() {
+            self.sort();
+            return Ok(Sorted::Memory { bytes: self.bytes, records: self.records, next: 0 });
+        }
+        self.spill()?;
+        // The memory of the buffer is of no more use.
+        let (folder, mut runs) = (self.folder, self.runs);
+        drop((self.bytes, self.records));
+        while runs.len() > MAX_RUNS {
+            let rest = runs.split_off(MAX_RUNS);
+            let mut merge = Merge::of(runs)?;
+            let mut out = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(&folder)?);
+            while let Some((key, value)) = merge.next()? {
+                write_record(&mut out, key, value)?;
+            }
+            // The merged run holds the earliest records, so that it comes first.
+            runs = vec![out.into_inner().map_err(io::IntoInnerError::into_error)?];
+            runs.extend(rest);
+        }
+        Ok(Sorted::Merge(Merge::of(runs)?))
+    }
+
+    fn sort(&mut self) {
+        let Self { bytes, records, .. } = self;
+        let key = |record: &Record| &bytes[record.start as usize..][..record.key as usize];
+        records.sort_by(|left, right| left.prefix.cmp(&right.prefix).then_with(|| key(left).cmp(key(right))));
+    }
+
+    fn spill(&mut self) -> io::Result<()> {
+        self.sort();
+        let mut out = BufWriter::with_capacity(1 << 16, tempfile::tempfile_in(&self.folder)?);
+        for record in &self.records {
+            let (key, value) = parts(&self.bytes, record);
+            write_record(&mut out, key, value)?;
+        }
+        self.runs.push(out.into_inner().map_err(io::IntoInnerError::into_error)?);
+        self.bytes.clear();
+        self.records.clear();
+        Ok(())
+    }
+}
+
+fn parts<'a>(bytes: &'a [u8], record: &Record) -> (&'a [u8], &'a [u8]) {
+    bytes[record.start as usize..][..(record.key + record.value) as usize].split_at(record.key as usize)
+}
+
+fn write_record(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()> {
+    out.write_all(&(key.len() as u32).to_le_bytes())?;
+    out.write_all(&(value.len() as u32).to_le_bytes())?;
+    out.write_all(key)?;
+    out.write_all(value)
+}
+
+/// Sorted records, read once.
+pub(crate) enum Sorted {
+    Memory { bytes: Vec<u8>, records: Vec<Record>, next: usize },
+    Merge(Merge),
+}
+
+impl Sorted {
+    /// The key and the value of the next record.
+    pub(crate) fn next(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
+        match self {
+            Self::Memory { bytes, records, next } => {
+                let record = records.get(*next);
+                *next += 1;
+                Ok(record.map(|record| parts(bytes, record)))
+            }
+            Self::Merge(merge) => merge.next(),
+        }
+    }
+}
+
+/// Runs that are read side by side. The first of `heap` has the next record.
+pub(crate) struct Merge {
+    runs: Vec<Run>,
+    /// Indexes of the runs that have a record, as a binary heap.
+    heap: Vec<usize>,
+    /// Whether the first run's record was handed out.
+    is_taken: bool,
+}
+
+struct Run {
+    file: BufReader<File>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Run {
+    /// Reads the next record; `false` at the end.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut lengths = [0; 8];
+        match self.file.read(&mut lengths[..1])? {
+            0 => return Ok(false),
+            _ => self.file.read_exact(&mut lengths[1..])?,
+        }
+        let [a, b, c, d, e, f, g, h] = lengths;
+        self.key.resize(u32::from_le_bytes([a, b, c, d]) as usize, 0);
+        self.value.resize(u32::from_le_bytes([e, f, g, h]) as usize, 0);
+        self.file.read_exact(&mut self.key)?;
+        self.file.read_exact(&mut self.value)?;
+        Ok(true)
+    }
+}
+
+impl Merge {
+    fn of(files: Vec<File>) -> io::Result<Self> {
+        let mut runs = Vec::with_capacity(files.len());
+        for mut file in files {
+            file.rewind()?;
+            let mut run = Run { file: BufReader::with_capacity(1 << 16, file), key: Vec::new(), value: Vec::new() };
+            if run.advance()? {
+                runs.push(run);
+            }
+        }
+        let mut merge = Self { heap: (0..runs.len()).collect(), runs, is_taken: false };
+        merge.heap.sort_by(|left, right| merge.runs[*left].key.cmp(&merge.runs[*right].key));
+        Ok(merge)
+    }
+
+    fn next(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
+        if self.is_taken
+            && let Some(first) = self.heap.first()
+        {
+            if !self.runs[*first].advance()? {
+                self.heap.swap_remove(0);
+            }
+            self.sift_down();
+        }
+        self.is_taken = true;
+        Ok(self.heap.first().map(|first| (&*self.runs[*first].key, &*self.runs[*first].value)))
+    }
+
+    /// Restores the order of the heap after its first element changed.
+    fn sift_down(&mut self) {
+        let mut at = 0;
+        loop {
+            let children = (2 * at + 1..2 * at + 3).filter(|child| *child < self.heap.len());
+            let Some(least) = children.min_by(|left, right| self.order(*left, *right)) else { return };
+            if self.order(at, least) != Ordering::Greater {
+                return;
+            }
+            self.heap.swap(at, least);
+            at = least;
+        }
+    }
+
+    /// By key, then by run: an earlier run has the earlier records.
+    fn order(&self, left: usize, right: usize) -> Ordering {
+        let (left, right) = (self.heap[left], self.heap[right]);
+        self.runs[left].key.cmp(&self.runs[right].key).then(left.cmp(&right))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn records_are_sorted_by_key_and_keep_their_order(
+            records in proptest::collection::vec(("[ab\u{0}]{0,10}", ".{0,9}"), 0..300),
+            budget in 1_usize..4_000,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut sorter = Sorter::with_budget(folder.path(), budget);
+            for (key, value) in &records {
+                sorter.push(key.as_bytes(), value.as_bytes()).unwrap();
+            }
+            let mut expected = records.clone();
+            expected.sort_by(|left, right| left.0.cmp(&right.0));
+            let mut sorted = sorter.finish().unwrap();
+            for (key, value) in &expected {
+                let next = sorted.next().unwrap();
+                prop_assert_eq!(next, Some((key.as_bytes(), value.as_bytes())));
+            }
+            prop_assert_eq!(sorted.next().unwrap(), None);
+            prop_assert_eq!(sorted.next().unwrap(), None);
+        }
+    }
+}
