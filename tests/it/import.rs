@@ -321,3 +321,31 @@ fn a_folder_with_other_files_is_not_overwritten_and_a_preset_is_named() {
     assert!(ran.code == 1 && ran.err.contains("no input"), "{}", ran.err);
     assert_eq!(indexer(&["import", "openvc", input]).code, 2);
 }
+
+/// What `deploy/public-data.sh` makes of downloads of which one is missing and one is of another license.
+#[test]
+#[cfg(unix)]
+fn the_recipe_builds_public_sources_only() {
+    let work = tempfile::tempdir().unwrap();
+    let [downloads, sources, index] = ["downloads", "sources", "index"].map(|name| work.path().join(name));
+    fs::create_dir(&downloads).unwrap();
+    for preset in ["sec-form-d", "sbir", "gleif"] {
+        std::os::unix::fs::symlink(fixtures().join(preset).join("input"), downloads.join(preset)).unwrap();
+    }
+    import("openvc", "--sources", &sources);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/public-data.sh");
+    let run = |downloads: &Path| {
+        let mut command = Command::new("sh");
+        command.arg(&script).args([downloads, &sources, &index]).arg(ON);
+        command.env("INDEXER", env!("CARGO_BIN_EXE_indexer")).output().unwrap()
+    };
+    let ran = run(&downloads);
+    assert!(ran.status.success(), "{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let used = view(&sources, &["CC0-1.0".to_owned(), "LicenseRef-US-Government-Work".to_owned()]);
+    let ids: Vec<String> = rows(&used["sources.csv"]).iter().map(|row| row["id"].clone()).collect();
+    assert_eq!(ids, ["gleif", "sbir", "sec-form-d"]);
+    let listed = indexer(&["list", "--index", index.to_str().unwrap()]);
+    assert!(listed.out.contains("2026-11-20.1"), "{}", listed.out);
+    let ran = run(work.path());
+    assert!(!ran.status.success() && String::from_utf8_lossy(&ran.stderr).contains("has none of the folders"));
+}

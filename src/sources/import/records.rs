@@ -139,6 +139,10 @@ impl Records {
             if let Some(latest_by) = &section.latest_by {
                 self.key.extend_from_slice(latest_by.order(row).as_bytes());
             }
+            // Of equal rows in the order of the files: joins change it.
+            self.key.push(END);
+            self.key.extend_from_slice(&row.file.to_be_bytes());
+            self.key.extend_from_slice(&row.line.to_be_bytes());
             self.push()?;
         }
         Ok(())

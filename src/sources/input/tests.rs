@@ -137,3 +137,75 @@ fn an_encoded_row_is_decoded_as_it_was() {
     assert_eq!((other.line, other.file), (7, 3));
     assert_eq!([0, 1, 2, 3, 4, 5].map(|index| other.get(index)), ["a", "", "bé", "a", "", "bé"]);
 }
+
+/// A workbook of one sheet, as small as the format allows; the style 1 is a date.
+fn workbook(path: &Path, cells: &str) {
+    let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let package = "http://schemas.openxmlformats.org/package/2006";
+    for (name, text) in [
+        (
+            "[Content_Types].xml",
+            format!(
+                r#"<Types xmlns="{package}/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>"#
+            ),
+        ),
+        (
+            "_rels/.rels",
+            format!(
+                r#"<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>"#
+            ),
+        ),
+        (
+            "xl/workbook.xml",
+            format!(
+                r#"<workbook xmlns="{main}" xmlns:r="{relations}"><sheets><sheet name="Funds" sheetId="1" r:id="r1"/></sheets></workbook>"#
+            ),
+        ),
+        (
+            "xl/_rels/workbook.xml.rels",
+            format!(
+                r#"<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{relations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="{relations}/styles" Target="styles.xml"/></Relationships>"#
+            ),
+        ),
+        (
+            "xl/styles.xml",
+            format!(
+                r#"<styleSheet xmlns="{main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>"#
+            ),
+        ),
+        (
+            "xl/worksheets/sheet1.xml",
+            format!(r#"<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>"#),
+        ),
+    ] {
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+#[test]
+fn workbooks_are_rows_with_dates_and_whole_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("funds.xlsx");
+    let text = |cell: &str, text: &str| format!(r#"<c r="{cell}" t="inlineStr"><is><t>{text}</t></is></c>"#);
+    let cells = format!(
+        r#"<row r="2">{}{}{}</row><row r="3">{}<c r="B3" s="1"><v>45292</v></c><c r="C3"><v>2500000</v></c></row>
+           <row r="5">{}<c r="C5"><v>0.5</v></c></row>"#,
+        text("A2", "Fund"),
+        text("B2", "Since"),
+        text("C2", "Size"),
+        text("A3", "Alder"),
+        text("A5", "Birch"),
+    );
+    workbook(&path, &cells);
+    let (found, _) = rows(&path, &Format::default(), &["fund", "since", "size"]);
+    assert_eq!(found, ["3: Alder|2024-01-01|2500000", "5: Birch||0.5"]);
+    let format = Format { sheet: Some("Deals".to_owned()), ..Format::default() };
+    let mut to = Rows { wanted: vec!["fund"], rows: Vec::new(), bad: Vec::new() };
+    let member = &Member::list(&[path]).unwrap()[0];
+    let error = read(member, &format, &NoProgress, &mut to).unwrap_err().to_string();
+    assert!(error.contains("has no sheet \"Deals\"; its sheets are: Funds"), "{error}");
+}
