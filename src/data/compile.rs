@@ -3,6 +3,10 @@
 //! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) uses the final
 //! row numbers. The archive is written as a stream, with one record in memory at a time.
 
+mod quality;
+
+pub use quality::Quality;
+
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -11,7 +15,7 @@ use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
 use crate::data::derive::alias_candidates::{self, AliasCandidate};
 use crate::data::derive::near_duplicates::{self, NearDuplicate};
-use crate::data::derive::record::{Record, reference};
+use crate::data::derive::record::{Record, is_known, reference};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, country_of, each_ancestor};
 use crate::data::fold::fold;
@@ -126,7 +130,7 @@ impl Compiled {
             ends.extend_from_slice(&record.ends);
             let written = RecordText { text: &record.text, ends: &record.ends };
             for (field, known) in known.iter_mut().enumerate() {
-                *known += u32::from(!matches!(written.value(table, field), b"null" | b"[]"));
+                *known += u32::from(is_known(written.value(table, field)));
             }
             if provenance.covers(table) {
                 let statements = provenance.statements(table, *row);

@@ -100,6 +100,8 @@ fn check_reports_problems_and_writes_nothing() {
     let good = index.run(&["check", "--dataset", small().to_str().unwrap()]).code(0);
     assert!(good.out().ends_with("small: ok, 0 errors, 0 warnings\n"), "{}", good.out());
 
+    assert!(good.out().contains("known of startups: "), "{}", good.out());
+
     let bad = changed("2026-11-20.1", "firms.csv", "100000,", "5m,");
     fs::write(bad.path().join("people.csv"), "slug,name,title,organization_kind,organization,country,age\n").unwrap();
     let bad_path = bad.path().to_str().unwrap();
@@ -117,6 +119,67 @@ fn check_reports_problems_and_writes_nothing() {
     assert_eq!(json["errors"][0]["column"], "check_min_usd");
     assert_eq!((json["warning_count"].as_u64(), json.get("warnings")), (Some(1), None));
     assert!(!index.path().exists());
+}
+
+#[test]
+fn check_reports_what_is_probably_wrong_or_missing() {
+    let folder = copy_as(&small(), "2026-11-20.1");
+    let path = folder.path().to_str().unwrap();
+    let index = Index::new();
+    let before = index.run(&["check", "--json", "--dataset", path]).json(0);
+    assert_eq!(before["quality"]["suspect_amounts"], Value::Array(Vec::new()));
+    let append = |file: &str, lines: String| {
+        let path = folder.path().join(file);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text + &lines).unwrap();
+    };
+    let rounds = (0..200).map(|number| format!("x-{number},kettlepay,seed,1000000,{},,\n", [2021, 2023][number % 2]));
+    append("funding_rounds.csv", rounds.chain(["x-huge,kettlepay,seed,900000000,2022-01,,\n".to_owned()]).collect());
+    append(
+        "reviews.csv",
+        "x-1,birch-lane,seed,1,5,5,5,false,,,approved,2022-01-01\nx-2,birch-lane,seed,1,5,1,1,true,,,approved,2022-01-01\n"
+            .into(),
+    );
+    let found = index.run(&["check", "--json", "--dataset", path]).json(0)["quality"].clone();
+    let suspect = &found["suspect_amounts"];
+    assert_eq!((suspect.as_array().unwrap().len(), &suspect[0]["id"]), (1, &Value::from("x-huge")));
+    assert!(suspect[0]["percentile_99_usd"].as_u64().unwrap() < 90_000_000);
+    assert_eq!(found["years"]["funding_rounds"]["rows"]["2021"].as_u64().unwrap(), 100 + rounds_of(&before, 2021));
+    assert_eq!(found["years"]["funding_rounds"]["gaps"], serde_json::json!([2022]));
+    let problems: Vec<&str> = found["contradictory_reviews"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|review| review["problem"].as_str().unwrap())
+        .collect();
+    assert_eq!(problems, ["rating is 1, the mean of the other ratings 5.0", "ghosted, and responsiveness is 5"]);
+    let coverage = found["coverage"]["funding_rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|field| field["field"] == "amount_usd")
+        .unwrap();
+    let unknown = |coverage: &Value| coverage["records"].as_u64().unwrap() - coverage["known"].as_u64().unwrap();
+    let earlier = before["quality"]["coverage"]["funding_rounds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|field| field["field"] == "amount_usd")
+        .unwrap();
+    assert_eq!(unknown(coverage), unknown(earlier));
+
+    let text = index.run(&["check", "--dataset", path]).code(0).out();
+    assert!(
+        text.contains(
+            "suspect amounts: 1\n  x-huge of kettlepay: $900,000,000; 99 % of the rounds of seed raised at most $"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("funding_rounds are few in 2022\n"), "{text}");
+}
+
+fn rounds_of(report: &Value, year: u16) -> u64 {
+    report["quality"]["years"]["funding_rounds"]["rows"][year.to_string()].as_u64().unwrap_or(0)
 }
 
 #[test]

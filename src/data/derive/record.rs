@@ -186,6 +186,11 @@ fn review<'a>(dataset: &'a Dataset, review: &'a rows::Review) -> Review<&'a str>
     }
 }
 
+/// Whether a value of a record is known.
+pub(crate) fn is_known(value: &[u8]) -> bool {
+    !matches!(value, b"null" | b"[]")
+}
+
 /// The slug and name of a row; rounds and reviews have only an id.
 pub(crate) fn reference(dataset: &Dataset, table: Table, row: u32) -> Reference<&str> {
     let at = row as usize;

@@ -1,0 +1,191 @@
+//! The quality of a dataset: what is probably wrong in it although it is valid, and what it does not know.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::data::compile::Compiled;
+use crate::data::derive::record::{Record, is_known, reference};
+use crate::data::import::csv_table::TableRow;
+use crate::data::import::referable;
+use crate::data::import::rows::{Firm, Person, Review, Round, Sector, Startup};
+use crate::data::model::Reference;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{RecordText, Table};
+
+/// A year has a gap if it has less than this share of the year before and of the year after.
+const GAP_SHARE: f64 = 0.2;
+
+/// Fewer rows in the years around it show no gap.
+const MIN_AROUND_GAP: u32 = 10;
+
+/// An overall rating so far from the mean of the other ratings contradicts them.
+const MAX_RATING_DIFFERENCE: f64 = 2.0;
+
+/// Ratings of the answers of a firm that cannot have been given by somebody who got none.
+const MIN_RATING_OF_ANSWERS: u8 = 4;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Quality<'a> {
+    /// Records that are probably the same as a more prominent one, see `indexer duplicates`.
+    pub near_duplicates: BTreeMap<Table, usize>,
+    /// Rounds with an amount far above those of their stage, the largest first.
+    pub suspect_amounts: Vec<SuspectAmount<'a>>,
+    /// The share of records of which a field is known, by table and field of the dataset.
+    pub coverage: BTreeMap<Table, Vec<Coverage>>,
+    /// The number of rows of each year, by table, and the years that are probably incomplete.
+    pub years: BTreeMap<Table, Years>,
+    /// Reviews of which fields contradict each other.
+    pub contradictory_reviews: Vec<ContradictoryReview<'a>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SuspectAmount<'a> {
+    pub id: &'a str,
+    pub startup: Reference<&'a str>,
+    pub stage: &'static str,
+    pub amount_usd: u64,
+    /// 99 % of the amounts of the stage are at most this.
+    pub percentile_99_usd: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Coverage {
+    pub field: &'static str,
+    pub known: u32,
+    pub records: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Years {
+    pub rows: BTreeMap<i32, u32>,
+    pub gaps: Vec<i32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ContradictoryReview<'a> {
+    pub id: &'a str,
+    pub firm: Reference<&'a str>,
+    pub problem: String,
+}
+
+impl Compiled {
+    /// What is probably wrong or missing in the dataset.
+    pub fn quality(&self) -> Quality<'_> {
+        let dataset = &self.dataset;
+        let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
+        let reviews = dataset.reviews.iter().map(|review| review.created_on.year());
+        let years = [(Table::Rounds, Years::of(rounds)), (Table::Reviews, Years::of(reviews))];
+        Quality {
+            near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
+            suspect_amounts: self.suspect_amounts(),
+            coverage: Table::ALL.map(|table| (table, self.coverage(table))).into(),
+            years: years.into(),
+            contradictory_reviews: self.contradictory_reviews(),
+        }
+    }
+
+    fn suspect_amounts(&self) -> Vec<SuspectAmount<'_>> {
+        let limits = &self.derived.limits;
+        let suspect = self.dataset.rounds.iter().filter(|round| limits.is_suspect(round));
+        let suspect = suspect.filter_map(|round| {
+            Some(SuspectAmount {
+                id: &round.id,
+                startup: reference(&self.dataset, Table::Startups, round.startup),
+                stage: round.stage.name(),
+                amount_usd: round.amount_usd?,
+                percentile_99_usd: limits.percentile(round.stage)?,
+            })
+        });
+        let mut suspect: Vec<SuspectAmount<'_>> = suspect.collect();
+        suspect.sort_by(|left, right| right.amount_usd.cmp(&left.amount_usd).then(left.id.cmp(right.id)));
+        suspect
+    }
+
+    /// The fields of a table's records that are read from columns, but for those that every row has.
+    fn coverage(&self, table: Table) -> Vec<Coverage> {
+        let (columns, required) = match table {
+            Table::Firms => (Firm::HEADER, Firm::REQUIRED),
+            Table::Startups => (Startup::HEADER, Startup::REQUIRED),
+            Table::Rounds => (Round::HEADER, Round::REQUIRED),
+            Table::People => (Person::HEADER, Person::REQUIRED),
+            Table::Reviews => (Review::HEADER, Review::REQUIRED),
+            Table::Sectors => (Sector::HEADER, Sector::REQUIRED),
+        };
+        let has = |list: &str, name: &str| list.split(',').any(|column| column == name);
+        let fields = table.fields().iter().enumerate();
+        let fields = fields.filter(|(_, field)| has(columns, field.name) && !has(required, field.name));
+        let records = self.rows(table) as u32;
+        let mut coverage: Vec<(usize, Coverage)> =
+            fields.map(|(index, field)| (index, Coverage { field: field.name, known: 0, records })).collect();
+        let mut record = Record::default();
+        for row in &self.orders[table].old {
+            record.write(&self.dataset, &self.derived, table, *row as usize);
+            let written = RecordText { text: &record.text, ends: &record.ends };
+            for (field, coverage) in &mut coverage {
+                coverage.known += u32::from(is_known(written.value(table, *field)));
+            }
+        }
+        coverage.into_iter().map(|(_, coverage)| coverage).collect()
+    }
+
+    fn contradictory_reviews(&self) -> Vec<ContradictoryReview<'_>> {
+        let contradiction = |review: &'_ Review| {
+            let parts = [review.responsiveness, review.fairness, review.value_add];
+            let known: Vec<f64> = parts.iter().flatten().map(|rating| f64::from(*rating)).collect();
+            let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+            if review.ghosted == Some(true) && review.responsiveness >= Some(MIN_RATING_OF_ANSWERS) {
+                let rating = review.responsiveness.unwrap_or_default();
+                return Some(format!("ghosted, and responsiveness is {rating}"));
+            }
+            // One of them alone is no second opinion.
+            if known.len() > 1 && (f64::from(review.rating) - mean).abs() > MAX_RATING_DIFFERENCE {
+                return Some(format!("rating is {}, the mean of the other ratings {mean:.1}", review.rating));
+            }
+            let founded = self.dataset.firms[review.firm as usize].founded_year?;
+            let written = review.created_on.year();
+            (written < i32::from(founded))
+                .then(|| format!("written in {written}, before the firm was founded in {founded}"))
+        };
+        let reviews = self.dataset.reviews.iter().filter_map(|review| {
+            let firm = reference(&self.dataset, Table::Firms, review.firm);
+            Some(ContradictoryReview { id: &review.id, firm, problem: contradiction(review)? })
+        });
+        reviews.collect()
+    }
+}
+
+impl Years {
+    fn of(years: impl Iterator<Item = i32>) -> Self {
+        let mut rows: BTreeMap<i32, u32> = BTreeMap::new();
+        years.for_each(|year| *rows.entry(year).or_default() += 1);
+        let count = |year: i32| rows.get(&year).copied().unwrap_or(0);
+        let (first, last) = (rows.keys().next().copied(), rows.keys().next_back().copied());
+        let between = first.zip(last).map_or(0..0, |(first, last)| first + 1..last);
+        let is_gap = |year: &i32| {
+            let around = count(year - 1).min(count(year + 1));
+            around >= MIN_AROUND_GAP && f64::from(count(*year)) < GAP_SHARE * f64::from(around)
+        };
+        let gaps = between.filter(is_gap).collect();
+        Self { rows, gaps }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_year_with_far_fewer_rows_than_those_around_it_is_a_gap() {
+        let years = |counts: &[u32]| {
+            let years = (2_000..).zip(counts).flat_map(|(year, count)| (0..*count).map(move |_| year));
+            Years::of(years).gaps
+        };
+        assert_eq!(years(&[50, 9, 50]), [2_001]);
+        assert_eq!(years(&[50, 0, 50, 60]), [2_001]);
+        for counts in [[50, 10, 50], [9, 0, 9], [50, 9, 9]] {
+            assert!(years(&counts).is_empty(), "{counts:?}");
+        }
+        assert!(years(&[]).is_empty());
+    }
+}
