@@ -9,6 +9,7 @@
 //! | [`metrics`] | counters of each thread, histograms, panics |
 //! | [`search`] | text index over names |
 //! | [`sources`] | statements of the sources of a dataset, imports of their files |
+//! | [`resolve`] | which records of sources are one firm, startup or person |
 //! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
 //! | [`release`] | the index folder: publish, verify, open, watch, the active release |
 //! | [`quota`] | daily counters, rate limiters, client identification |
@@ -44,6 +45,7 @@ pub mod metrics;
 pub mod openapi;
 pub mod quota;
 pub mod release;
+pub mod resolve;
 pub mod search;
 pub mod site;
 pub mod sources;

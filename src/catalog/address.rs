@@ -5,6 +5,7 @@
 
 use crate::catalog::Catalog;
 use crate::data::import::website;
+use crate::data::own_name::{OwnName, lists};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, Table};
 use crate::search::{
@@ -22,18 +23,6 @@ const ENDINGS: &str = "academy agency app bank biz bio business capital care car
     solar solutions space store stream studio support systems team tech technology tel tips today tools top tours town \
     trade training travel tube uk university vacations ventures video vision watch website wiki wine work works world \
     wtf xyz yoga zone";
-
-/// Labels before an ending of two letters that belong to the ending: `co.uk`.
-const SECOND_LEVEL: &str = "ac co com edu gob gouv gov govt gv ltd me mil ne net nhs nom or org plc sch";
-
-/// Labels of hosts on which others have their pages: `acme.wordpress.com` is of acme.
-const PAGES_OF_OTHERS: &str = "appspot azurewebsites bandcamp blogspot carrd firebaseapp framer github gitlab herokuapp medium \
-    myshopify netlify notion pages podia squarespace strikingly substack tumblr typepad vercel webflow weebly wixsite \
-    wordpress";
-
-/// Labels of hosts whose paths name firms or people.
-const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble f6s facebook fb github gitlab instagram linkedin \
-    medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
 
 /// Beginnings of the paths of profiles that are no names.
 const PROFILE_KINDS: &str = "add c channel company companies firm firms fund funds group groups hub in investor investors o \
@@ -82,10 +71,6 @@ pub(crate) struct Address {
 struct AddressNames {
     likely: Vec<String>,
     cut: Vec<String>,
-}
-
-fn lists(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|known| known == word)
 }
 
 impl Address {
@@ -159,33 +144,9 @@ fn has_known_ending(host: &str) -> bool {
     lists(ENDINGS, ending) || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
 }
 
-/// The part of a host that its owner chose.
-#[derive(Debug, PartialEq, Eq)]
-struct OwnName<'a> {
-    /// With the ending, without subdomains.
-    domain: &'a str,
-    label: &'a str,
-}
-
-impl<'a> OwnName<'a> {
-    fn of(host: &'a str) -> Self {
-        let labels: Vec<&str> = host.split('.').collect();
-        let ending_labels = match labels.as_slice() {
-            [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
-            _ => 1,
-        };
-        let mut at = labels.len().saturating_sub(ending_labels + 1);
-        if at > 0 && lists(PAGES_OF_OTHERS, labels[at]) {
-            at -= 1;
-        }
-        let before: usize = labels[..at].iter().map(|label| label.len() + 1).sum();
-        Self { domain: &host[before..], label: labels[at] }
-    }
-}
-
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.
 fn profile(text: &str, host: &str) -> Option<String> {
-    if !lists(PROFILES, OwnName::of(host).label) {
+    if !OwnName::of(host).is_of_profiles() {
         return None;
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -450,7 +411,7 @@ mod tests {
             label in "[a-z][a-z0-9-]{0,8}[a-z]", ending in "(com|co\\.uk|io|vc)", sub in "(www\\.)?",
             scheme in "(https?://)?", port in "(:[0-9]{2,4})?", path in "(/[a-z]{1,5}){0,2}", query in "(\\?[a-z]=[a-z.]{1,4})?",
         ) {
-            prop_assume!(!lists(PROFILES, &label) && !lists(MAIL_PROVIDERS, &label) && label != "www");
+            prop_assume!(!OwnName::of(&label).is_of_profiles() && !lists(MAIL_PROVIDERS, &label) && label != "www");
             let plain = format!("{label}.{ending}");
             prop_assert_eq!(host_of(&format!("{scheme}{sub}{plain}{port}{path}{query}")), Some(plain.clone()));
             let person = format!("jane@{plain}");

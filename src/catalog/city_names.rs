@@ -1,25 +1,17 @@
 //! Cities under several names: `New York City` is also `New York`, and what is written as a city may be a country. Each
 //! spelling stays a value of its own; whoever names one learns of the others.
 
-use std::collections::{BTreeSet, HashMap};
-
-use once_cell::sync::Lazy;
+use std::collections::BTreeSet;
 
 use crate::catalog::Catalog;
 use crate::catalog::coverage::grouped;
 use crate::catalog::param_error::shortened;
+use crate::data::city;
 use crate::data::fold::fold;
 use crate::data::{Country, Facet, Table};
 
 /// A country is meant rather than a city of its name if it has so many times its records.
 const FAR_MORE: u32 = 10;
-
-/// The names of the same city, by each of them.
-static NAMES: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
-    let lines = include_str!("../data/cities.txt").lines().filter(|line| !line.starts_with('#'));
-    let groups = lines.map(|line| line.split('|').collect::<Vec<_>>());
-    groups.flat_map(|names| names.clone().into_iter().map(move |name| (name, names.clone()))).collect()
-});
 
 /// A city that a text names.
 pub(crate) struct NamedCity {
@@ -101,7 +93,7 @@ impl Catalog {
     /// The other names of a city that records have, with their number; most first.
     fn other_cities(&self, table: Table, folded: &str) -> Vec<(u32, u32)> {
         let snapshot = self.snapshot();
-        let names = NAMES.get(folded).into_iter().flatten().filter(|name| **name != folded);
+        let names = city::names_of(folded).iter().filter(|name| **name != folded);
         let cities = names.filter_map(|name| snapshot.find_term(Facet::City, name));
         let mut others: Vec<(u32, u32)> = cities
             .map(|city| (snapshot.facet_count(table, Facet::City, city), city))
@@ -109,20 +101,5 @@ impl Catalog {
             .collect();
         others.sort_unstable_by(|left, right| right.cmp(left));
         others
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::fold::fold;
-
-    #[test]
-    fn names_are_folded_and_each_is_of_one_city() {
-        let lines = include_str!("../data/cities.txt").lines().filter(|line| !line.starts_with('#'));
-        let names: Vec<&str> = lines.flat_map(|line| line.split('|')).collect();
-        assert!(names.iter().all(|name| fold(name) == *name && !name.is_empty()), "{names:?}");
-        assert_eq!(names.len(), NAMES.len());
-        assert!(NAMES.values().all(|names| names.len() > 1));
     }
 }

@@ -4,6 +4,7 @@
 //! document `n` of its text index and bit `n` of its facet sets.
 
 pub mod archive;
+pub(crate) mod city;
 pub mod compile;
 pub mod country;
 pub mod date;
@@ -14,6 +15,7 @@ pub mod identifier;
 pub mod import;
 pub mod model;
 pub mod names;
+pub(crate) mod own_name;
 pub mod schema;
 pub mod snapshot;
 pub mod version;

@@ -25,6 +25,8 @@ pub(crate) use edit_distance::{Candidates, nearest, similarity};
 pub use error::SearchError;
 pub use index::{Completed, Completion, DURATIONS, Hit, IndexFiles, SearchResults, TextIndex};
 pub(crate) use index::{texts, typed_part};
+pub(crate) use query::nickname::forms;
+pub(crate) use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.

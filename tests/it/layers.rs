@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules from the lowest to the highest. A module may import lower ones, unless [`SEPARATE`] forbids it.
-const MODULES: [&str; 17] = [
-    "data", "datagen", "metrics", "search", "sources", "catalog", "release", "quota", "mail", "auth", "http", "api",
-    "openapi", "mcp", "site", "app", "cli",
+const MODULES: [&str; 18] = [
+    "data", "datagen", "metrics", "search", "sources", "resolve", "catalog", "release", "quota", "mail", "auth",
+    "http", "api", "openapi", "mcp", "site", "app", "cli",
 ];
 
 /// Imports against the order that are still to be cut.

@@ -47,6 +47,7 @@ mod real;
 mod records;
 mod rejected;
 mod releases;
+mod resolve;
 mod response_cache;
 mod rest;
 mod schema;

@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::Date;
+use crate::resolve;
 use crate::search::nearest;
 use crate::sources::guess;
 use crate::sources::import::{FileSummary, Import, Reason, SectionSummary, SourceChanges, Summary};
@@ -82,7 +83,8 @@ impl SourceArgs {
         let sources = view::licensed(sources_in(folder)?, &self.licenses)?;
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
-        let summary = view::write(folder, &sources, &Clusters::default(), to.path(), Detail::Provenance, &steps)?;
+        let clusters = resolve::clusters(folder, &sources, &steps)?;
+        let summary = view::write(folder, &sources, &clusters, to.path(), Detail::Provenance, &steps)?;
         drop(steps);
         if !style.json {
             print_left_out(&summary, &mut io::stderr().lock())?;
@@ -91,7 +93,8 @@ impl SourceArgs {
     }
 }
 
-fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
+/// The sources in a folder, at least one.
+pub(crate) fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
     let sources = Source::list(folder)?;
     if sources.is_empty() {
         let problem = format!("{}: no source; add one with `indexer import … --sources {0}`", folder.display());

@@ -12,6 +12,8 @@ mod generate;
 mod import;
 mod progress;
 mod releases;
+mod resolve;
+mod review;
 mod search;
 
 use std::ffi::OsString;
@@ -26,6 +28,8 @@ use crate::data::import::Input;
 use crate::data::import::meta::MetaValues;
 use crate::data::{Date, SnapshotVersion};
 use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
+use crate::resolve::ResolveError;
+use crate::search::SearchError;
 use crate::sources::SourceError;
 
 const CODES: &str = "\
@@ -140,6 +144,8 @@ enum Command {
         #[command(flatten)]
         dataset: Dataset,
     },
+    /// Find the records of one firm, startup or person, across sources or within a dataset, and review the likely ones
+    Resolve(resolve::ResolveArgs),
     /// Check a dataset, publish it as a release and activate the release
     Build {
         #[command(flatten)]
@@ -234,6 +240,7 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
             build::run(input, &releases_at(index), policy, now, style)
         }
         Command::Import(arguments) => import::run(arguments, now, style),
+        Command::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
         Command::Generate(arguments) => generate::run(arguments, style),
         Command::List { index } => releases::list(&releases_at(index), style),
         Command::Activate { version, index, force, trust } => {
@@ -279,6 +286,8 @@ pub(crate) enum CommandError {
     Generate(#[from] generate::GenerateError),
     #[error(transparent)]
     Source(#[from] SourceError),
+    #[error(transparent)]
+    Search(#[from] SearchError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
 }
@@ -292,6 +301,15 @@ struct ErrorJson {
     next_free: Option<SnapshotVersion>,
 }
 
+impl From<ResolveError> for CommandError {
+    fn from(error: ResolveError) -> Self {
+        match error {
+            ResolveError::Source(error) => Self::Source(error),
+            ResolveError::Search(error) => Self::Search(error),
+        }
+    }
+}
+
 impl CommandError {
     fn print(&self, style: &Style) -> Code {
         let (code, name) = match self {
@@ -301,6 +319,7 @@ impl CommandError {
             Self::Generate(error) => error.code(),
             Self::Source(SourceError::Io { .. }) => (Code::Disk, "io"),
             Self::Source(_) => (Code::Rejected, "bad_source"),
+            Self::Search(_) => (Code::Disk, "text_index"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {

@@ -4,12 +4,10 @@
 //! nothing that the name of the main record does not say: who types `Alder India` does not mean `Alder`. And the two have
 //! to agree in a place, a website or an investment.
 
-mod name;
-
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::data::derive::near_duplicates::name::{Name, Similarity};
+use crate::data::derive::core_name::{CoreName, Similarity};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, FirmStats, StartupStats};
 use crate::data::fold::fold;
@@ -145,7 +143,7 @@ fn people(dataset: &Dataset) -> Vec<NamedRecord<'_>> {
 /// The main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is itself a
 /// near-duplicate.
 fn near_duplicates(records: &[NamedRecord<'_>], order: &[u32]) -> Vec<Option<NearDuplicate>> {
-    let names: Vec<Name> = records.iter().map(|record| Name::of(record.name)).collect();
+    let names: Vec<CoreName> = records.iter().map(|record| CoreName::of(record.name)).collect();
     let mut keyed: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 3);
     for (rank, record) in order.iter().enumerate() {
         names[*record as usize].each_key(|key| keyed.push((key, rank as u32)));

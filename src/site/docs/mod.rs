@@ -47,6 +47,7 @@ const CONTAINER: &str = include_str!("text/operate/container.html");
 const DATASET: &str = include_str!("text/operate/dataset.html");
 const IMPORT: &str = include_str!("text/operate/import.html");
 const RELEASES: &str = include_str!("text/operate/releases.html");
+const RESOLUTION: &str = include_str!("text/operate/resolution.html");
 const BACKUP: &str = include_str!("text/operate/backup.html");
 const UPGRADE: &str = include_str!("text/operate/upgrade.html");
 const CAPACITY: &str = include_str!("text/operate/capacity.html");
@@ -110,6 +111,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
         IMPORT,
     ),
     text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
+    text(
+        "/docs/operate/resolution",
+        "Resolution",
+        "How records of one firm, startup or person are found, reviewed and merged.",
+        RESOLUTION,
+    ),
     text("/docs/operate/backup", "Backup and restore", "How to back up a running service and restore it.", BACKUP),
     text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),
     text("/docs/operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data.", CAPACITY),

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::data::Date;
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::convert::slug;
-use crate::sources::view::{Clusters, is_described};
+use crate::sources::view::Clusters;
 use crate::sources::{EntityId, EntityKind, Source, SourceError};
 
 pub(super) struct Entities {
@@ -174,13 +174,15 @@ impl Entities {
         &self.records[place as usize].1
     }
 
-    /// The slugs that were merged away, each with its kind and the slug of its record, in order.
+    /// The slugs that were merged away, each with its kind and the slug of its record, in order. Rounds have none: nobody
+    /// keeps their addresses.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
         for (index, entity) in self.entities.iter().enumerate() {
             let (place, slug) = (self.places[index], &self.slugs[index]);
             let target = self.slug(place);
-            if is_described(entity.id.kind) && slug != target && is_written[place as usize] {
+            let has_page = !matches!(entity.id.kind, EntityKind::Sector | EntityKind::Round);
+            if has_page && slug != target && is_written[place as usize] {
                 redirects.push((entity.id.kind, slug, target));
             }
         }

@@ -1,12 +1,12 @@
-//! How much the name of one record says of the other's.
+//! Names taken apart: the words that distinguish a record, those that say what it is, and its legal form.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::fold::fold;
 
 /// Words that names of one record have and others lack: legal forms, articles, connecting words, parts of addresses.
-const LEGAL: &str = "ab ag and as bv co com company corp corporation gmbh inc incorporated kg limited llc llp lp ltd nv oy \
-    plc private pte pty pvt sa sarl sas spa srl the www";
+const LEGAL: &str = "ab ag and aps as asa bhd bv bvba co com company corp corporation doo eurl gmbh inc incorporated kft kg kgaa \
+    limited llc lllp llp lp ltd ltda nv oao ood ooo oy oyj plc private pte pty pvt sa sarl sas sdn spa sro srl the ug www";
 
 /// Words that say what a record is, not which, in the singular; at most 32. The core of a name is its other words.
 const GENERIC: &str = "adviser advisor asset associate capital equity firm fund group holding investment investor lab \
@@ -29,17 +29,18 @@ pub(super) enum Similarity {
 }
 
 /// A folded name, taken apart.
-pub(super) struct Name {
+pub(crate) struct CoreName {
+    /// The words but for the legal form, separated by spaces.
+    words: String,
     /// The distinctive words, separated by spaces.
     core: String,
     /// A bit for each word of [`GENERIC`] in the name.
     generic: u32,
 }
 
-impl Name {
-    pub(super) fn of(name: &str) -> Self {
-        let folded = fold(name);
-        let is_legal = |word: &&str| LEGAL.split(' ').any(|legal| legal == *word);
+impl CoreName {
+    pub(crate) fn of(name: &str) -> Self {
+        let folded = joined_forms(fold(name));
         let mut words: Vec<&str> = folded.split(' ').filter(|word| !is_legal(word)).collect();
         if words.is_empty() {
             words = folded.split(' ').collect();
@@ -52,18 +53,35 @@ impl Name {
                 None => push_word(&mut core, word),
             }
         }
+        let words = words.join(" ");
         // A name of generic words only is distinguished by them.
         if core.is_empty() {
-            (core, generic) = (words.join(" "), 0);
+            (core, generic) = (words.clone(), 0);
         }
-        Self { core, generic }
+        Self { words, core, generic }
     }
 
-    fn joined(&self) -> String {
+    /// The words but for the legal form, separated by spaces.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
+    /// The distinctive words, separated by spaces.
+    pub(crate) fn core(&self) -> &str {
+        &self.core
+    }
+
+    /// A bit for each generic word that the name has next to its core.
+    pub(crate) fn generic(&self) -> u32 {
+        self.generic
+    }
+
+    /// The core without spaces.
+    pub(crate) fn joined(&self) -> String {
         self.core.replace(' ', "")
     }
 
-    pub(super) fn letters(&self) -> usize {
+    pub(crate) fn letters(&self) -> usize {
         self.core.bytes().filter(|byte| *byte != b' ').count()
     }
 
@@ -83,7 +101,7 @@ impl Name {
     }
 
     /// Passes keys of which two names that are alike have one in common.
-    pub(super) fn each_key(&self, mut each: impl FnMut(u64)) {
+    pub(crate) fn each_key(&self, mut each: impl FnMut(u64)) {
         let joined = self.joined();
         if joined.is_empty() {
             return;
@@ -114,6 +132,28 @@ impl Name {
             is_swapped(&own, &other) || (own.len().abs_diff(other.len()) == 1 && self.squeezed() == main.squeezed());
         (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(Similarity::Misspelled)
     }
+}
+
+fn is_legal(word: &str) -> bool {
+    LEGAL.split(' ').any(|legal| legal == word)
+}
+
+/// A folded name in which legal forms of single letters are one word: `alder l l c` → `alder llc`.
+fn joined_forms(folded: String) -> String {
+    let words: Vec<&str> = folded.split(' ').collect();
+    if words.windows(2).all(|pair| pair[0].len() > 1 || pair[1].len() > 1) {
+        return folded;
+    }
+    let mut joined = String::with_capacity(folded.len());
+    for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
+        let form = run.concat();
+        if run.len() > 1 && !joined.is_empty() && is_legal(&form) {
+            push_word(&mut joined, &form);
+        } else {
+            run.iter().for_each(|word| push_word(&mut joined, word));
+        }
+    }
+    joined
 }
 
 /// The word without the `s` of a plural.

@@ -1,0 +1,229 @@
+//! `indexer resolve`: which records are one firm, startup or person, and which may be.
+
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::cli::indexer::progress::Steps;
+use crate::cli::indexer::review::{self, Reviewer};
+use crate::cli::indexer::{Code, CommandError, Style, check, format, import};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{self, Date, Table};
+use crate::resolve::{
+    Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, record, resolve, statements,
+};
+
+#[derive(Args)]
+pub(crate) struct ResolveArgs {
+    /// Folder of sources, with their statements and decisions.csv
+    #[arg(long, value_name = "DIR", required_unless_present = "dataset")]
+    sources: Option<PathBuf>,
+    /// Folder of a dataset instead, whose records are compared with each other
+    #[arg(long, value_name = "DIR", conflicts_with = "sources")]
+    dataset: Option<PathBuf>,
+    /// Decide the likely pairs one by one, the most valuable first
+    #[arg(long, conflicts_with = "dataset")]
+    review: bool,
+    /// Who decides, for decisions.csv
+    #[arg(long, value_name = "NAME", env = "USER", default_value = "", hide_env_values = true)]
+    by: String,
+}
+
+pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result<Code, CommandError> {
+    let steps = Steps::new(style.json);
+    let (records, decisions) = match (&arguments.sources, &arguments.dataset) {
+        (Some(folder), _) => {
+            let decisions = Decisions::read(folder)?;
+            (statements::read(folder, &import::sources_in(folder)?, &steps)?.records, decisions)
+        }
+        (None, folder) => {
+            let folder = folder.as_deref().unwrap_or(Path::new("dataset"));
+            match data::import::read(folder, &steps) {
+                (Some(dataset), _) => (record::of_dataset(&dataset), Decisions::default()),
+                (None, report) => {
+                    check::print(&report, folder, style)?;
+                    return Ok(Code::Rejected);
+                }
+            }
+        }
+    };
+    let resolution = resolve(records, &decisions, &steps)?;
+    drop(steps);
+    if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
+        let reviewer = Reviewer { folder, by: &arguments.by, today };
+        let mut input = io::stdin().lock();
+        return review::run(
+            &reviewer,
+            &resolution,
+            decisions,
+            &mut input as &mut dyn BufRead,
+            &mut io::stdout().lock(),
+        );
+    }
+    if style.json {
+        format::json(&ResolutionJson::of(&resolution, &decisions))?;
+    } else {
+        print(&resolution, &decisions, arguments, style)?;
+    }
+    Ok(Code::Success)
+}
+
+/// The counts of one table.
+#[derive(Serialize)]
+struct Counts {
+    kind: Table,
+    records: usize,
+    /// Pairs.
+    merged: usize,
+    review: usize,
+    /// Entities of several records, and these records.
+    clusters: usize,
+    clustered: usize,
+}
+
+impl Counts {
+    fn of(resolution: &Resolution, table: Table) -> Self {
+        let of_table = |row: u32| resolution.records[row as usize].table == table;
+        let clusters = resolution.clusters.iter().filter(|cluster| of_table(cluster[0]));
+        Self {
+            kind: table,
+            records: resolution.records.iter().filter(|record| record.table == table).count(),
+            merged: resolution.merged.iter().filter(|pair| of_table(pair.left)).count(),
+            review: resolution.review.iter().filter(|pair| of_table(pair.left)).count(),
+            clusters: clusters.clone().count(),
+            clustered: clusters.map(Vec::len).sum(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct EvidenceJson {
+    name: &'static str,
+    /// Hundredths.
+    points: i32,
+}
+
+#[derive(Serialize)]
+struct PairJson<'a> {
+    left: &'a str,
+    right: &'a str,
+    /// From 0 to 1.
+    score: f64,
+    evidence: Vec<EvidenceJson>,
+    /// Why it is reviewed although it is sure by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<String>,
+}
+
+impl<'a> PairJson<'a> {
+    fn of(resolution: &'a Resolution, pair: &Pair) -> Self {
+        let id = |row: u32| resolution.records[row as usize].id.as_str();
+        let evidence = pair.evidence.iter();
+        Self {
+            left: id(pair.left),
+            right: id(pair.right),
+            score: f64::from(pair.score) / 100.0,
+            evidence: evidence.map(|found| EvidenceJson { name: found.name(), points: found.points() }).collect(),
+            held: pair.held.as_ref().map(|held| held_text(resolution, held)),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ResolutionJson<'a> {
+    ok: bool,
+    counts: Vec<Counts>,
+    /// Pairs that a veto keeps apart.
+    vetoed: usize,
+    decisions: usize,
+    clusters: Vec<Vec<&'a str>>,
+    merged: Vec<PairJson<'a>>,
+    /// The most valuable first.
+    review: Vec<PairJson<'a>>,
+}
+
+impl<'a> ResolutionJson<'a> {
+    fn of(resolution: &'a Resolution, decisions: &Decisions) -> Self {
+        let pairs = |pairs: &[Pair]| pairs.iter().map(|pair| PairJson::of(resolution, pair)).collect();
+        let ids = |rows: &Vec<u32>| rows.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
+        Self {
+            ok: true,
+            counts: TABLES.map(|table| Counts::of(resolution, table)).into(),
+            vetoed: resolution.vetoed,
+            decisions: decisions.all().len(),
+            clusters: resolution.clusters.iter().map(ids).collect(),
+            merged: pairs(&resolution.merged),
+            review: pairs(&resolution.review),
+        }
+    }
+}
+
+/// Why a pair is held, for people.
+pub(crate) fn held_text(resolution: &Resolution, held: &Held) -> String {
+    let name = |row: &u32| {
+        let Record { id, name, .. } = &resolution.records[*row as usize];
+        format!("{name} ({id})")
+    };
+    match held {
+        Held::Decided(left, right) => {
+            format!("it would join {} and {}, which are different by decision", name(left), name(right))
+        }
+        Held::Vetoed(left, right, veto) => format!("it would join {} and {}: {veto}", name(left), name(right)),
+    }
+}
+
+/// `0.97: same name 0.60, same domain 0.45`
+pub(crate) fn evidence_text(pair: &Pair) -> String {
+    let evidence = pair.evidence.iter();
+    let evidence: Vec<String> =
+        evidence.map(|found| format!("{} {:.2}", found.name(), f64::from(found.points()) / 100.0)).collect();
+    format!("{:.2}: {}", f64::from(pair.score) / 100.0, evidence.join(", "))
+}
+
+fn print(resolution: &Resolution, decisions: &Decisions, arguments: &ResolveArgs, style: &Style) -> io::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if style.verbose {
+        for (tier, pairs) in [("merge", &resolution.merged), ("review", &resolution.review)] {
+            for pair in pairs {
+                let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
+                writeln!(out, "{tier} {} ({}) = {} ({})", left.name, left.id, right.name, right.id)?;
+                writeln!(out, "  {}", evidence_text(pair))?;
+                if let Some(held) = &pair.held {
+                    writeln!(out, "  not merged: {}", held_text(resolution, held))?;
+                }
+            }
+        }
+    }
+    for table in TABLES {
+        let Counts { records, clusters, clustered, review, .. } = Counts::of(resolution, table);
+        if records > 0 {
+            let count = |number: usize| format::count(number as u64);
+            writeln!(
+                out,
+                "{}: {} records; {} are {} together; {} to review",
+                table.name(),
+                count(records),
+                count(clustered),
+                count(clusters),
+                format::counted(review, "pair"),
+            )?;
+        }
+    }
+    writeln!(out, "{} kept apart by a veto", format::counted(resolution.vetoed, "pair"))?;
+    if arguments.sources.is_some() {
+        let count = |judgement: Judgement| {
+            let decided = decisions.all().iter().filter(|decision: &&Decision| decision.judgement == judgement).count();
+            format!("{} {}", format::count(decided as u64), judgement.name())
+        };
+        let counts: Vec<String> = Judgement::ALL.iter().map(|judgement| count(*judgement)).collect();
+        writeln!(out, "decisions: {}", counts.join(", "))?;
+    }
+    let has_pairs = !resolution.merged.is_empty() || !resolution.review.is_empty();
+    if has_pairs && !style.verbose {
+        let review = if arguments.sources.is_some() { ", decide them with --review" } else { "" };
+        writeln!(out, "list the pairs with --verbose{review}")?;
+    }
+    out.flush()
+}

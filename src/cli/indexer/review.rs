@@ -1,0 +1,169 @@
+//! `indexer resolve --review`: a person decides pairs, one by one.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use crate::cli::indexer::resolve::{evidence_text, held_text};
+use crate::cli::indexer::{Code, CommandError, format};
+use crate::data::{Date, Report};
+use crate::resolve::{Decision, Decisions, Judgement, Pair, Record, Resolution, decision};
+
+/// Who reviews, and what decisions are appended to.
+pub(crate) struct Reviewer<'a> {
+    pub folder: &'a Path,
+    pub by: &'a str,
+    pub today: Date,
+}
+
+const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
+
+/// What a person typed.
+enum Answer {
+    Decided(Judgement, String),
+    Quit,
+    Unknown,
+}
+
+impl Answer {
+    /// `s`, `d other fund`, `q`; the end of the input quits.
+    fn parse(line: &str) -> Self {
+        let (key, why) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        let judgement = match key.to_lowercase().as_str() {
+            "s" | "same" => Judgement::Same,
+            "d" | "different" => Judgement::Different,
+            "u" | "unsure" => Judgement::Unsure,
+            "q" | "quit" => return Self::Quit,
+            _ => return Self::Unknown,
+        };
+        Self::Decided(judgement, why.trim().to_owned())
+    }
+}
+
+/// Shows pairs until all are decided or the person quits. Each decision is on disk before the next pair is shown.
+pub(crate) fn run(
+    reviewer: &Reviewer<'_>,
+    resolution: &Resolution,
+    mut decisions: Decisions,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+) -> Result<Code, CommandError> {
+    let mut groups = Groups::of(resolution);
+    let (mut decided, mut left) = (0, resolution.review.len());
+    for (index, pair) in resolution.review.iter().enumerate() {
+        left = resolution.review.len() - index;
+        if groups.are_joined(pair) {
+            continue;
+        }
+        writeln!(out, "\n{} left", format::counted(left, "pair"))?;
+        show(resolution, pair, out)?;
+        let Some((judgement, why)) = ask(input, out)? else { break };
+        left -= 1;
+        let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
+        let made = Decision::new(first, second, judgement, reviewer.by.to_owned(), reviewer.today.into(), why);
+        let mut report = Report::default();
+        let with_it = decisions.with(made.clone(), &mut report);
+        if report.has_errors() {
+            for problem in report.errors() {
+                writeln!(out, "not kept: {problem}")?;
+            }
+            continue;
+        }
+        decision::append(reviewer.folder, &made)?;
+        decisions = with_it;
+        decided += 1;
+        if judgement == Judgement::Same {
+            groups.join(pair);
+        }
+    }
+    let decided = format::counted(decided, "decision");
+    writeln!(out, "\n{decided} added to {}", reviewer.folder.join(decision::FILE).display())?;
+    writeln!(out, "{} left; `indexer build --sources` uses the decisions", format::counted(left, "pair"))?;
+    Ok(Code::Success)
+}
+
+/// The decision about the pair that is shown; `None` to stop.
+fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judgement, String)>> {
+    loop {
+        write!(out, "{KEYS}\n> ")?;
+        out.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match Answer::parse(&line) {
+            Answer::Decided(judgement, why) => return Ok(Some((judgement, why))),
+            Answer::Quit => return Ok(None),
+            Answer::Unknown => writeln!(out, "`{}` is not a key", line.trim())?,
+        }
+    }
+}
+
+fn show(resolution: &Resolution, pair: &Pair, out: &mut dyn Write) -> io::Result<()> {
+    let [left, right] = [pair.left, pair.right].map(|row| Shown::of(&resolution.records[row as usize]));
+    for ((label, left), (_, right)) in left.0.iter().zip(&right.0) {
+        if left.is_empty() && right.is_empty() {
+            continue;
+        }
+        let mark = if left == right { "=" } else { " " };
+        writeln!(out, "{label:<12} {left:<40} {mark} {right}")?;
+    }
+    writeln!(out, "{}", evidence_text(pair))?;
+    if let Some(held) = &pair.held {
+        writeln!(out, "not merged: {}", held_text(resolution, held))?;
+    }
+    Ok(())
+}
+
+/// The values of a record, each with its label.
+struct Shown([(&'static str, String); 9]);
+
+impl Shown {
+    fn of(record: &Record) -> Self {
+        let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
+        Self([
+            ("name", record.name.clone()),
+            ("aliases", record.aliases.join(", ")),
+            ("website", record.website.clone().unwrap_or_default()),
+            ("country", record.country.map(|country| country.to_string()).unwrap_or_default()),
+            ("city", record.city.clone().unwrap_or_default()),
+            ("founded", record.founded_year.map(|year| year.to_string()).unwrap_or_default()),
+            ("identifiers", identifiers.collect::<Vec<_>>().join(" ")),
+            ("rounds", if record.size > 0 { record.size.to_string() } else { String::new() }),
+            ("entity", record.id.clone()),
+        ])
+    }
+}
+
+/// The clusters that the decisions of this review join, so that no pair within one is shown.
+struct Groups {
+    cluster_of: HashMap<u32, u32>,
+    joined: HashMap<u32, u32>,
+}
+
+impl Groups {
+    fn of(resolution: &Resolution) -> Self {
+        let clusters = resolution.clusters.iter();
+        let rows = clusters.flat_map(|cluster| cluster.iter().map(|row| (*row, cluster[0])));
+        Self { cluster_of: rows.collect(), joined: HashMap::new() }
+    }
+
+    fn root(&self, row: u32) -> u32 {
+        let mut at = self.cluster_of.get(&row).copied().unwrap_or(row);
+        while let Some(next) = self.joined.get(&at) {
+            at = *next;
+        }
+        at
+    }
+
+    fn are_joined(&self, pair: &Pair) -> bool {
+        self.root(pair.left) == self.root(pair.right)
+    }
+
+    fn join(&mut self, pair: &Pair) {
+        let (left, right) = (self.root(pair.left), self.root(pair.right));
+        if left != right {
+            self.joined.insert(left, right);
+        }
+    }
+}

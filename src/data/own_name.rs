@@ -1,0 +1,68 @@
+//! Hosts: the part that its owner chose.
+
+/// Labels before an ending of two letters that belong to the ending: `co.uk`.
+const SECOND_LEVEL: &str = "ac co com edu gob gouv gov govt gv ltd me mil ne net nhs nom or org plc sch";
+
+/// Labels of hosts on which others have their pages: `acme.wordpress.com` is of acme.
+const PAGES_OF_OTHERS: &str = "appspot azurewebsites bandcamp blogspot carrd firebaseapp framer github gitlab herokuapp medium \
+    myshopify netlify notion pages podia squarespace strikingly substack tumblr typepad vercel webflow weebly wixsite \
+    wordpress";
+
+/// Labels of hosts whose paths name firms or people.
+const PROFILES: &str = "aboutme angel behance bsky crunchbase dealroom dribbble f6s facebook fb github gitlab instagram linkedin \
+    medium owler pinterest pitchbook producthunt slideshare t threads tiktok tracxn twitter vimeo wellfound x xing youtube";
+
+/// Whether a word is one of a list, which are separated by spaces.
+pub(crate) fn lists(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+/// The part of a host that its owner chose.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OwnName<'a> {
+    /// With the ending, without subdomains.
+    pub(crate) domain: &'a str,
+    pub(crate) label: &'a str,
+}
+
+impl<'a> OwnName<'a> {
+    pub(crate) fn of(host: &'a str) -> Self {
+        let labels: Vec<&str> = host.split('.').collect();
+        let ending_labels = match labels.as_slice() {
+            [_, .., second, ending] if ending.len() == 2 && lists(SECOND_LEVEL, second) => 2,
+            _ => 1,
+        };
+        let mut at = labels.len().saturating_sub(ending_labels + 1);
+        if at > 0 && lists(PAGES_OF_OTHERS, labels[at]) {
+            at -= 1;
+        }
+        let before: usize = labels[..at].iter().map(|label| label.len() + 1).sum();
+        Self { domain: &host[before..], label: labels[at] }
+    }
+
+    /// Whether the paths of the host name firms or people: `linkedin.com/company/acme`.
+    pub(crate) fn is_of_profiles(&self) -> bool {
+        lists(PROFILES, self.label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_has_no_subdomains_but_those_that_are_rented_out() {
+        for (host, domain, label) in [
+            ("alder.example", "alder.example", "alder"),
+            ("careers.alder.example", "alder.example", "alder"),
+            ("blog.alder.co.uk", "alder.co.uk", "alder"),
+            ("alder.wordpress.com", "alder.wordpress.com", "alder"),
+            ("co.uk", "co.uk", "co"),
+            ("localhost", "localhost", "localhost"),
+        ] {
+            let own = OwnName::of(host);
+            assert_eq!((own.domain, own.label), (domain, label), "{host}");
+        }
+        assert!(OwnName::of("uk.linkedin.com").is_of_profiles());
+    }
+}

@@ -1,0 +1,94 @@
+//! Clusters: the records that are one entity by decisions and by the pairs that are sure.
+
+use std::collections::HashSet;
+
+use crate::resolve::Pair;
+use crate::resolve::decision::{Decisions, Judgement};
+use crate::resolve::evidence::{Veto, veto};
+use crate::resolve::profile::Profiles;
+use crate::resolve::record::Record;
+
+/// Why a pair that is sure by itself is not merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It would join two records, by their rows, that a decision keeps apart.
+    Decided(u32, u32),
+    /// It would join two records of which a veto forbids it.
+    Vetoed(u32, u32, Veto),
+}
+
+/// The records of one table in clusters, by rows.
+pub(super) struct Clustering<'a> {
+    profiles: &'a Profiles,
+    /// The cluster of each row: the index of its members.
+    pub cluster_of: Vec<u32>,
+    pub members: Vec<Vec<u32>>,
+    /// The group of decisions of each row.
+    groups: Vec<Option<u32>>,
+    different: HashSet<(u32, u32)>,
+}
+
+impl<'a> Clustering<'a> {
+    /// Each record alone, but for those that decisions join.
+    pub(super) fn of(profiles: &'a Profiles, records: &[&Record], decisions: &Decisions) -> Self {
+        let groups: Vec<Option<u32>> = records.iter().map(|record| decisions.group_of(&record.id)).collect();
+        let rows = 0..records.len() as u32;
+        let mut clustering = Self {
+            profiles,
+            cluster_of: rows.clone().collect(),
+            members: rows.clone().map(|row| vec![row]).collect(),
+            different: decisions.pairs(Judgement::Different).collect(),
+            groups,
+        };
+        let mut grouped: Vec<(u32, u32)> =
+            rows.filter_map(|row| Some((clustering.groups[row as usize]?, row))).collect();
+        grouped.sort_unstable();
+        for group in grouped.chunk_by(|left, right| left.0 == right.0) {
+            group[1..].iter().for_each(|(_, row)| clustering.join(group[0].1, *row));
+        }
+        clustering
+    }
+
+    pub(super) fn are_joined(&self, left: u32, right: u32) -> bool {
+        self.cluster_of[left as usize] == self.cluster_of[right as usize]
+    }
+
+    /// Joins the clusters of a pair, unless any record of one must not be any of the other.
+    pub(super) fn merge(&mut self, pair: &Pair) -> Result<(), Held> {
+        if self.are_joined(pair.left, pair.right) {
+            return Ok(());
+        }
+        let members = |row: u32| &self.members[self.cluster_of[row as usize] as usize];
+        for left in members(pair.left) {
+            for right in members(pair.right) {
+                if self.are_different(*left, *right) {
+                    return Err(Held::Decided(*left, *right));
+                }
+                let [first, second] = [left, right].map(|row| &self.profiles.all[*row as usize]);
+                if let Some(veto) = veto(self.profiles, first, second) {
+                    return Err(Held::Vetoed(*left, *right, veto));
+                }
+            }
+        }
+        self.join(pair.left, pair.right);
+        Ok(())
+    }
+
+    /// Whether a decision says that two rows are different.
+    pub(super) fn are_different(&self, left: u32, right: u32) -> bool {
+        let groups = self.groups[left as usize].zip(self.groups[right as usize]);
+        groups.is_some_and(|(left, right)| self.different.contains(&(left.min(right), left.max(right))))
+    }
+
+    fn join(&mut self, left: u32, right: u32) {
+        let (left, right) = (self.cluster_of[left as usize], self.cluster_of[right as usize]);
+        if left == right {
+            return;
+        }
+        let is_smaller = self.members[left as usize].len() < self.members[right as usize].len();
+        let (small, large) = if is_smaller { (left, right) } else { (right, left) };
+        let moved = std::mem::take(&mut self.members[small as usize]);
+        moved.iter().for_each(|row| self.cluster_of[*row as usize] = large);
+        self.members[large as usize].extend(moved);
+    }
+}

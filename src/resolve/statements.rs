@@ -1,0 +1,172 @@
+//! Records and rounds from the statements of sources.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::data::identifier::normal;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Date, Progress, Stage, Table};
+use crate::resolve::record::{Links, Record};
+use crate::resolve::rounds::Round;
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Statement};
+
+/// What sources say, as far as it is compared.
+#[derive(Clone, Debug, Default)]
+pub struct Described {
+    pub records: Vec<Record>,
+    pub rounds: Vec<Round>,
+}
+
+/// Reads the statements of sources in a folder.
+pub fn read(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Described, SourceError> {
+    let mut described = Described::default();
+    for (number, source) in (0..).zip(sources) {
+        progress.step(&format!("read {}", source.id), 0);
+        let mut reader = Reader { source: &source.id, number, ..Reader::default() };
+        for statement in source.statements(folder)? {
+            reader.add(statement?);
+        }
+        reader.finish(&mut described);
+        progress.done();
+    }
+    Ok(described)
+}
+
+/// A round with the entities of its source, until all are known.
+#[derive(Default)]
+struct Reported {
+    round: Round,
+    startup: Option<EntityId>,
+    investors: Vec<EntityId>,
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    source: &'a str,
+    number: u32,
+    records: Vec<Record>,
+    rows: HashMap<EntityId, usize>,
+    rounds: Vec<Reported>,
+    /// The names of sectors.
+    sectors: HashMap<EntityId, String>,
+    /// Rows of people with what they belong to.
+    members: Vec<(usize, EntityId)>,
+    /// The entity of the last statement.
+    entity: Option<EntityId>,
+    /// The single-valued fields of the last record, and when they were last seen.
+    seen: Vec<(String, Date)>,
+}
+
+impl Reader<'_> {
+    fn add(&mut self, statement: Statement) {
+        if self.entity.as_ref() != Some(&statement.entity) {
+            self.begin(&statement.entity);
+        }
+        let Statement { field, value, .. } = &statement;
+        if statement.entity.kind == EntityKind::Round {
+            if let Some(reported) = self.rounds.last_mut() {
+                match field.as_str() {
+                    "startup" => reported.startup = value.parse().ok(),
+                    "investors" | "lead_investors" => reported.investors.extend(value.parse::<EntityId>()),
+                    "announced_on" => reported.round.announced_on = value.parse().ok(),
+                    "amount_usd" => reported.round.amount_usd = value.parse().ok(),
+                    "stage" => reported.round.stage = Stage::read(value),
+                    _ => {}
+                }
+            }
+            return;
+        }
+        if statement.entity.kind == EntityKind::Sector {
+            if field == "name" {
+                self.sectors.insert(statement.entity.clone(), value.clone());
+            }
+            return;
+        }
+        let row = self.records.len().wrapping_sub(1);
+        let Some(record) = self.records.last_mut() else { return };
+        match field.as_str() {
+            "aliases" => return record.aliases.push(value.clone()),
+            "sectors" => return record.sectors.push(value.clone()),
+            "organization" => return self.members.extend(value.parse().ok().map(|entity| (row, entity))),
+            _ => {}
+        }
+        if let Some(scheme) = field.strip_prefix("id:") {
+            record.identifiers.extend(normal(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
+            return;
+        }
+        // A source that changed its mind has both values: the one that it had last counts.
+        let known = self.seen.iter().find(|(known, _)| known == field).map(|(_, on)| *on);
+        if known.is_some_and(|on| on >= statement.last_seen) {
+            return;
+        }
+        self.seen.retain(|(known, _)| known != field);
+        self.seen.push((field.clone(), statement.last_seen));
+        match field.as_str() {
+            "name" => record.name.clone_from(value),
+            "website" => record.website = Some(value.clone()),
+            "country" => record.country = Country::read(value),
+            "city" => record.city = Some(value.clone()),
+            "founded_year" => record.founded_year = value.parse().ok(),
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, entity: &EntityId) {
+        self.entity = Some(entity.clone());
+        self.seen.clear();
+        let table = match entity.kind {
+            EntityKind::Firm => Table::Firms,
+            EntityKind::Startup => Table::Startups,
+            EntityKind::Person => Table::People,
+            EntityKind::Round => {
+                let round = Round { id: format!("{}/{entity}", self.source), source: self.number, ..Round::default() };
+                return self.rounds.push(Reported { round, ..Reported::default() });
+            }
+            EntityKind::Sector => return,
+        };
+        self.rows.insert(entity.clone(), self.records.len());
+        self.records.push(Record::new(table, format!("{}/{entity}", self.source), self.number));
+    }
+
+    /// Adds the records with their links, without those that have no name, and the rounds of known startups.
+    fn finish(mut self, described: &mut Described) {
+        for Reported { mut round, startup, investors } in std::mem::take(&mut self.rounds) {
+            let find = |entity: &EntityId| self.rows.get(entity).copied();
+            let Some(startup) = startup.as_ref().and_then(find) else { continue };
+            let investors: Vec<usize> = investors.iter().filter_map(find).collect();
+            let record = &mut self.records[startup];
+            record.size += 1;
+            record.links.add_round(round.announced_on, round.amount_usd);
+            round.startup.clone_from(&record.id);
+            described.rounds.push(round);
+            for investor in investors {
+                self.records[investor].size += 1;
+                self.link(startup, investor);
+            }
+        }
+        for (person, organization) in std::mem::take(&mut self.members) {
+            let Some(organization) = self.rows.get(&organization).copied() else { continue };
+            self.link(person, organization);
+            let Record { website, size, .. } = &self.records[organization];
+            let (website, size) = (website.clone(), *size);
+            let person = &mut self.records[person];
+            person.size = person.size.max(size);
+            website.iter().for_each(|address| person.links.add_website(address));
+        }
+        for sector in self.records.iter_mut().flat_map(|record| &mut record.sectors) {
+            let name = sector.parse().ok().and_then(|entity: EntityId| self.sectors.get(&entity));
+            name.into_iter().for_each(|name| sector.clone_from(name));
+        }
+        described.records.extend(self.records.into_iter().filter(|record| !record.name.is_empty()));
+    }
+
+    /// Connects two records, each by the name of the other.
+    fn link(&mut self, left: usize, right: usize) {
+        for (from, to) in [(left, right), (right, left)] {
+            let Record { table, name, .. } = &self.records[to];
+            let mut link = Links::default();
+            link.add_name(*table, name);
+            self.records[from].links.extend(link);
+        }
+    }
+}

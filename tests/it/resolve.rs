@@ -1,0 +1,226 @@
+//! `indexer resolve`: sources, decisions and reviews as an operator meets them.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const HEADER: &str = "entity,field,value,original,source_key,first_seen,last_seen\n";
+
+/// Two sources: `lens` and `register` agree in Zyntrix, and have firms of one name that may be the same.
+fn sources() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    add_source(
+        folder.path(),
+        "lens",
+        &[
+            "firm:1,city,Berlin",
+            "firm:1,country,DE",
+            "firm:1,name,Zyntrix Ventures",
+            "firm:1,website,https://zyntrix.example",
+            "firm:2,country,DE",
+            "firm:2,name,Orbit Works",
+            "firm:3,id:lei,529900T8BM49AURSDO55",
+            "firm:3,name,Kite & Loop",
+            "person:1,name,Ada Quill",
+            "person:1,organization,firm:1",
+            "round:1,amount_usd,1250000",
+            "round:1,announced_on,2024-05-17",
+            "round:1,investors,firm:1",
+            "round:1,stage,seed",
+            "round:1,startup,startup:1",
+            "startup:1,name,Merula Foods",
+        ],
+    );
+    add_source(
+        folder.path(),
+        "register",
+        &[
+            "firm:1,city,\"Berlin, Germany\"",
+            "firm:1,name,ZYNTRIX VENTURES GmbH",
+            "firm:2,name,Orbit Works",
+            "person:1,name,Ada Quill",
+            "person:1,organization,firm:1",
+            "round:7,amount_usd,1250000",
+            "round:7,announced_on,2024-05-17",
+            "round:7,stage,seed",
+            "round:7,startup,startup:9",
+            "startup:9,name,Merula Foods Inc.",
+        ],
+    );
+    folder
+}
+
+fn add_source(folder: &Path, id: &str, statements: &[&str]) {
+    let folder = folder.join(id);
+    fs::create_dir(&folder).unwrap();
+    let about = format!(
+        "id = \"{id}\"\ntitle = \"{id}\"\nlicense = \"CC0-1.0\"\nurl = \"\"\npriority = 10\nimported_on = \"2026-11-20\"\n"
+    );
+    fs::write(folder.join("source.toml"), about).unwrap();
+    let lines: String = statements.iter().map(|line| format!("{line},,key,2026-11-20,2026-11-20\n")).collect();
+    fs::write(folder.join("statements.csv"), format!("{HEADER}{lines}")).unwrap();
+}
+
+fn run(folder: &Path, words: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
+    command.arg("resolve").arg("--sources").arg(folder).args(words);
+    command.env("USER", "ada").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json(folder: &Path) -> Value {
+    let output = run(folder, &["--json"], "");
+    assert!(output.status.success(), "{}", text(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The ids of a list of pairs.
+fn pairs(list: &Value) -> Vec<(String, String)> {
+    let id = |pair: &Value, side: &str| pair[side].as_str().unwrap().to_owned();
+    list.as_array().unwrap().iter().map(|pair| (id(pair, "left"), id(pair, "right"))).collect()
+}
+
+fn pair(left: &str, right: &str) -> (String, String) {
+    (left.to_owned(), right.to_owned())
+}
+
+#[test]
+fn sources_are_resolved_with_evidence() {
+    let folder = sources();
+    let found = json(folder.path());
+    let mut merged = pairs(&found["merged"]);
+    merged.sort();
+    let expected = [("firm:1", "firm:1"), ("person:1", "person:1"), ("startup:1", "startup:9")];
+    assert_eq!(merged, expected.map(|(left, right)| pair(&format!("lens/{left}"), &format!("register/{right}"))));
+    assert_eq!(pairs(&found["review"]), [pair("lens/firm:2", "register/firm:2")]);
+    let evidence = &found["review"][0]["evidence"];
+    assert_eq!(evidence[0]["name"], "same name");
+    let sum: f64 = evidence.as_array().unwrap().iter().map(|found| found["points"].as_f64().unwrap()).sum();
+    assert_eq!(found["review"][0]["score"].as_f64().unwrap() * 100.0, sum);
+
+    let summary = text(&run(folder.path(), &[], ""));
+    assert!(summary.contains("firms: 5 records; 2 are 1 together; 1 pair to review\n"), "{summary}");
+    assert!(summary.contains("decisions: 0 same, 0 different, 0 unsure\n"), "{summary}");
+    let verbose = text(&run(folder.path(), &["--verbose"], ""));
+    assert!(
+        verbose.contains("merge Zyntrix Ventures (lens/firm:1) = ZYNTRIX VENTURES GmbH (register/firm:1)\n"),
+        "{verbose}"
+    );
+}
+
+#[test]
+fn a_review_keeps_each_decision_and_the_next_one_goes_on() {
+    let folder = sources();
+    let shown = text(&run(folder.path(), &["--review"], "x\nd two firms, of one name\n"));
+    assert!(shown.contains("name         Orbit Works                              = Orbit Works\n"), "{shown}");
+    assert!(shown.contains("`x` is not a key"), "{shown}");
+    assert!(shown.contains("1 decision added to "), "{shown}");
+    let kept = fs::read_to_string(folder.path().join("decisions.csv")).unwrap();
+    let (header, line) = kept.split_once('\n').unwrap();
+    assert_eq!(header, "left,right,decision,by,on,why");
+    assert!(line.starts_with("lens/firm:2,register/firm:2,different,ada,20"), "{line}");
+    assert!(line.ends_with(",\"two firms, of one name\"\n"), "{line}");
+
+    assert!(pairs(&json(folder.path())["review"]).is_empty());
+    let again = text(&run(folder.path(), &["--review"], "s\n"));
+    assert!(again.contains("0 decisions added"), "{again}");
+    assert_eq!(fs::read_to_string(folder.path().join("decisions.csv")).unwrap(), kept, "nothing is rewritten");
+
+    // Another mind: the decision is taken back, and the pair is one.
+    let more = "lens/firm:2,register/firm:2,same,ada,2026-11-21,\n";
+    fs::write(folder.path().join("decisions.csv"), format!("{kept}{more}")).unwrap();
+    let clusters = json(folder.path())["clusters"].clone();
+    assert!(
+        clusters.as_array().unwrap().contains(&serde_json::json!(["lens/firm:2", "register/firm:2"])),
+        "{clusters}"
+    );
+}
+
+#[test]
+fn contradictory_decisions_and_damaged_sources_are_rejected() {
+    let folder = sources();
+    let decisions = "left,right,decision,by,on,why\n\
+                     lens/firm:1,lens/firm:2,same,ada,2026-11-20,\n\
+                     lens/firm:2,lens/firm:3,same,ada,2026-11-20,\n\
+                     lens/firm:3,lens/firm:1,different,ada,2026-11-20,\n";
+    fs::write(folder.path().join("decisions.csv"), decisions).unwrap();
+    let output = run(folder.path(), &[], "");
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    let expected = "decisions.csv:4: decision: `different` contradicts the decisions that join the two: \
+                    `lens/firm:3` = `lens/firm:2` (line 3) = `lens/firm:1` (line 2)";
+    assert!(error.starts_with("error: ") && error.contains(expected), "{error}");
+
+    fs::remove_file(folder.path().join("decisions.csv")).unwrap();
+    fs::write(folder.path().join("lens/statements.csv"), format!("{HEADER}alder,name,Alder,,,2026-11-20,2026-11-20\n"))
+        .unwrap();
+    let output = run(folder.path(), &[], "");
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("statements.csv:2: entity: \"alder\" is not an entity"), "{error}");
+}
+
+#[test]
+fn duplicates_within_a_dataset_are_found_and_datasets_have_no_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("snapshot.toml"), "version = \"2026-11-20.1\"\nreleased_on = \"2026-11-20\"\n")
+        .unwrap();
+    let startups = "slug,name,website,city\nmerula,Merula Foods,https://merula.example,Oslo\n\
+                    merula-2,\"Merula Foods, Inc.\",http://www.merula.example/about,Oslo\nkite,Kite,,\n";
+    fs::write(folder.path().join("startups.csv"), startups).unwrap();
+    let indexer = |words: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_indexer"))
+            .arg("resolve")
+            .arg("--dataset")
+            .arg(folder.path())
+            .args(words)
+            .output()
+    };
+    let found: Value = serde_json::from_slice(&indexer(&["--json"]).unwrap().stdout).unwrap();
+    assert_eq!(pairs(&found["merged"]), [pair("merula", "merula-2")]);
+    let output = indexer(&["--review"]).unwrap();
+    assert_eq!(output.status.code(), Some(2), "a review needs sources");
+}
+
+#[test]
+fn a_build_of_sources_has_one_record_of_each_entity() {
+    let folder = sources();
+    let index = tempfile::tempdir().unwrap();
+    let build = |release: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
+        command.args(["build", "--json", "--force", "--release", release, "--sources"]).arg(folder.path());
+        command.arg("--index").arg(index.path()).output().unwrap()
+    };
+    let counts = |output: Output| -> [u64; 4] {
+        assert!(output.status.success(), "{}{}", text(&output), String::from_utf8_lossy(&output.stderr));
+        let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+        ["firms", "startups", "funding_rounds", "people"].map(|table| summary["counts"][table].as_u64().unwrap())
+    };
+    // The round of the merged startup is one, too.
+    assert_eq!(counts(build("2026-11-20.1")), [4, 1, 1, 1]);
+    let decisions = "left,right,decision,on\nlens/firm:2,register/firm:2,same,2026-11-20\n\
+                     lens/startup:1,register/startup:9,different,2026-11-20\n";
+    fs::write(folder.path().join("decisions.csv"), decisions).unwrap();
+    assert_eq!(counts(build("2026-11-20.2")), [3, 2, 2, 1]);
+    fs::write(
+        folder.path().join("decisions.csv"),
+        format!("{decisions}lens/firm:2,register/firm:2,unsure,2026-11-21\n"),
+    )
+    .unwrap();
+    assert_eq!(counts(build("2026-11-20.3")), [4, 2, 2, 1]);
+    let contradiction = "lens/firm:1,lens/firm:2,same,2026-11-20\nlens/firm:1,register/firm:2,different,2026-11-20\n";
+    fs::write(folder.path().join("decisions.csv"), format!("{decisions}{contradiction}")).unwrap();
+    let output = build("2026-11-20.4");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output).contains("contradicts the decisions that join the two"), "{}", text(&output));
+}
