@@ -51,6 +51,9 @@ impl TableRow for Decision {
 }
 
 impl Decision {
+    /// The header line of the file.
+    pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
+
     #[must_use]
     pub fn new(left: String, right: String, judgement: Judgement, by: String, on: PartialDate, why: String) -> Self {
         Self { left, right, judgement, by, on, why, line: 0 }
@@ -146,6 +149,12 @@ impl Decisions {
         let line = self.last.last().map_or(1, |last| last.line) + 1;
         let rows = self.last.iter().cloned().chain([Decision { line, ..decision }]);
         Self::of(rows.collect(), report)
+    }
+
+    /// Whether the last decision about the same pair is this one.
+    #[must_use]
+    pub fn has(&self, decision: &Decision) -> bool {
+        self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
     }
 
     /// The decisions that count, in the order of the file.
@@ -258,6 +267,18 @@ impl<'a> Neighbors<'a> {
         path.reverse();
         path
     }
+}
+
+/// The decisions of any file of the same form, and what is wrong with its lines.
+#[must_use]
+pub fn read_file(file: &Path) -> (Vec<Decision>, Report) {
+    let mut report = Report::default();
+    let name = file.display().to_string();
+    if let Err(error) = std::fs::metadata(file) {
+        Diagnostics::of(&name, &mut report).unreadable(&error);
+    }
+    let rows = CsvTable::read_file(file, &name, &mut report, &NoProgress, Decision::read).rows;
+    (rows, report)
 }
 
 /// Appends a decision to the file in `folder`, which is created if there is none.

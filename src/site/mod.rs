@@ -19,6 +19,7 @@ mod link;
 mod lists;
 mod person;
 mod records;
+pub mod review;
 mod sectors;
 mod startup;
 pub mod static_pages;

@@ -224,3 +224,40 @@ fn a_build_of_sources_has_one_record_of_each_entity() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output).contains("contradicts the decisions that join the two"), "{}", text(&output));
 }
+
+#[test]
+fn the_page_has_the_pairs_and_its_decisions_are_added_once() {
+    let folder = sources();
+    let files = tempfile::tempdir().unwrap();
+    let page = files.path().join("review.html");
+    let output = run(folder.path(), &["--page", page.to_str().unwrap(), "--by", "Ada <a@b.example>"], "");
+    assert!(text(&output).starts_with("1 pair in "), "{output:?}");
+    let html = fs::read_to_string(&page).unwrap();
+    let pair = "data-left=\"lens/firm:2\" data-right=\"register/firm:2\"";
+    assert!(html.contains(pair) && html.contains("data-columns=\"left,right,decision,by,on,why\""), "{html}");
+    assert!(!html.contains("<a@b.example>") && !html.contains("src=") && !html.contains("href=\"http"), "{html}");
+
+    let decisions = files.path().join("saved.csv");
+    let add = || run(folder.path(), &["--add", decisions.to_str().unwrap()], "");
+    let line = |decision: &str| format!("lens/firm:2,register/firm:2,{decision},ada,2026-11-20,\"same, by phone\"\n");
+    fs::write(&decisions, format!("left,right,decision,by,on,why\n{}", line("same"))).unwrap();
+    assert!(text(&add()).starts_with("1 decision added to "));
+    assert!(text(&add()).starts_with("0 decisions added to "), "a file is added once");
+    let kept = fs::read_to_string(folder.path().join("decisions.csv")).unwrap();
+    assert!(kept.ends_with(&line("same")), "{kept}");
+    assert_eq!(
+        text(&run(folder.path(), &["--page", page.to_str().unwrap()], "")).split(" in ").next(),
+        Some("0 pairs")
+    );
+
+    // What contradicts a decision is not added, and neither is the rest of its file.
+    let more = "lens/firm:1,register/firm:1,same,ada,2026-11-21,\nlens/firm:1,register/firm:2,same,ada,2026-11-21,\n\
+                lens/firm:2,register/firm:1,different,ada,2026-11-21,\n";
+    fs::write(&decisions, format!("left,right,decision,by,on,why\n{more}")).unwrap();
+    let rejected = add();
+    assert_eq!(rejected.status.code(), Some(1));
+    assert!(text(&rejected).contains("contradicts the decisions that join the two"), "{}", text(&rejected));
+    assert_eq!(fs::read_to_string(folder.path().join("decisions.csv")).unwrap(), kept);
+    let missing = run(folder.path(), &["--add", "nowhere.csv"], "");
+    assert!(missing.status.code() == Some(1) && text(&missing).contains("nowhere.csv: file is missing"), "{missing:?}");
+}

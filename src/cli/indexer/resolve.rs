@@ -12,7 +12,7 @@ use crate::cli::indexer::{Code, CommandError, Style, check, format, import};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{self, Date, Table};
 use crate::resolve::{
-    Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, record, resolve, statements,
+    Decision, Decisions, Held, Judgement, Pair, Record, Resolution, TABLES, decision, record, resolve, statements,
 };
 
 #[derive(Args)]
@@ -26,12 +26,21 @@ pub(crate) struct ResolveArgs {
     /// Decide the likely pairs one by one, the most valuable first
     #[arg(long, conflicts_with = "dataset")]
     review: bool,
+    /// Write the likely pairs as a page to decide them in a browser, which saves the decisions as a file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "review"])]
+    page: Option<PathBuf>,
+    /// Add the decisions of a file of the same form, such as the one that the page saves
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "review", "page"])]
+    add: Option<PathBuf>,
     /// Who decides, for decisions.csv
     #[arg(long, value_name = "NAME", env = "USER", default_value = "", hide_env_values = true)]
     by: String,
 }
 
 pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result<Code, CommandError> {
+    if let (Some(folder), Some(file)) = (&arguments.sources, &arguments.add) {
+        return add(folder, file, style);
+    }
     let steps = Steps::new(style.json);
     let (records, decisions) = match (&arguments.sources, &arguments.dataset) {
         (Some(folder), _) => {
@@ -62,10 +71,44 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
             &mut io::stdout().lock(),
         );
     }
+    if let Some(file) = &arguments.page {
+        return review::write_page(&resolution, &arguments.by, today, file, style);
+    }
     if style.json {
         format::json(&ResolutionJson::of(&resolution, &decisions))?;
     } else {
         print(&resolution, &decisions, arguments, style)?;
+    }
+    Ok(Code::Success)
+}
+
+#[derive(Serialize)]
+struct Added {
+    ok: bool,
+    added: usize,
+}
+
+/// Appends the decisions of a file that are not known; none if one contradicts another.
+fn add(folder: &Path, file: &Path, style: &Style) -> Result<Code, CommandError> {
+    let known = Decisions::read(folder)?;
+    let (made, mut report) = decision::read_file(file);
+    let made: Vec<Decision> = made.into_iter().filter(|decision| !known.has(decision)).collect();
+    let mut all = known;
+    for decision in &made {
+        all = all.with(decision.clone(), &mut report);
+    }
+    if report.has_errors() {
+        check::print(&report, file, style)?;
+        return Ok(Code::Rejected);
+    }
+    for decision in &made {
+        decision::append(folder, decision)?;
+    }
+    if style.json {
+        format::json(&Added { ok: true, added: made.len() })?;
+    } else {
+        let added = format::counted(made.len(), "decision");
+        writeln!(io::stdout(), "{added} added to {}", folder.join(decision::FILE).display())?;
     }
     Ok(Code::Success)
 }

@@ -1,13 +1,18 @@
 //! `indexer resolve --review`: a person decides pairs, one by one.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::cli::indexer::resolve::{evidence_text, held_text};
-use crate::cli::indexer::{Code, CommandError, format};
+use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::{Date, Report};
 use crate::resolve::{Decision, Decisions, Judgement, Pair, Record, Resolution, decision};
+use crate::site::review::{ReviewPair, page};
+use crate::sources::SourceError;
 
 /// Who reviews, and what decisions are appended to.
 pub(crate) struct Reviewer<'a> {
@@ -80,6 +85,43 @@ pub(crate) fn run(
     writeln!(out, "\n{decided} added to {}", reviewer.folder.join(decision::FILE).display())?;
     writeln!(out, "{} left; `indexer build --sources` uses the decisions", format::counted(left, "pair"))?;
     Ok(Code::Success)
+}
+
+/// Writes the pairs as a page that is opened from its file.
+pub(crate) fn write_page(
+    resolution: &Resolution,
+    by: &str,
+    today: Date,
+    file: &Path,
+    style: &Style,
+) -> Result<Code, CommandError> {
+    let pair = |pair: &Pair| {
+        let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
+        let values = Shown::of(left).0.into_iter().zip(Shown::of(right).0);
+        let known = values.filter(|((_, left), (_, right))| !left.is_empty() || !right.is_empty());
+        ReviewPair {
+            left: left.id.clone(),
+            right: right.id.clone(),
+            evidence: evidence_text(pair),
+            held: pair.held.as_ref().map(|held| held_text(resolution, held)),
+            values: known.map(|((label, left), (_, right))| (label, left, right)).collect(),
+        }
+    };
+    let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
+    let html = page(&pairs, by, today, Decision::COLUMNS).map_err(io::Error::other)?;
+    fs::write(file, html).map_err(|error| SourceError::io(file, error))?;
+    if style.json {
+        format::json(&PageJson { ok: true, pairs: pairs.len() })?;
+    } else {
+        writeln!(io::stdout(), "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())?;
+    }
+    Ok(Code::Success)
+}
+
+#[derive(Serialize)]
+struct PageJson {
+    ok: bool,
+    pairs: usize,
 }
 
 /// The decision about the pair that is shown; `None` to stop.

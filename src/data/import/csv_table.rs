@@ -118,16 +118,27 @@ impl<T: TableRow> CsvTable<T> {
         folder: &Path,
         report: &mut Report,
         progress: &dyn Progress,
+        each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
+    ) -> Self {
+        Self::read_file(&folder.join(T::FILE), T::FILE, report, progress, each)
+    }
+
+    /// As `read`, from any file; `name` is its name in messages.
+    pub(crate) fn read_file(
+        path: &Path,
+        name: &str,
+        report: &mut Report,
+        progress: &dyn Progress,
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
-        let mut diagnostics = Diagnostics::of(T::FILE, report);
+        let mut diagnostics = Diagnostics::of(name, report);
         let mut table = Self {
             rows: Vec::new(),
             index: Index::default(),
             state: Cell::new(State::Unknown),
             hints: Cell::new(MAX_HINTS),
         };
-        let file = match File::open(folder.join(T::FILE)) {
+        let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 table.state.set(State::Absent);
@@ -139,7 +150,7 @@ impl<T: TableRow> CsvTable<T> {
             }
         };
         // The size is used for progress only.
-        progress.step(T::FILE, file.metadata().map_or(0, |metadata| metadata.len()));
+        progress.step(name, file.metadata().map_or(0, |metadata| metadata.len()));
         let mut reader = csv::ReaderBuilder::new()
             .flexible(true)
             .has_headers(false)
