@@ -176,13 +176,17 @@ impl Catalog {
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         let lower = || slug.to_ascii_lowercase();
         let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower()));
-        own.or_else(|| self.snapshot.merged_into(table, &lower()))
+        own.or_else(|| self.merged_into(table, slug))
     }
 
     /// The slug of a row that was found by the slug of a merged record.
     pub fn moved_to(&self, table: Table, row: u32, slug: &str) -> Option<&str> {
-        let target = self.snapshot.merged_into(table, &slug.to_ascii_lowercase())?;
-        (target == row).then(|| self.snapshot.slug(table, row))
+        (self.merged_into(table, slug)? == row).then(|| self.snapshot.slug(table, row))
+    }
+
+    fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
+        let exact = self.snapshot.merged_into(table, slug);
+        exact.or_else(|| self.snapshot.merged_into(table, &slug.to_ascii_lowercase()))
     }
 
     /// The rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and digits is

@@ -140,7 +140,10 @@ pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &st
     let mut responses = ResponsesBuilder::new().response("200", success(version, route, examples, base));
     for (name, status, ..) in ERRORS {
         let applies = match status {
-            301 => route.placeholder() == Some("slug") && route.content != EndpointKind::Record(Table::Sectors),
+            301 => {
+                let is_kept = |table| route.content == EndpointKind::Record(table);
+                route.placeholder().is_some() && !is_kept(Table::Sectors) && !is_kept(Table::Reviews)
+            }
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
             // Reading the quota is not counted.

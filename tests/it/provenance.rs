@@ -125,7 +125,8 @@ fn the_manifest_names_sources_and_licenses() {
 
 #[test]
 fn a_merged_slug_answers_301_and_tools_and_filters_follow_it_with_a_note() {
-    let redirects = [("redirects.csv", "kind,slug,target\nfirm,alder-old,alder\nstartup,tide,tidewick\n")];
+    let redirects =
+        [("redirects.csv", "kind,slug,target\nfirm,alder-old,alder\nstartup,tide,tidewick\nround,R-0,r1\n")];
     let server = Server::of(catalog_of(dataset(&redirects).path()));
     let client = Client { agent: agent_without_redirects(), ..server.client(Tier::Pro) };
     for (path, target) in [
@@ -133,6 +134,7 @@ fn a_merged_slug_answers_301_and_tools_and_filters_follow_it_with_a_note() {
         ("/api/v1/vcs/alder-old", "/api/v1/vcs/alder"),
         ("/api/v3/vcs/Alder-Old/portfolio", "/api/v3/vcs/alder/portfolio"),
         ("/api/v3/startups/tide", "/api/v3/startups/tidewick"),
+        ("/api/v3/funding-rounds/R-0", "/api/v3/funding-rounds/r1"),
         ("/vcs/alder-old", "/vcs/alder"),
         ("/vcs/alder-old/reviews?page=1", "/vcs/alder/reviews?page=1"),
         ("/startups/tide", "/startups/tidewick"),
@@ -161,7 +163,7 @@ fn files_about_records_are_checked() {
     let errors = errors(&[
         (
             "redirects.csv",
-            "kind,slug,target\nfirm,birch,alder\nfirm,old,nobody\nfirm,o,alder\nfirm,o,birch\nround,r0,r1\n",
+            "kind,slug,target\nfirm,birch,alder\nfirm,old,nobody\nfirm,o,alder\nfirm,o,birch\nreview,r0,r1\n",
         ),
         ("sources.csv", "id,title,license,priority,imported_on\nregister,A,CC0-1.0,high,2026\ncrm,B,,,\n"),
         (
@@ -175,7 +177,7 @@ fn files_about_records_are_checked() {
             "redirects.csv:2: slug: \"birch\" is the slug of a firm; remove the line or the record",
             "redirects.csv:3: target: no firm has the slug \"nobody\"",
             "redirects.csv:5: slug: \"o\" is already redirected in line 4",
-            "redirects.csv:6: kind: \"round\" is not one of firm, startup, person",
+            "redirects.csv:6: kind: \"review\" is not one of firm, startup, round, person",
             "sources.csv:2: priority: \"high\" is not a whole number from 0",
             "sources.csv:2: imported_on: \"2026\" is not a date of the form YYYY-MM-DD, such as 2026-06-30",
             "sources.csv:3: license: is empty; every row needs a value",

@@ -80,11 +80,11 @@ pub fn read<'a>(input: impl Into<Input<'a>>, progress: &dyn Progress) -> (Option
     let rounds = CsvTable::read(folder, &mut report, progress, |row| Round::read(row, &startups, &firms, released_on));
     let people = CsvTable::read(folder, &mut report, progress, |row| Person::read(row, &startups, &firms));
     let reviews = CsvTable::read(folder, &mut report, progress, |row| Review::read(row, &firms, released_on)).rows;
-    let records = Referable { firms: &firms, startups: &startups, people: &people };
+    let records = Referable { firms: &firms, startups: &startups, people: &people, rounds: &rounds };
     let aliases = aliases::read(folder, &mut report, progress, &records);
     let identifiers = identifiers::read(folder, &mut report, progress, &records);
     let redirects = redirects::read(folder, &mut report, progress, &records);
-    let provenance = provenance::read(folder, &mut report, progress, &records, &rounds);
+    let provenance = provenance::read(folder, &mut report, progress, &records);
     let dataset = meta.filter(|_| !report.has_errors()).map(|meta| Dataset {
         meta,
         sectors: sectors.rows,

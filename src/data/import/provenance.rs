@@ -11,7 +11,6 @@ use crate::data::field::model;
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
 use crate::data::import::referable::{self, Referable};
-use crate::data::import::rows::Round;
 use crate::data::{Date, Progress, RecordText, Report, Table};
 
 model! {
@@ -64,10 +63,6 @@ impl TableRow for Statement {
 
 /// The beginning of the fields that are identifiers; the scheme follows.
 const IDENTIFIER: &str = "id:";
-
-/// The tables whose records have statements, by the kinds of the file.
-const KINDS: [(&str, Table); 4] =
-    [("firm", Table::Firms), ("startup", Table::Startups), ("round", Table::Rounds), ("person", Table::People)];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
@@ -137,18 +132,12 @@ impl Provenance {
 }
 
 /// The sources and statements of the files in `folder`; none if there are no such files.
-pub(crate) fn read(
-    folder: &Path,
-    report: &mut Report,
-    progress: &dyn Progress,
-    records: &Referable<'_>,
-    rounds: &CsvTable<Round>,
-) -> Provenance {
+pub(crate) fn read(folder: &Path, report: &mut Report, progress: &dyn Progress, records: &Referable<'_>) -> Provenance {
     let sources = CsvTable::read(folder, report, progress, Source::read);
     let mut statements: HashMap<Table, RowTexts> = HashMap::new();
     // The rows are kept as texts by table: the table of rows itself stays empty.
     CsvTable::<Statement>::read(folder, report, progress, |row| {
-        let (table, at, statement) = Statement::read(row, records, rounds, &sources)?;
+        let (table, at, statement) = Statement::read(row, records, &sources)?;
         statements.entry(table).or_default().add(at, &statement);
         None
     });
@@ -199,19 +188,15 @@ impl Statement {
     fn read(
         row: &mut CsvRow<'_, '_>,
         records: &Referable<'_>,
-        rounds: &CsvTable<Round>,
         sources: &CsvTable<Source>,
     ) -> Option<(Table, u32, Self)> {
-        let table = referable::kind(row, &KINDS);
+        let table = referable::kind(row, &referable::KINDS_WITH_ROUNDS);
         let source = sources.reference(row, "source");
         let (field, value) = (row.required("field", CsvRow::phrase), row.text("value"));
         let (original, source_key) = (row.text("original"), row.phrase("source_key"));
         let (first_seen, last_seen) = (row.day("first_seen"), row.day("last_seen"));
         let table = table?;
-        let at = match table {
-            Table::Rounds => rounds.reference(row, "slug"),
-            _ => records.row(row, table, "slug"),
-        }?;
+        let at = records.row(row, table, "slug")?;
         let value = value.unwrap_or_default();
         Some((table, at, Self { field: field?, value, original, source: source?, source_key, first_seen, last_seen }))
     }

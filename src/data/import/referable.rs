@@ -4,7 +4,7 @@ use crate::data::Table;
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::CsvTable;
 use crate::data::import::diagnostics::quoted;
-use crate::data::import::rows::{Firm, Person, Startup};
+use crate::data::import::rows::{Firm, Person, Round, Startup};
 
 /// The tables whose records have aliases and identifiers.
 pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
@@ -12,6 +12,10 @@ pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 /// The kinds of [`TABLES`] in files.
 pub(crate) const KINDS: [(&str, Table); 3] =
     [("firm", Table::Firms), ("startup", Table::Startups), ("person", Table::People)];
+
+/// The kinds with rounds, whose slugs are ids.
+pub(crate) const KINDS_WITH_ROUNDS: [(&str, Table); 4] =
+    [("firm", Table::Firms), ("startup", Table::Startups), ("round", Table::Rounds), ("person", Table::People)];
 
 /// The table that the column `kind` names; reports another value.
 pub(crate) fn kind(row: &mut CsvRow<'_, '_>, kinds: &[(&str, Table)]) -> Option<Table> {
@@ -31,6 +35,7 @@ pub(crate) struct Referable<'a> {
     pub firms: &'a CsvTable<Firm>,
     pub startups: &'a CsvTable<Startup>,
     pub people: &'a CsvTable<Person>,
+    pub rounds: &'a CsvTable<Round>,
 }
 
 impl Referable<'_> {
@@ -40,11 +45,12 @@ impl Referable<'_> {
         Some((table, self.row(row, table, "slug")?))
     }
 
-    /// The record of a table that a column names; reports what it does not.
+    /// The record of any of [`KINDS_WITH_ROUNDS`] that a column names; reports what it does not.
     pub(crate) fn row(&self, row: &mut CsvRow<'_, '_>, table: Table, column: &'static str) -> Option<u32> {
         match table {
             Table::Firms => self.firms.reference(row, column),
             Table::Startups => self.startups.reference(row, column),
+            Table::Rounds => self.rounds.reference(row, column),
             _ => self.people.reference(row, column),
         }
     }
@@ -53,6 +59,7 @@ impl Referable<'_> {
         match table {
             Table::Firms => self.firms.find(slug),
             Table::Startups => self.startups.find(slug),
+            Table::Rounds => self.rounds.find(slug),
             _ => self.people.find(slug),
         }
     }
