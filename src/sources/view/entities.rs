@@ -134,12 +134,10 @@ impl Entities {
         self.starts[source]
     }
 
-    /// The index of an entity that is `at` or one of the next.
-    pub(super) fn advance(&self, mut at: usize, id: &EntityId) -> usize {
-        while self.entities[at].id != *id && at + 1 < self.entities.len() {
-            at += 1;
-        }
-        at
+    /// The index of an entity of a source, which is most often `at` or the next.
+    pub(super) fn advance(&self, source: usize, at: usize, id: &EntityId) -> Option<usize> {
+        let near = (at..at + 2).find(|index| self.entities.get(*index).is_some_and(|entity| entity.id == *id));
+        near.filter(|index| *index < self.starts[source + 1]).or_else(|| self.find(source, id))
     }
 
     /// The entity of a source, by id.

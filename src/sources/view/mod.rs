@@ -81,7 +81,9 @@ pub fn write(
         let mut at = entities.first_of(index);
         for statement in source.statements(folder)? {
             let statement = statement?;
-            at = entities.advance(at, &statement.entity);
+            let changed =
+                || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
+            at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
             let Some(said) = Said::of(index, statement, at, &entities, &mut summary) else { continue };
             bytes.clear();
             said.encode(&mut bytes);
