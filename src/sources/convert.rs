@@ -351,3 +351,43 @@ fn not_in<V: crate::data::vocabulary::Vocabulary>() -> Cow<'static, str> {
     let noun = crate::data::vocabulary::with_article(V::NOUN);
     format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_addresses_get_a_scheme_and_small_letters() {
+        for (text, expected) in [
+            ("alder.example", "https://alder.example"),
+            ("WWW.Alder.EXAMPLE/Team", "https://www.alder.example/Team"),
+            ("HTTP://ALDER.EXAMPLE", "http://alder.example"),
+            ("https://blog.example/@alder", "https://blog.example/@alder"),
+        ] {
+            assert_eq!(web_address(text).as_deref(), Ok(expected), "{text}");
+        }
+        for (text, reason) in [
+            ("n/a", "is not a web address"),
+            ("ana@alder.example", "e-mail"),
+            ("https://ana:pw@alder.example", "e-mail"),
+            ("alder .example", "contains a space"),
+        ] {
+            assert!(web_address(text).unwrap_err().contains(reason), "{text}");
+        }
+    }
+
+    #[test]
+    fn e_mail_addresses_are_not_names() {
+        assert_eq!(line(" Alder\nCapital "), Ok("Alder Capital".to_owned()));
+        assert!(line("Write to ana.reed+x@alder.example").unwrap_err().contains("private"));
+        assert_eq!(EMAIL.replace_all("Ask ana@alder.example, not @alder", ""), "Ask , not @alder");
+        assert!(line(&"x".repeat(201)).unwrap_err().contains("more than 200"));
+    }
+
+    #[test]
+    fn slugs_are_folded_words_of_bounded_length() {
+        assert_eq!(slug("Ünïcorn & Söhne").as_deref(), Some("unicorn-and-sohne"));
+        assert_eq!(slug("★"), None);
+        assert!(slug(&"word ".repeat(50)).unwrap().len() <= MAX_SLUG);
+    }
+}
