@@ -89,7 +89,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }
-    let starting = Starting::new(store, release::DEFAULT_KEEP, |event| log_event(&event));
+    let starting = Starting::new(store, settings.keep_releases as usize, |event| log_event(&event));
     let first = starting.clone();
     let started = blocking(move || first.start()).await?;
     let data = settings.data.clone();

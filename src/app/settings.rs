@@ -291,6 +291,11 @@ pub struct ServeSettings {
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
     pub trust_key: Option<PathBuf>,
+    /// Releases to hold in memory in addition to the served one, for cursors and requests that name their snapshot; each
+    /// takes as much memory as disk.
+    #[arg(long, env = "VENTUREDEX_KEEP_RELEASES", value_name = "NUMBER", default_value = "3",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=20))]
+    pub keep_releases: u32,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,

@@ -12,9 +12,6 @@ use arc_swap::{ArcSwap, Guard};
 use crate::data::SnapshotVersion;
 use crate::release::source::HasVersion;
 
-/// The number of releases that remain loaded in addition to the served one.
-pub const DEFAULT_KEEP: usize = 3;
-
 pub struct ActiveRelease<T> {
     served: ArcSwap<Served<T>>,
     keep: usize,
@@ -142,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_last_three_remain_loaded() {
-        let active = ActiveRelease::new(Arc::new(Item(1)), DEFAULT_KEEP);
+        let active = ActiveRelease::new(Arc::new(Item(1)), 3);
         for counter in 2..=5 {
             active.replace(Arc::new(Item(counter)));
         }

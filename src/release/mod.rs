@@ -25,7 +25,7 @@ mod source;
 mod tests;
 mod text;
 mod watch;
-pub use active::{ActiveRelease, DEFAULT_KEEP};
+pub use active::ActiveRelease;
 pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub use event::Event;

@@ -312,7 +312,9 @@ fn the_index_is_checked_as_a_server_would_open_it() {
     let older = crate::harness::copy_as(&bundled_folder(), "2026-11-01.1");
     indexer(&["build", "--dataset", text(older.path()), "--index", text(&index)]);
     indexer(&["activate", &version, "--index", text(&index)]);
-    service.doctor(&[]).has("index.releases", "ok", "all whole");
+    service.doctor(&[]).has("index.releases", "ok", "all whole; the server holds 1 of them (");
+    let none = service.doctor(&["--keep-releases", "0"]);
+    none.has("index.releases", "ok", "holds 0 of them (0 B, --keep-releases 0)");
 
     let tables = index.join(&version).join("tables.bin");
     let mut bytes = fs::read(&tables).unwrap();

@@ -29,6 +29,7 @@ fn without_a_command_the_server_starts_with_the_documented_defaults() {
     assert_eq!((settings.index, settings.data), (None, PathBuf::from("data")));
     assert_eq!((settings.public_url, settings.allowed_origins), (None, None));
     assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len(), settings.mcp_pools.len()), (100, 0, 0));
+    assert_eq!(settings.keep_releases, 3);
 }
 
 #[test]
@@ -94,6 +95,7 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--pages-per-minute", "0"], "--pages-per-minute: `0`", "a whole number from 1"),
         (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
+        (["--keep-releases", "21"], "--keep-releases: `21`", "from 0 to 20"),
         (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),
         (["--log", "loud"], "--log", "error, warn, info"),
     ] {

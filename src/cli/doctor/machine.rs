@@ -71,11 +71,7 @@ fn check_memory(limits: &Limits, releases: u64, findings: &mut Findings) {
     let (needed, whose) = (OWN_MEMORY + releases, whose(limits));
     let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
     if limit < needed {
-        findings.warning(
-            CHECK,
-            detail,
-            "raise the limit of memory, or remove old releases with `indexer prune --keep 1`",
-        );
+        findings.warning(CHECK, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
     } else {
         findings.ok(CHECK, detail);
     }

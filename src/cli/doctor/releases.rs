@@ -5,7 +5,7 @@ use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
 use crate::data::{Date, SnapshotVersion};
-use crate::release::{DEFAULT_KEEP, Release, ReleaseError, ReleaseStore};
+use crate::release::{Release, ReleaseError, ReleaseStore};
 
 /// Data is published weekly or monthly; after this many days somebody should look why it is not.
 const OLD_DAYS: i64 = 35;
@@ -77,10 +77,11 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         }
     }
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
-    check_others(&releases, &others, findings);
     let size = |version: &SnapshotVersion| releases.manifest(*version).map_or(0, |manifest| manifest.bytes(""));
     let current_bytes = size(&current);
-    index.loaded_bytes = current_bytes + others.iter().take(DEFAULT_KEEP).map(size).sum::<u64>();
+    let kept_bytes = others.iter().take(settings.keep_releases as usize).map(size).sum::<u64>();
+    index.loaded_bytes = current_bytes + kept_bytes;
+    check_others(&releases, &others, settings.keep_releases, kept_bytes, findings);
     match releases.permission_problem() {
         Some(problem) => {
             findings.warning("index.permissions", problem, format!("chmod -R go-w {}", folder.display()));
@@ -98,8 +99,15 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
     Ok(release)
 }
 
-/// Releases that are not current serve cursors that clients still follow, and roll-backs.
-fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], findings: &mut Findings) {
+/// Releases that are not current serve cursors that clients still follow, and roll-backs. The newest `keep` of them, of
+/// `kept_bytes`, are loaded.
+fn check_others(
+    releases: &ReleaseStore,
+    others: &[SnapshotVersion],
+    keep: u32,
+    kept_bytes: u64,
+    findings: &mut Findings,
+) {
     let mut bad = 0;
     for version in others {
         if let Err(error) = open(releases, *version) {
@@ -112,8 +120,14 @@ fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], findings: &
         }
     }
     if bad == 0 && !others.is_empty() {
-        findings
-            .ok("index.releases", format!("{} older or newer, all whole", format::counted(others.len(), "release")));
+        let (all, kept) = (format::counted(others.len(), "release"), others.len().min(keep as usize));
+        let size = format::size(kept_bytes);
+        findings.ok(
+            "index.releases",
+            format!(
+                "{all} older or newer, all whole; the server holds {kept} of them ({size}, --keep-releases {keep})"
+            ),
+        );
     }
 }
 

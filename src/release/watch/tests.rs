@@ -8,9 +8,7 @@ use tokio::sync::Notify;
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
 use crate::release::sample::{compiled, index, overwrite, publish, small, version};
-use crate::release::{
-    DEFAULT_KEEP, Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher,
-};
+use crate::release::{Event, HasVersion, POLL_INTERVAL, ReleaseError, ReleaseSource, ReleaseStore, Starting, Watcher};
 
 /// A release with the number of the call that opened it.
 struct Item {
@@ -145,7 +143,7 @@ fn watch<S: ReleaseSource>(source: S) -> Watched<S> {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
     let lines = Arc::clone(&log);
     let report = move |event: Event| lines.lock().unwrap().push(event.to_string());
-    Watched { watcher: Starting::new(source, DEFAULT_KEEP, report).start().unwrap(), log }
+    Watched { watcher: Starting::new(source, 3, report).start().unwrap(), log }
 }
 
 impl<S: ReleaseSource> Watched<S> {

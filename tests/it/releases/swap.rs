@@ -198,6 +198,32 @@ fn a_damaged_release_is_rejected_once_and_activated_when_fixed() {
 }
 
 #[test]
+fn as_many_releases_are_held_as_the_operator_says() {
+    let installation = Installation::new();
+    let days = ["2026-11-20.1", "2026-11-21.1", "2026-11-22.1"];
+    days.iter().for_each(|version| installation.publish(version));
+    let key = installation.key();
+    for keep in 0..=2 {
+        let server = installation.serve_with(&["--keep-releases", &keep.to_string()]);
+        let client = server.client(&key);
+        let held = || client.get("/readyz").json()["held"].clone();
+        // The newest ones after a start, those served last after a swap.
+        assert_eq!(held(), serde_json::json!(days.iter().rev().take(keep + 1).collect::<Vec<_>>()));
+        let first = client.get("/api/v3/vcs?limit=1").json();
+        let cursor = first["pagination"]["next_cursor"].as_str().unwrap();
+        installation.indexer(&["activate", days[0]]);
+        server.wait(|| client.get("/readyz").json()["snapshot"] == days[0]);
+        let expected: Vec<&str> = [days[0], days[2], days[1]].into_iter().take(keep + 1).collect();
+        assert_eq!(held(), serde_json::json!(expected));
+        let reply = client.get(&format!("/api/v3/vcs?cursor={cursor}"));
+        assert_eq!(reply.status, if keep == 0 { 410 } else { 200 }, "{keep}: {}", reply.text);
+        let pinned = client.get(&format!("/api/v3/vcs?snapshot={}", days[1]));
+        assert_eq!(pinned.status, if keep < 2 { 410 } else { 200 }, "{keep}: {}", pinned.text);
+        installation.indexer(&["activate", days[2]]);
+    }
+}
+
+#[test]
 fn a_cursor_survives_a_swap_and_a_restart() {
     let installation = Installation::new();
     installation.publish("2026-11-20.1");
