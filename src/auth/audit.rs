@@ -7,9 +7,8 @@
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
 use std::future::Future;
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +17,7 @@ use serde::Serialize;
 
 use crate::auth::account::{AccountId, KeyId};
 use crate::auth::service::random;
-use crate::auth::{AccountError, AuthError, StoreError};
+use crate::auth::{AccountError, AuthError, LogFile, NotWritten, StoreError};
 use crate::data::{Date, rfc3339};
 use crate::quota::window_counter::WindowCounter;
 use crate::quota::{Client, ClientHasher, Tier};
@@ -189,7 +188,7 @@ pub struct AuditLog {
 }
 
 struct Output {
-    writer: Box<dyn Write + Send>,
+    file: LogFile,
     /// The second in which `refusals` were written and `dropped` were not.
     second: i64,
     refusals: u32,
@@ -202,21 +201,12 @@ struct Output {
 impl AuditLog {
     /// Appends to a file, which is created for its owner only; `-` is standard error.
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
-        let writer: Box<dyn Write + Send> = match path.as_os_str() == "-" {
-            true => Box::new(io::stderr()),
-            false => {
-                let mut options = OpenOptions::new();
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                Box::new(options.append(true).create(true).open(path)?)
-            }
-        };
-        Self::to(writer, clock).map_err(io::Error::other)
+        Self::to(LogFile::open(path)?, clock).map_err(io::Error::other)
     }
 
-    fn to(writer: Box<dyn Write + Send>, clock: fn() -> i64) -> Result<Self, StoreError> {
+    fn to(file: LogFile, clock: fn() -> i64) -> Result<Self, StoreError> {
         let reached = (None, HashSet::new());
-        let out = Output { writer, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
+        let out = Output { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
         let hasher = ClientHasher::new(&random()?);
         let rejected_keys = WindowCounter::new(3_600, hasher.clone(), REJECTED_KEY_BUCKETS);
         Ok(Self { hasher, clock, rejected_keys, out: Mutex::new(out) })
@@ -315,13 +305,12 @@ impl AuditLog {
 }
 
 impl Output {
-    /// Writes a line at once, so that lines of several processes do not mix.
     fn append(&mut self, line: &Line<'_>) {
         let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
         json.push(b'\n');
-        match self.writer.write_all(&json) {
+        match self.file.append(&json) {
             Ok(()) => self.is_failing = false,
-            Err(error) if !self.is_failing => {
+            Err(NotWritten { error, .. }) if !self.is_failing => {
                 tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
                 self.is_failing = true;
             }
@@ -332,6 +321,7 @@ impl Output {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::sync::Arc;
 
     use serde_json::Value;
@@ -375,7 +365,7 @@ mod tests {
     #[test]
     fn a_line_has_all_fields_and_the_pseudonym_of_the_day() {
         let lines = Lines::default();
-        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         let entry = Entry::new(Event::SignIn, Some(AccountId(7)));
         for (address, now) in
             [("192.0.2.1", NOW), ("::ffff:192.0.2.1", NOW + 1), ("192.0.2.1", NOW + 86_400), ("192.0.2.2", NOW)]
@@ -400,7 +390,7 @@ mod tests {
     #[test]
     fn refusals_are_limited_and_counted_and_successes_are_not() {
         let lines = Lines::default();
-        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         let entry = Entry::new(Event::SignIn, None);
         for _ in 0..MAX_REFUSALS + 50 {
             log.write(entry, Some(&AccountError::WrongCredentials));
@@ -418,7 +408,7 @@ mod tests {
     #[test]
     fn rejected_keys_are_logged_once_for_each_client_and_hour_if_there_are_several() {
         let lines = Lines::default();
-        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         for (address, count, now) in [
             ("192.0.2.1", REJECTED_KEYS - 1, NOW),
             ("192.0.2.2", 500, NOW),
@@ -444,7 +434,7 @@ mod tests {
     #[test]
     fn a_quota_is_reached_once_for_each_key_and_day() {
         let lines = Lines::default();
-        let log = AuditLog::to(Box::new(lines.clone()), || NOW).unwrap();
+        let log = AuditLog::to(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
         for (key, now) in [(1, NOW), (1, NOW + 1), (2, NOW + 1), (1, NOW + 86_400)] {
             log.quota_reached_at(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
         }

@@ -134,7 +134,12 @@ impl AuthService {
             mail: OnceCell::new(),
         };
         service.refresh()?;
-        service.flush(now)?;
+        service.load_usage(Date::from_unix(now))?;
+        match service.flush(now) {
+            // Known keys are accepted and pages served; the periodic flush tries again.
+            Ok(_) | Err(StoreError::Full(_)) => {}
+            Err(error) => return Err(error),
+        }
         Ok(Arc::new(service))
     }
 
@@ -357,10 +362,7 @@ impl AuthService {
         let today = Date::from_unix(now);
         if *loaded_day != Some(today) {
             self.key_counter.drop_old(today);
-            // The day before and the day after, too: the clock may move back over midnight, or be slightly behind.
-            for day in [-1, 0, 1].map(|days| Date::from_days(today.days() + days)) {
-                self.key_counter.load(day, self.store.usage(day)?);
-            }
+            self.load_usage(today)?;
             self.store.end_expired_sessions(now)?;
             self.store.end_expired_keys(now)?;
             self.store.purge(today)?;
@@ -368,6 +370,14 @@ impl AuthService {
         }
         self.rate_limits.remove_expired(now);
         Ok(added.len())
+    }
+
+    fn load_usage(&self, today: Date) -> Result<(), StoreError> {
+        // The day before and the day after, too: the clock may move back over midnight, or be slightly behind.
+        for day in [-1, 0, 1].map(|days| Date::from_days(today.days() + days)) {
+            self.key_counter.load(day, self.store.usage(day)?);
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,16 @@ pub fn rounds(all: usize, few: usize) -> usize {
 /// Whether tests that repeat something do it as often as the project promises.
 pub fn wants_rounds() -> bool {
     std::env::var_os("VENTUREDEX_TEST_ROUNDS").is_some_and(|rounds| rounds == "all")
+}
+
+/// Whether a program of the system runs with these arguments. `false` skips a test; fails if all rounds must run.
+pub fn runs(program: &str, arguments: &[&str]) -> bool {
+    let runs = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
+    if !runs {
+        assert!(!wants_rounds(), "`{program}` does not run here, and all rounds want it");
+        eprintln!("skipped: `{program}` does not run here");
+    }
+    runs
 }
 
 /// Pseudo-random numbers, the same in every run.

@@ -19,6 +19,7 @@ mod docs;
 mod doctor;
 mod etag;
 mod faults;
+mod full_disk;
 mod further;
 mod fuzz;
 mod harness;

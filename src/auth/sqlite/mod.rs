@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::auth::sqlite::files::FileId;
@@ -229,6 +230,10 @@ fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreE
     move |error| match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => StoreError::Busy,
         Some(rusqlite::ErrorCode::DiskFull) => StoreError::Full(operation),
+        // No space for the file by which processes share the log of changes.
+        _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => {
+            StoreError::Full(operation)
+        }
         _ => StoreError::Database { operation, source: Box::new(error) },
     }
 }
@@ -237,7 +242,12 @@ fn next_change(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.query_row("UPDATE service SET change = change + 1 RETURNING change", [], |row| row.get(0))
 }
 
+/// The stored secret, otherwise `fresh`, which is stored.
 fn service_secret(transaction: &Transaction<'_>, fresh: [u8; 32]) -> Result<[u8; 32], rusqlite::Error> {
-    let sql = "UPDATE service SET cursor_secret = coalesce(cursor_secret, ?) RETURNING cursor_secret";
-    transaction.query_row(sql, [fresh], |row| row.get(0))
+    // Nothing is written if it is stored already: a server must start on a full disk, too.
+    if let Some(known) = transaction.query_row("SELECT cursor_secret FROM service", [], |row| row.get(0))? {
+        return Ok(known);
+    }
+    transaction.execute("UPDATE service SET cursor_secret = ?", [fresh])?;
+    Ok(fresh)
 }

@@ -2,9 +2,9 @@
 //!
 //! A request never waits for the disk: if the thread is behind by [`WAITING`] lines, further ones are dropped and counted.
 
-use std::fs::OpenOptions;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use http::Method;
 use serde::Serialize;
 
+use crate::auth::LogFile;
 use crate::data::rfc3339;
 use crate::http::RequestId;
 use crate::http::telemetry::{Api, Finished, RouteLabel, milliseconds};
@@ -20,6 +21,9 @@ use crate::quota::Tier;
 
 /// Lines that may wait for the disk: some MiB, a fraction of a second of requests.
 const WAITING: usize = 16_384;
+
+/// Bytes from which on lines are written, and not joined by further ones.
+const BATCH: usize = 64 * 1024;
 
 /// The form of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,14 +100,12 @@ impl Line {
         text
     }
 
-    fn write(&self, format: LogFormat, out: &mut impl Write) -> io::Result<()> {
+    fn write(&self, format: LogFormat, lines: &mut Vec<u8>) {
         match format {
-            LogFormat::Text => writeln!(out, "{}", self.text()),
-            LogFormat::Json => {
-                serde_json::to_writer(&mut *out, self)?;
-                out.write_all(b"\n")
-            }
+            LogFormat::Text => lines.extend_from_slice(self.text().as_bytes()),
+            LogFormat::Json => serde_json::to_writer(&mut *lines, self).expect("texts and numbers serialize"),
         }
+        lines.push(b'\n');
     }
 }
 
@@ -118,7 +120,7 @@ pub struct AccessLog {
     clock: fn() -> i64,
     /// `None` once the log is being closed.
     entries: Option<SyncSender<Entry>>,
-    dropped: AtomicU64,
+    dropped: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -128,23 +130,16 @@ impl AccessLog {
     /// # Errors
     /// If the file cannot be opened, or no thread be started.
     pub fn open(path: &Path, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
-        let out: Box<dyn Write + Send> = match path.as_os_str() == "-" {
-            true => Box::new(io::stderr()),
-            false => {
-                let mut options = OpenOptions::new();
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                Box::new(options.append(true).create(true).open(path)?)
-            }
-        };
-        Self::to(out, format, clock)
+        Self::to(LogFile::open(path)?, format, clock)
     }
 
-    fn to(out: Box<dyn Write + Send>, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
+    fn to(file: LogFile, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
         let (entries, received) = sync_channel(WAITING);
+        let dropped = Arc::new(AtomicU64::new(0));
         let thread = std::thread::Builder::new().name("access log".to_owned());
-        let writer = thread.spawn(move || write_lines(&received, out, format))?;
-        Ok(Self { clock, entries: Some(entries), dropped: AtomicU64::new(0), writer: Some(writer) })
+        let not_written = Arc::clone(&dropped);
+        let writer = thread.spawn(move || write_lines(&received, file, format, &not_written))?;
+        Ok(Self { clock, entries: Some(entries), dropped, writer: Some(writer) })
     }
 
     pub(super) fn write(&self, request: &Finished<'_>) {
@@ -163,7 +158,7 @@ impl AccessLog {
         }
     }
 
-    /// Lines that were not written, because the disk is too slow.
+    /// Lines that were not written, because the disk is too slow or full.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
@@ -180,23 +175,24 @@ impl Drop for AccessLog {
 }
 
 /// Writes lines until the log is closed; many at a time if they arrive faster than the disk writes.
-fn write_lines(entries: &Receiver<Entry>, out: Box<dyn Write + Send>, format: LogFormat) {
-    let mut out = BufWriter::with_capacity(64 * 1024, out);
-    let mut is_failing = false;
+fn write_lines(entries: &Receiver<Entry>, mut file: LogFile, format: LogFormat, not_written: &AtomicU64) {
+    let (mut lines, mut is_failing) = (Vec::new(), false);
     while let Ok(first) = entries.recv() {
-        let write = || -> io::Result<()> {
-            let mut next = Some(first);
-            while let Some(entry) = next {
-                Line::of(&entry).write(format, &mut out)?;
-                next = entries.try_recv().ok();
-            }
-            out.flush()
-        };
-        match write() {
+        lines.clear();
+        let mut next = Some(first);
+        while let Some(entry) = next {
+            Line::of(&entry).write(format, &mut lines);
+            next = if lines.len() < BATCH { entries.try_recv().ok() } else { None };
+        }
+        match file.append(&lines) {
             Ok(()) => is_failing = false,
-            Err(error) => {
+            Err(failure) => {
+                not_written.fetch_add(failure.lines, Ordering::Relaxed);
                 if !is_failing {
-                    tracing::error!("cannot write the access log: {error}; lines are lost until this is fixed");
+                    tracing::error!(
+                        "cannot write the access log: {}; lines are lost until this is fixed",
+                        failure.error
+                    );
                 }
                 is_failing = true;
             }
@@ -206,7 +202,8 @@ fn write_lines(entries: &Receiver<Entry>, out: Box<dyn Write + Send>, format: Lo
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::io::Write;
+    use std::sync::Mutex;
 
     use http::StatusCode;
     use serde_json::{Value, json};
@@ -231,7 +228,7 @@ mod tests {
 
     fn written(format: LogFormat, method: &Method, trace: &RequestTrace) -> String {
         let lines = Lines::default();
-        let log = AccessLog::to(Box::new(lines.clone()), format, || 1_795_262_400).unwrap();
+        let log = AccessLog::to(LogFile::Other(Box::new(lines.clone())), format, || 1_795_262_400).unwrap();
         let id = RequestIds::default().next();
         let duration = Duration::from_nanos(1_234_567);
         log.write(&Finished { id, method: Some(method), status: StatusCode::OK, duration, bytes: Some(20), trace });
@@ -273,7 +270,7 @@ mod tests {
             }
         }
         let (_continue, hung) = std::sync::mpsc::channel();
-        let log = AccessLog::to(Box::new(Hung(hung)), LogFormat::Text, || 0).unwrap();
+        let log = AccessLog::to(LogFile::Other(Box::new(Hung(hung))), LogFormat::Text, || 0).unwrap();
         let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
         let request =
             Finished { id, method: None, status: StatusCode::OK, duration: Duration::ZERO, bytes: None, trace: &trace };

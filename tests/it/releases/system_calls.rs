@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use venturedex::release::ReleaseStore;
 
-use crate::harness::{Dice, copy_as, rounds, wants_rounds};
+use crate::harness::{Dice, copy_as, rounds, runs, wants_rounds};
 use crate::releases::{files_below, small};
 
 const OLD: &str = "2026-11-20.1";
@@ -100,18 +100,9 @@ fn calls(trace: &str) -> BTreeMap<String, usize> {
     greatest
 }
 
-fn has(program: &str, words: &[&str]) -> bool {
-    let found = Command::new(program).args(words).output().is_ok_and(|output| output.status.success());
-    if !found {
-        assert!(!wants_rounds(), "`{program}` does not run here, and all rounds want it");
-        eprintln!("skipped: `{program}` does not run here");
-    }
-    found
-}
-
 #[test]
 fn each_system_call_of_a_build_may_fail() {
-    if !has("strace", &["-qq", "true"]) {
+    if !runs("strace", &["-qq", "true"]) {
         return;
     }
     let setup = Setup::new();
@@ -169,7 +160,7 @@ fn each_system_call_of_a_build_may_fail() {
 #[test]
 fn a_full_disk_leaves_the_old_release_and_the_next_build_succeeds() {
     let mount = "mount -t tmpfs -o size=1m tmpfs /mnt";
-    if !has("unshare", &["-rm", "sh", "-c", mount]) {
+    if !runs("unshare", &["-rm", "sh", "-c", mount]) {
         return;
     }
     let setup = Setup::new();
