@@ -181,6 +181,46 @@ FAULTS = [
         "it",
         "simulator::what_is_promised_holds_under_faults",
     ),
+    (
+        "any signature of a release is accepted",
+        "src/release/manifest.rs",
+        "Ok(signature) if key.has_signed(&json, &signature) => {}",
+        "Ok(signature) if key.has_signed(&json, &signature) || !signature.is_empty() => {}",
+        "it",
+        "releases::policy::with_a_trusted_key_only_signed_releases_are_served_verified_and_activated",
+    ),
+    (
+        "a backup is restored over a running server",
+        "src/cli/admin/backup.rs",
+        "let _lock = DataLock::acquire(data)?;",
+        "let _lock = DataLock::acquire(data);",
+        "it",
+        "backup::a_backup_of_a_server_under_load_is_restored_with_accounts_keys_and_usage",
+    ),
+    (
+        "a log line shows the query of a request",
+        "src/http/server/connection.rs",
+        "        let (method, uri) = (request.method(), request.uri());\n",
+        "        let (method, uri) = (request.method(), request.uri());\n        tracing::info!(%uri, \"request\");\n",
+        "it",
+        "telemetry::no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database",
+    ),
+    (
+        "what fits of a log line stays on a full disk",
+        "src/auth/log_file.rs",
+        "    if part > 0\n",
+        "    if part > 4096\n",
+        "it",
+        "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
+    ),
+    (
+        "a server does not start on a full disk",
+        "src/auth/sqlite/mod.rs",
+        "    if let Some(known) = transaction",
+        "    if false && let Some(known) = transaction",
+        "it",
+        "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
+    ),
 ]
 
 
