@@ -3,9 +3,10 @@ import { base, expect, finish, inspect, screenshot, visitor } from "./harness.mj
 
 const PAGES = [
   "/", "/?q=aldr+captial", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE&stge=1&sector=fintec",
-  "/vcs/alder-capital", "/vcs/alder-capital/reviews", "/startups", "/people", "/sectors", "/leaderboard",
+  "/vcs/alder-capital", "/vcs/alder-capital/reviews", "/startups", "/people", "/sectors", "/leaderboard", "/data",
   "/leaderboard?metric=ghosting_rate&stage=seed", "/docs", "/docs/reference", "/docs/clients", "/docs/mcp", "/docs/paging",
-  "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions", "/docs/errors", "/docs/operation", "/docs/keys", "/signup",
+  "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions", "/docs/errors", "/docs/operation", "/docs/keys",
+  "/docs/operate/dataset", "/docs/operate/import", "/docs/operate/resolution", "/signup",
   "/signin",
 ];
 

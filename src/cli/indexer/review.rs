@@ -98,7 +98,9 @@ pub(crate) fn write_page(
     let pair = |pair: &Pair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
         let values = Shown::of(left).0.into_iter().zip(Shown::of(right).0);
-        let known = values.filter(|((_, left), (_, right))| !left.is_empty() || !right.is_empty());
+        // The heads of the columns are the entities.
+        let known =
+            values.filter(|((label, left), (_, right))| *label != "entity" && (!left.is_empty() || !right.is_empty()));
         ReviewPair {
             left: left.id.clone(),
             right: right.id.clone(),
