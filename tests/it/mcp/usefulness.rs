@@ -11,6 +11,7 @@ use venturedex::mcp::Tool;
 
 use super::tools::TestTools;
 use crate::harness::{catalog_of, real_data};
+use crate::oracle::dataset::limits;
 
 /// Makes the calls for one question. An argument `$/0/items/0/slug` is a pointer into the results so far.
 pub fn results(tools: &TestTools, steps: &Value) -> Value {
@@ -89,7 +90,14 @@ impl Files {
         };
         let startups = rows("startups.csv").into_iter().map(|row| (row["slug"].clone(), row)).collect();
         let parents = rows("sectors.csv").into_iter().map(|row| (row["slug"].clone(), row["parent"].clone())).collect();
-        let (firms, rounds, people) = (rows("firms.csv"), rows("funding_rounds.csv"), rows("people.csv"));
+        let (firms, mut rounds, people) = (rows("firms.csv"), rows("funding_rounds.csv"), rows("people.csv"));
+        // Suspect amounts are left out of sums.
+        let limits = limits(&rounds);
+        for round in &mut rounds {
+            if round["amount_usd"].parse::<u64>().is_ok_and(|usd| usd > limits[&round["stage"]]) {
+                round.insert("amount_usd".into(), String::new());
+            }
+        }
         Self { firms, startups, rounds, people, parents }
     }
 

@@ -4,7 +4,7 @@
 //! `VENTUREDEX_ORACLE_REQUESTS=20000 cargo test --test it -- oracle` makes more requests.
 
 mod condition;
-mod dataset;
+pub mod dataset;
 mod hostile;
 
 use std::collections::{BTreeMap, BTreeSet};
