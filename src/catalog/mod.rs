@@ -65,6 +65,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::address::Address;
+use crate::catalog::param_error::shortened;
 use crate::catalog::round_years::RoundYears;
 use crate::catalog::search_cache::SearchCache;
 use crate::catalog::sector_names::SectorNames;
@@ -181,7 +182,16 @@ impl Catalog {
 
     /// The slug of a row that was found by the slug of a merged record.
     pub fn moved_to(&self, table: Table, row: u32, slug: &str) -> Option<&str> {
-        (self.merged_into(table, slug)? == row).then(|| self.snapshot.slug(table, row))
+        let own = self.snapshot.slug(table, row);
+        // Nearly every request has the record's own slug.
+        let is_moved = !own.eq_ignore_ascii_case(slug) && self.merged_into(table, slug) == Some(row);
+        is_moved.then_some(own)
+    }
+
+    /// A note that a slug is that of a merged record.
+    pub(crate) fn moved_note(&self, table: Table, row: u32, slug: &str) -> Option<String> {
+        let target = self.moved_to(table, row, slug)?;
+        Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))
     }
 
     fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {

@@ -4,6 +4,7 @@
 //! row numbers. The archive is written as a stream, with one record in memory at a time.
 
 mod quality;
+mod terms;
 
 pub use quality::Quality;
 
@@ -13,16 +14,15 @@ use serde::Serialize;
 
 use crate::data::archive::Writer;
 use crate::data::archive::column_writer::ColumnWriter;
+use crate::data::compile::terms::Terms;
 use crate::data::derive::alias_candidates::{self, AliasCandidate};
 use crate::data::derive::near_duplicates::{self, NearDuplicate};
 use crate::data::derive::record::{Record, is_known, reference};
 use crate::data::derive::row_order::RowOrders;
 use crate::data::derive::{Derived, country_of, each_ancestor};
-use crate::data::fold::fold;
-use crate::data::import::identifiers::Identifier;
+use crate::data::import::known_aliases;
 use crate::data::import::rows::Investor;
 use crate::data::import::{Dataset, Input};
-use crate::data::import::{known_aliases, website};
 use crate::data::model::Reference;
 use crate::data::snapshot::MetaSection;
 use crate::data::vocabulary::Vocabulary;
@@ -103,7 +103,7 @@ impl Compiled {
         }
         writer.begin("sources")?;
         writer.append(&serde_json::to_vec(&self.dataset.provenance.sources)?)?;
-        let terms = self.write_terms(&mut writer)?;
+        let terms = Terms::write(&self.dataset, &mut writer)?;
         self.write_firms(&mut writer, &terms)?;
         self.write_startups(&mut writer, &terms)?;
         self.write_rounds(&mut writer, &terms)?;
@@ -159,36 +159,6 @@ impl Compiled {
         let (slugs, rows): (Vec<&str>, Vec<u32>) = redirects.into_iter().unzip();
         writer.texts(&format!("{}/merged", table.name()), slugs.into_iter())?;
         writer.section(&format!("{}/merged=", table.name()), &rows)
-    }
-
-    /// Writes the values of the facets of [`Facet::LISTED`].
-    fn write_terms(&self, writer: &mut Writer<'_>) -> io::Result<Terms> {
-        let (firms, startups, people) = (&self.dataset.firms, &self.dataset.startups, &self.dataset.people);
-        let folded = |text: &Option<String>| text.as_deref().map(fold).filter(|folded| !folded.is_empty());
-        let host = |url: &Option<String>| url.as_deref().map(website::host).filter(|host| !host.is_empty());
-        let firm_cities: Vec<Option<String>> = firms.iter().map(|firm| folded(&firm.city)).collect();
-        let startup_cities: Vec<Option<String>> = startups.iter().map(|startup| folded(&startup.city)).collect();
-        let firm_hosts: Vec<Option<String>> = firms.iter().map(|firm| host(&firm.website)).collect();
-        let startup_hosts: Vec<Option<String>> = startups.iter().map(|startup| host(&startup.website)).collect();
-        let titles: Vec<Option<String>> = people.iter().map(|person| folded(&person.title)).collect();
-        let (cities, [city_of_firm, city_of_startup]) = numbered([&firm_cities, &startup_cities]);
-        let (hosts, [website_of_firm, website_of_startup]) = numbered([&firm_hosts, &startup_hosts]);
-        let (title_texts, [title_of_person]) = numbered([&titles]);
-        let identifiers = Identifiers::of(&self.dataset);
-        let identifier_texts = identifiers.texts.iter().map(String::as_str).collect();
-        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts, identifier_texts]) {
-            writer.texts(&format!("{}/terms", facet.name()), texts.into_iter())?;
-        }
-        let roles = titles.iter().map(|title| title.as_deref().map_or_else(Vec::new, Role::of_title)).collect();
-        Ok(Terms {
-            city_of_firm,
-            city_of_startup,
-            website_of_firm,
-            website_of_startup,
-            title_of_person,
-            roles,
-            identifiers,
-        })
     }
 
     fn begin<'a, 'w, 's>(
@@ -443,67 +413,6 @@ pub struct NearDuplicateRecord<'a> {
     pub main: Reference<&'a str>,
     /// What they have in common.
     pub reason: String,
-}
-
-/// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
-type TermValues = (usize, Vec<Option<u32>>);
-
-/// The values of the facets of [`Facet::LISTED`], and the roles of people.
-struct Terms {
-    city_of_firm: TermValues,
-    city_of_startup: TermValues,
-    website_of_firm: TermValues,
-    website_of_startup: TermValues,
-    title_of_person: TermValues,
-    roles: Vec<Vec<Role>>,
-    identifiers: Identifiers,
-}
-
-/// An identifier as it is filtered by: in any letter case.
-fn identifier_text(identifier: &Identifier) -> String {
-    identifier.to_string().to_lowercase()
-}
-
-/// The distinct identifiers of the dataset as [`identifier_text`], ascending.
-struct Identifiers {
-    texts: Vec<String>,
-}
-
-impl Identifiers {
-    fn of(dataset: &Dataset) -> Self {
-        let firms = dataset.firms.iter().flat_map(|firm| &firm.identifiers);
-        let startups = dataset.startups.iter().flat_map(|startup| &startup.identifiers);
-        let people = dataset.people.iter().flat_map(|person| &person.identifiers);
-        let mut texts: Vec<String> = firms.chain(startups).chain(people).map(identifier_text).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        Self { texts }
-    }
-
-    fn write<'s>(
-        &self,
-        columns: &mut ColumnWriter<'_, '_>,
-        carried: impl Fn(usize) -> &'s [Identifier],
-    ) -> io::Result<()> {
-        columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
-            let indexes = carried(row)
-                .iter()
-                .filter_map(|identifier| self.texts.binary_search(&identifier_text(identifier)).ok());
-            indexes.for_each(|index| each(index as u32));
-        })
-    }
-}
-
-/// The distinct texts of all lists, ascending, and the index of each text of each list.
-fn numbered<const N: usize>(lists: [&Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
-    let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
-    texts.sort_unstable();
-    texts.dedup();
-    let number = |text: &Option<String>| {
-        text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
-    };
-    let values = lists.map(|list| (texts.len(), list.iter().map(number).collect()));
-    (texts, values)
 }
 
 /// An amount as a number to sort by; none is above this range.

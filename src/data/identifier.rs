@@ -162,6 +162,12 @@ pub fn normal(scheme_name: &str, value: &str) -> Result<String, String> {
     })
 }
 
+/// The beginning of the fields of statements that are identifiers; the scheme follows.
+pub(crate) const FIELD: &str = "id:";
+
+/// If more unlike names have one value, it is a placeholder, such as `999999999` or the host of a platform.
+pub(crate) const MAX_UNLIKE_NAMES: usize = 3;
+
 /// An identifier as filters take it.
 pub const EXAMPLE: &str = "lei:529900T8BM49AURSDO55";
 

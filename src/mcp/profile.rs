@@ -93,12 +93,7 @@ impl ToolRelease {
                 let both: Vec<u32> = std::iter::once(row).chain(rows).collect();
                 ProfileMatch::Candidates(both, Some(DIFFERENT.to_owned()))
             }
-            _ => {
-                let moved = self.catalog.moved_to(Table::Firms, row, slug);
-                let note =
-                    moved.map(|target| format!("`{}` was merged into `{target}`; use this slug", shortened(slug)));
-                ProfileMatch::Firm(row, note)
-            }
+            _ => ProfileMatch::Firm(row, self.catalog.moved_note(Table::Firms, row, slug)),
         }
     }
 

@@ -9,13 +9,10 @@ use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
 
 use crate::data::city;
 use crate::data::fold::fold;
-use crate::data::identifier::{Strength, strength};
+use crate::data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
 use crate::data::{Country, Table};
 use crate::resolve::name::{Agreement, ParsedName, Vehicle};
 use crate::resolve::record::{Record, own_domain};
-
-/// A value that more unlike names have is a placeholder, such as the host of a platform or `999999999`.
-const MAX_NAMES: usize = 3;
 
 /// Names of a record that are compared.
 const MAX_COMPARED_NAMES: usize = 8;
@@ -183,7 +180,7 @@ impl Profiles {
         self.cores = cores.len();
     }
 
-    /// Removes identifiers and domains that more than [`MAX_NAMES`] unlike names have.
+    /// Removes identifiers and domains that more than [`MAX_UNLIKE_NAMES`] unlike names have.
     fn remove_placeholders(&mut self) {
         const DOMAIN: u16 = u16::MAX;
         let mut carriers: Vec<(Identifier, u32)> = Vec::new();
@@ -193,7 +190,7 @@ impl Profiles {
             carriers.extend(domain.map(|identifier| (identifier, row as u32)));
         }
         carriers.sort_unstable();
-        let blocks = carriers.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > MAX_NAMES);
+        let blocks = carriers.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > MAX_UNLIKE_NAMES);
         let placeholders: Set<Identifier> =
             blocks.filter(|block| self.are_unlike(block)).map(|block| block[0].0).collect();
         for profile in &mut self.all {
@@ -204,7 +201,7 @@ impl Profiles {
         }
     }
 
-    /// Whether more than [`MAX_NAMES`] of the carriers of a value have names that agree in nothing.
+    /// Whether more than [`MAX_UNLIKE_NAMES`] of the carriers of a value have names that agree in nothing.
     fn are_unlike(&self, carriers: &[(Identifier, u32)]) -> bool {
         let mut distinct: Vec<&Profile> = Vec::new();
         for (_, row) in carriers {
@@ -215,7 +212,7 @@ impl Profiles {
             if !distinct.iter().any(agrees) {
                 distinct.push(profile);
             }
-            if distinct.len() > MAX_NAMES {
+            if distinct.len() > MAX_UNLIKE_NAMES {
                 return true;
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::data::identifier::normal;
+use crate::data::identifier::{self, normal};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Date, Progress, Stage, Table};
 use crate::resolve::record::{Links, Record};
@@ -90,7 +90,7 @@ impl Reader<'_> {
             "organization" => return self.members.extend(value.parse().ok().map(|entity| (row, entity))),
             _ => {}
         }
-        if let Some(scheme) = field.strip_prefix("id:") {
+        if let Some(scheme) = field.strip_prefix(identifier::FIELD) {
             record.identifiers.extend(normal(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
             return;
         }

@@ -34,9 +34,6 @@ pub(crate) struct Field {
     pub is_list: bool,
 }
 
-/// What the names of the fields of identifiers begin with: `id:lei`.
-pub(crate) const IDENTIFIER: &str = "id:";
-
 const fn one(name: &'static str, form: Form) -> Field {
     Field { name, form, is_list: false }
 }

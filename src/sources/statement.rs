@@ -12,6 +12,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Date;
+use crate::data::import::csv_row::is_slug;
 use crate::data::import::diagnostics::quoted;
 use crate::data::vocabulary::{Vocabulary, vocabulary};
 use crate::sources::SourceError;
@@ -41,8 +42,7 @@ impl Source {
     /// Whether `id` can be the name of a source: lowercase letters, digits and single `-` between them.
     #[must_use]
     pub fn is_id(id: &str) -> bool {
-        id.split('-')
-            .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
+        is_slug(id)
     }
 
     /// The sources below `folder`, by id. Folders without `source.toml` are no sources.

@@ -101,7 +101,7 @@ impl ParamParser<'_> {
         let mut notes: Vec<String> = Vec::new();
         let read = |text: &str| -> Vec<(String, u32)> {
             let row = catalog.find(table, text).into_iter();
-            let row = row.inspect(|row| notes.extend(moved_note(catalog, table, text, *row)));
+            let row = row.inspect(|row| notes.extend(catalog.moved_note(table, *row, text)));
             row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).collect()
         };
         let Some(found) = self.parse_values(parameter, values, read) else { return };
@@ -144,7 +144,7 @@ impl ParamParser<'_> {
                 }
                 _ => one_of(catalog, strict, table, text).inspect(|row| {
                     if notes.len() < MAX_NOTES {
-                        notes.extend(moved_note(catalog, table, text, *row));
+                        notes.extend(catalog.moved_note(table, *row, text));
                         notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
                     }
                 }),
@@ -167,7 +167,7 @@ impl ParamParser<'_> {
             let [firm, startup] = [Table::Firms, Table::Startups].map(|table| {
                 one_of(catalog, strict, table, text).inspect(|row| {
                     if notes.len() < MAX_NOTES {
-                        notes.extend(moved_note(catalog, table, text, *row));
+                        notes.extend(catalog.moved_note(table, *row, text));
                         notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
                     }
                 })
@@ -322,12 +322,6 @@ const NOT: &str = "not ";
 /// A note that a value was read as one that does not mean the same.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
-}
-
-/// A note that a slug is that of a merged record.
-fn moved_note(catalog: &Catalog, table: Table, text: &str, row: u32) -> Option<String> {
-    let target = catalog.moved_to(table, row, text)?;
-    Some(format!("`{}` was merged into `{target}`; use this slug", shortened(text)))
 }
 
 /// The texts of a parameter: what is given needs no note.

@@ -293,7 +293,7 @@ fn parse_uint<N: FromStr + PartialOrd>(text: &str, range: RangeInclusive<N>) -> 
 }
 
 /// `[a-z0-9]+(-[a-z0-9]+)*`
-fn is_slug(text: &str) -> bool {
+pub(crate) fn is_slug(text: &str) -> bool {
     text.split('-')
         .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use crate::data::fold::fold;
-use crate::data::identifier::{self, Strength};
+use crate::data::identifier::{self, MAX_UNLIKE_NAMES, Strength};
 use crate::data::import::Dataset;
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
@@ -39,10 +39,6 @@ impl TableRow for Carried {
     const HEADER: &'static str = "kind,slug,scheme,value";
     const REQUIRED: &'static str = Self::HEADER;
 }
-
-/// More unlike names than this with one value, and the value is a placeholder, such as a row of zeros or the host of a
-/// platform.
-const MAX_UNLIKE_NAMES: usize = 3;
 
 /// The identifiers of the file in `folder` that are no placeholders, each once; none if there is no such file.
 pub(crate) fn read(

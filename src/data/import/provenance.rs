@@ -11,7 +11,7 @@ use crate::data::field::model;
 use crate::data::import::csv_row::CsvRow;
 use crate::data::import::csv_table::{CsvTable, TableRow};
 use crate::data::import::referable::{self, Referable};
-use crate::data::{Date, Progress, RecordText, Report, Table};
+use crate::data::{Date, Progress, RecordText, Report, Table, identifier};
 
 model! {
     /// A source of the data.
@@ -61,9 +61,6 @@ impl TableRow for Statement {
     const REQUIRED: &'static str = "kind,slug,field,value,source";
 }
 
-/// The beginning of the fields that are identifiers; the scheme follows.
-const IDENTIFIER: &str = "id:";
-
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Provenance {
     pub sources: Vec<Source>,
@@ -92,13 +89,13 @@ impl RowTexts {
         self.by_row.sort_by_key(|index| (self.ends[*index as usize].0, *index));
     }
 
-    fn of_row(&self, row: u32) -> impl Iterator<Item = Statement> {
+    fn of_row(&self, row: u32) -> impl Iterator<Item = &[u8]> {
         let start = self.by_row.partition_point(|index| self.ends[*index as usize].0 < row);
         let indexes = self.by_row[start..].iter().take_while(move |index| self.ends[**index as usize].0 == row);
-        indexes.filter_map(|index| {
+        indexes.map(|index| {
             let index = *index as usize;
             let begin = index.checked_sub(1).map_or(0, |before| self.ends[before].1);
-            serde_json::from_slice(&self.text[begin as usize..self.ends[index].1 as usize]).ok()
+            &self.text[begin as usize..self.ends[index].1 as usize]
         })
     }
 }
@@ -113,10 +110,9 @@ impl Provenance {
     /// the value, which is taken from `used`.
     pub(crate) fn stored(&self, table: Table, row: u32, used: &mut impl Iterator<Item = bool>) -> Vec<u8> {
         let mut text = Vec::new();
-        for statement in self.statements(table, row) {
-            text.push(if text.is_empty() { b'[' } else { b',' });
-            text.push(b'[');
-            statement.json(&mut text);
+        for statement in self.texts(table, row) {
+            text.extend_from_slice(if text.is_empty() { b"[[" } else { b",[" });
+            text.extend_from_slice(statement);
             text.extend_from_slice(if used.next() == Some(true) { b",true]" } else { b",false]" });
         }
         if !text.is_empty() {
@@ -127,7 +123,11 @@ impl Provenance {
 
     /// The statements about a row of the dataset, in the order of the file.
     pub(crate) fn statements(&self, table: Table, row: u32) -> Vec<Statement> {
-        self.statements.get(&table).map_or_else(Vec::new, |texts| texts.of_row(row).collect())
+        self.texts(table, row).filter_map(|text| serde_json::from_slice(text).ok()).collect()
+    }
+
+    fn texts(&self, table: Table, row: u32) -> impl Iterator<Item = &[u8]> {
+        self.statements.get(&table).into_iter().flat_map(move |texts| texts.of_row(row))
     }
 }
 
@@ -160,7 +160,7 @@ impl Statement {
     pub(crate) fn is_used(&self, table: Table, record: RecordText<'_>) -> bool {
         let (field, part) = match self.field.as_str() {
             "organization_kind" => ("organization", "kind"),
-            field if field.starts_with(IDENTIFIER) => ("identifiers", "value"),
+            field if field.starts_with(identifier::FIELD) => ("identifiers", "value"),
             field => (field, "slug"),
         };
         let Some(index) = table.fields().iter().position(|known| known.name == field) else { return false };
@@ -170,8 +170,9 @@ impl Statement {
             Value::String(text) => *text == self.value,
             Value::Number(number) => number.to_string() == self.value,
             Value::Object(parts) => {
-                let is_of_scheme =
-                    parts.get("scheme").is_none_or(|scheme| self.field.strip_prefix(IDENTIFIER) == scheme.as_str());
+                let is_of_scheme = parts
+                    .get("scheme")
+                    .is_none_or(|scheme| self.field.strip_prefix(identifier::FIELD) == scheme.as_str());
                 is_of_scheme && parts.get(part).and_then(Value::as_str) == Some(self.value.as_str())
             }
             _ => false,
@@ -190,7 +191,7 @@ impl Statement {
         records: &Referable<'_>,
         sources: &CsvTable<Source>,
     ) -> Option<(Table, u32, Self)> {
-        let table = referable::kind(row, &referable::KINDS_WITH_ROUNDS);
+        let table = referable::kind(row, &referable::TABLES_WITH_ROUNDS);
         let source = sources.reference(row, "source");
         let (field, value) = (row.required("field", CsvRow::phrase), row.text("value"));
         let (original, source_key) = (row.text("original"), row.phrase("source_key"));

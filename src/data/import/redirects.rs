@@ -44,7 +44,7 @@ pub(crate) fn read(
 
 impl Redirect {
     fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
-        let table = referable::kind(row, &referable::KINDS_WITH_ROUNDS);
+        let table = referable::kind(row, &referable::TABLES_WITH_ROUNDS);
         let slug = row.required("slug", |row, column| Some(row.field(column).to_owned()));
         let (table, slug) = (table?, slug?);
         let target = records.row(row, table, "target")?;

@@ -9,21 +9,17 @@ use crate::data::import::rows::{Firm, Person, Round, Startup};
 /// The tables whose records have aliases and identifiers.
 pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-/// The kinds of [`TABLES`] in files.
-pub(crate) const KINDS: [(&str, Table); 3] =
-    [("firm", Table::Firms), ("startup", Table::Startups), ("person", Table::People)];
+/// The same and rounds, whose slugs are ids.
+pub(crate) const TABLES_WITH_ROUNDS: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 
-/// The kinds with rounds, whose slugs are ids.
-pub(crate) const KINDS_WITH_ROUNDS: [(&str, Table); 4] =
-    [("firm", Table::Firms), ("startup", Table::Startups), ("round", Table::Rounds), ("person", Table::People)];
-
-/// The table that the column `kind` names; reports another value.
-pub(crate) fn kind(row: &mut CsvRow<'_, '_>, kinds: &[(&str, Table)]) -> Option<Table> {
+/// The table that the column `kind` names, one of `tables`; reports another value.
+pub(crate) fn kind(row: &mut CsvRow<'_, '_>, tables: &[Table]) -> Option<Table> {
+    let kind_of = |table: &Table| if *table == Table::Rounds { "round" } else { table.noun() };
     row.required("kind", |row, column| {
         let text = row.field(column).to_lowercase();
-        let table = kinds.iter().find(|(kind, _)| *kind == text).map(|(_, table)| *table);
+        let table = tables.iter().find(|table| kind_of(table) == text).copied();
         if table.is_none() {
-            let kinds: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+            let kinds: Vec<&str> = tables.iter().map(kind_of).collect();
             row.error(column, format!("{} is not one of {}", quoted(&text), kinds.join(", ")));
         }
         table
@@ -41,11 +37,11 @@ pub(crate) struct Referable<'a> {
 impl Referable<'_> {
     /// The record that the columns `kind` and `slug` name; reports what they do not.
     pub(crate) fn reference(&self, row: &mut CsvRow<'_, '_>) -> Option<(Table, u32)> {
-        let table = kind(row, &KINDS)?;
+        let table = kind(row, &TABLES)?;
         Some((table, self.row(row, table, "slug")?))
     }
 
-    /// The record of any of [`KINDS_WITH_ROUNDS`] that a column names; reports what it does not.
+    /// The record of any of [`TABLES_WITH_ROUNDS`] that a column names; reports what it does not.
     pub(crate) fn row(&self, row: &mut CsvRow<'_, '_>, table: Table, column: &'static str) -> Option<u32> {
         match table {
             Table::Firms => self.firms.reference(row, column),

@@ -160,7 +160,7 @@ impl Target {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Field(field) => field.name.to_owned(),
-            Self::Identifier(scheme) => format!("{}{scheme}", crate::sources::field::IDENTIFIER),
+            Self::Identifier(scheme) => format!("{}{scheme}", crate::data::identifier::FIELD),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The files of a view, each of which is created when it gets its first line.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::data::import::csv_table::TableRow;
-use crate::data::import::rows;
+use crate::data::import::csv_writer::TableWriter;
+use crate::data::import::identifiers::Carried;
+use crate::data::import::redirects::Redirect;
+use crate::data::import::{provenance, rows};
 use crate::data::vocabulary::Vocabulary as _;
 use crate::sources::view::record::Said;
 use crate::sources::view::{Detail, is_described};
@@ -21,23 +23,6 @@ pub(super) struct Files {
     provenance: Option<CsvFile>,
 }
 
-const IDENTIFIERS: (&str, &str) = ("identifiers.csv", "kind,slug,scheme,value");
-const SOURCES: (&str, &str) = ("sources.csv", "id,title,license,url,priority,imported_on");
-const PROVENANCE: (&str, &str) =
-    ("provenance.csv", "kind,slug,field,value,original,source,source_key,first_seen,last_seen");
-const REDIRECTS: (&str, &str) = ("redirects.csv", "kind,slug,target");
-
-/// The file of a kind's records and its header.
-fn table(kind: EntityKind) -> (&'static str, &'static str) {
-    match kind {
-        EntityKind::Firm => (rows::Firm::FILE, rows::Firm::HEADER),
-        EntityKind::Person => (rows::Person::FILE, rows::Person::HEADER),
-        EntityKind::Round => (rows::Round::FILE, rows::Round::HEADER),
-        EntityKind::Sector => (rows::Sector::FILE, rows::Sector::HEADER),
-        EntityKind::Startup => (rows::Startup::FILE, rows::Startup::HEADER),
-    }
-}
-
 impl Files {
     pub(super) fn new(folder: &Path, sources: &[Source], detail: Detail) -> Self {
         let (folder, sources) = (folder.to_owned(), sources.to_vec());
@@ -46,7 +31,15 @@ impl Files {
 
     /// Adds a record.
     pub(super) fn row(&mut self, kind: EntityKind, fields: &[String]) -> Result<(), SourceError> {
-        CsvFile::of(&mut self.tables[kind.index()], &self.folder, table(kind))?.line(fields)
+        let (file, folder) = (&mut self.tables[kind.index()], &self.folder);
+        let file = match kind {
+            EntityKind::Firm => CsvFile::of::<rows::Firm>(file, folder),
+            EntityKind::Person => CsvFile::of::<rows::Person>(file, folder),
+            EntityKind::Round => CsvFile::of::<rows::Round>(file, folder),
+            EntityKind::Sector => CsvFile::of::<rows::Sector>(file, folder),
+            EntityKind::Startup => CsvFile::of::<rows::Startup>(file, folder),
+        };
+        file?.line(fields)
     }
 
     pub(super) fn identifier(
@@ -56,7 +49,7 @@ impl Files {
         scheme: &str,
         value: &str,
     ) -> Result<(), SourceError> {
-        CsvFile::of(&mut self.identifiers, &self.folder, IDENTIFIERS)?.line(&[kind.name(), slug, scheme, value])
+        CsvFile::of::<Carried>(&mut self.identifiers, &self.folder)?.line(&[kind.name(), slug, scheme, value])
     }
 
     pub(super) fn provenance(
@@ -73,7 +66,7 @@ impl Files {
         let (first_seen, last_seen) = (said.first_seen.to_string(), said.last_seen.to_string());
         let source = &*self.sources[usize::from(said.source)].id;
         let original = if original == value { "" } else { original };
-        CsvFile::of(&mut self.provenance, &self.folder, PROVENANCE)?.line(&[
+        CsvFile::of::<provenance::Statement>(&mut self.provenance, &self.folder)?.line(&[
             kind.name(),
             slug,
             &said.field,
@@ -89,7 +82,7 @@ impl Files {
     pub(super) fn redirects(&mut self, redirects: Vec<(EntityKind, &str, &str)>) -> Result<(), SourceError> {
         let mut file = None;
         for (kind, slug, target) in redirects {
-            CsvFile::of(&mut file, &self.folder, REDIRECTS)?.line(&[kind.name(), slug, target])?;
+            CsvFile::of::<Redirect>(&mut file, &self.folder)?.line(&[kind.name(), slug, target])?;
         }
         file.map_or(Ok(()), CsvFile::finish)
     }
@@ -100,7 +93,7 @@ impl Files {
         for source in self.sources.iter().filter(|_| self.detail == Detail::Provenance) {
             let (priority, imported_on) = (source.priority.to_string(), source.imported_on.to_string());
             let line = [&source.id, &source.title, &source.license, &source.url, &priority, &imported_on];
-            CsvFile::of(&mut file, &self.folder, SOURCES)?.line(&line)?;
+            CsvFile::of::<provenance::Source>(&mut file, &self.folder)?.line(&line)?;
         }
         let files = self.tables.into_iter().chain([self.identifiers, self.provenance, file]);
         files.flatten().try_for_each(CsvFile::finish)
@@ -109,39 +102,25 @@ impl Files {
 
 struct CsvFile {
     path: PathBuf,
-    csv: csv::Writer<BufWriter<File>>,
+    table: TableWriter,
 }
 
 impl CsvFile {
     /// The file, created with its header if it has no line yet.
-    fn of<'a>(
-        file: &'a mut Option<Self>,
-        folder: &Path,
-        (name, header): (&str, &str),
-    ) -> Result<&'a mut Self, SourceError> {
-        let created = if file.is_none() {
-            let path = folder.join(name);
-            let out = File::create(&path).map_err(|error| SourceError::io(&path, error))?;
-            let out = BufWriter::with_capacity(1 << 16, out);
-            let csv = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
-            let mut created = Self { path, csv };
-            created.line(&header.split(',').collect::<Vec<_>>())?;
-            Some(created)
-        } else {
-            None
-        };
-        match created {
-            Some(created) => Ok(file.insert(created)),
-            None => file.as_mut().ok_or_else(|| SourceError::io(folder, io::Error::other("no file"))),
+    fn of<'a, T: TableRow>(file: &'a mut Option<Self>, folder: &Path) -> Result<&'a mut Self, SourceError> {
+        if file.is_none() {
+            let path = folder.join(T::FILE);
+            let table = TableWriter::create::<T>(folder).map_err(|error| SourceError::io(&path, error))?;
+            *file = Some(Self { path, table });
         }
+        file.as_mut().ok_or_else(|| SourceError::io(folder, io::Error::other("no file")))
     }
 
-    fn line<F: AsRef<str>>(&mut self, fields: &[F]) -> Result<(), SourceError> {
-        let written = self.csv.write_record(fields.iter().map(AsRef::as_ref));
-        written.map_err(|error| SourceError::io(&self.path, error.into()))
+    fn line<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> Result<(), SourceError> {
+        self.table.row(fields).map_err(|error| SourceError::io(&self.path, error))
     }
 
-    fn finish(mut self) -> Result<(), SourceError> {
-        self.csv.flush().map_err(|error| SourceError::io(&self.path, error))
+    fn finish(self) -> Result<(), SourceError> {
+        self.table.finish().map_err(|error| SourceError::io(&self.path, error))
     }
 }

@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use crate::data::Date;
+use crate::data::identifier;
 use crate::data::import::csv_row::MAX_VALUES;
 use crate::data::vocabulary::Vocabulary as _;
-use crate::sources::field::{Field, Form, IDENTIFIER};
+use crate::sources::field::{Field, Form};
 use crate::sources::view::ViewSummary;
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
@@ -47,7 +48,7 @@ impl Said {
                 return None;
             };
             reference = Some(entities.place(target));
-        } else if known.is_none() && !field.starts_with(IDENTIFIER) {
+        } else if known.is_none() && !field.starts_with(identifier::FIELD) {
             return None;
         }
         let source = source as u16;
@@ -150,7 +151,8 @@ impl Record {
         }
         files.row(self.kind, &row)?;
         let identifiers = self.said.iter().filter(|said| said.is_current);
-        let identifiers = identifiers.filter_map(|said| Some((said.field.strip_prefix(IDENTIFIER)?, &*said.value)));
+        let identifiers =
+            identifiers.filter_map(|said| Some((said.field.strip_prefix(identifier::FIELD)?, &*said.value)));
         for (scheme, value) in identifiers.collect::<BTreeSet<_>>() {
             files.identifier(self.kind, slug, scheme, value)?;
         }

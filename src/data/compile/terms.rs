@@ -1,0 +1,104 @@
+//! The texts that are the values of the facets of [`Facet::LISTED`]: cities, job titles, hosts, identifiers.
+
+use std::io;
+
+use crate::data::archive::Writer;
+use crate::data::archive::column_writer::ColumnWriter;
+use crate::data::fold::fold;
+use crate::data::import::identifiers::Identifier;
+use crate::data::import::{Dataset, website};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, Role};
+
+/// The number of values of a facet of [`Facet::LISTED`], and the value of each row of the dataset.
+type TermValues = (usize, Vec<Option<u32>>);
+
+/// The values of the facets of [`Facet::LISTED`], and the roles of people.
+pub(super) struct Terms {
+    pub city_of_firm: TermValues,
+    pub city_of_startup: TermValues,
+    pub website_of_firm: TermValues,
+    pub website_of_startup: TermValues,
+    pub title_of_person: TermValues,
+    pub roles: Vec<Vec<Role>>,
+    pub identifiers: Identifiers,
+}
+
+impl Terms {
+    /// Writes the values of the facets of [`Facet::LISTED`].
+    pub(super) fn write(dataset: &Dataset, writer: &mut Writer<'_>) -> io::Result<Self> {
+        let (firms, startups, people) = (&dataset.firms, &dataset.startups, &dataset.people);
+        let folded = |text: &Option<String>| text.as_deref().map(fold).filter(|folded| !folded.is_empty());
+        let host = |url: &Option<String>| url.as_deref().map(website::host).filter(|host| !host.is_empty());
+        let firm_cities: Vec<Option<String>> = firms.iter().map(|firm| folded(&firm.city)).collect();
+        let startup_cities: Vec<Option<String>> = startups.iter().map(|startup| folded(&startup.city)).collect();
+        let firm_hosts: Vec<Option<String>> = firms.iter().map(|firm| host(&firm.website)).collect();
+        let startup_hosts: Vec<Option<String>> = startups.iter().map(|startup| host(&startup.website)).collect();
+        let titles: Vec<Option<String>> = people.iter().map(|person| folded(&person.title)).collect();
+        let (cities, [city_of_firm, city_of_startup]) = numbered([&firm_cities, &startup_cities]);
+        let (hosts, [website_of_firm, website_of_startup]) = numbered([&firm_hosts, &startup_hosts]);
+        let (title_texts, [title_of_person]) = numbered([&titles]);
+        let identifiers = Identifiers::of(dataset);
+        let identifier_texts = identifiers.texts.iter().map(String::as_str).collect();
+        for (facet, texts) in Facet::LISTED.into_iter().zip([cities, title_texts, hosts, identifier_texts]) {
+            writer.texts(&format!("{}/terms", facet.name()), texts.into_iter())?;
+        }
+        let roles = titles.iter().map(|title| title.as_deref().map_or_else(Vec::new, Role::of_title)).collect();
+        Ok(Self {
+            city_of_firm,
+            city_of_startup,
+            website_of_firm,
+            website_of_startup,
+            title_of_person,
+            roles,
+            identifiers,
+        })
+    }
+}
+
+/// An identifier as it is filtered by: in any letter case.
+fn identifier_text(identifier: &Identifier) -> String {
+    identifier.to_string().to_lowercase()
+}
+
+/// The distinct identifiers of the dataset as [`identifier_text`], ascending.
+pub(super) struct Identifiers {
+    texts: Vec<String>,
+}
+
+impl Identifiers {
+    fn of(dataset: &Dataset) -> Self {
+        let firms = dataset.firms.iter().flat_map(|firm| &firm.identifiers);
+        let startups = dataset.startups.iter().flat_map(|startup| &startup.identifiers);
+        let people = dataset.people.iter().flat_map(|person| &person.identifiers);
+        let mut texts: Vec<String> = firms.chain(startups).chain(people).map(identifier_text).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        Self { texts }
+    }
+
+    pub(super) fn write<'s>(
+        &self,
+        columns: &mut ColumnWriter<'_, '_>,
+        carried: impl Fn(usize) -> &'s [Identifier],
+    ) -> io::Result<()> {
+        columns.facet(Facet::Identifier, self.texts.len(), |row, each| {
+            let indexes = carried(row)
+                .iter()
+                .filter_map(|identifier| self.texts.binary_search(&identifier_text(identifier)).ok());
+            indexes.for_each(|index| each(index as u32));
+        })
+    }
+}
+
+/// The distinct texts of all lists, ascending, and the index of each text of each list.
+fn numbered<const N: usize>(lists: [&Vec<Option<String>>; N]) -> (Vec<&str>, [TermValues; N]) {
+    let mut texts: Vec<&str> = lists.iter().flat_map(|list| list.iter().flatten()).map(String::as_str).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let number = |text: &Option<String>| {
+        text.as_deref().map(|text| texts.binary_search(&text).expect("all texts are listed") as u32)
+    };
+    let values = lists.map(|list| (texts.len(), list.iter().map(number).collect()));
+    (texts, values)
+}
