@@ -2,8 +2,8 @@
 
 use crate::catalog::json::{FieldSet, Fields, computed, record};
 use crate::catalog::{
-    Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions, Query,
-    Request,
+    Catalog, CoInvestorPage, Cursor, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, ParseOptions,
+    Query, Request,
 };
 use crate::http::problem::{Code, Problem};
 
@@ -80,17 +80,10 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     }
 
     let next_cursor = match (version, next) {
-        (Version::V3, Some(position)) => {
-            let cursor = list.cursor_at(position, version, request.path).seal(request.state.auth.cursor_secret());
-            Some(cursor.ok_or_else(|| {
-                let detail = "the filters do not fit into a cursor; use fewer values per request";
-                Problem::new(Code::UrlTooLong, detail)
-            })?)
-        }
+        (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(position, version, request.path))?),
         _ => None,
     };
-    let next_link = next_cursor.as_ref().map(|cursor| next_link(request, cursor));
-    let next_link = next_link.filter(|link| link.len() <= MAX_LINK);
+    let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
     let limit = list.window.limit;
     let pagination = match list.window.start {
         Start::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
@@ -148,7 +141,16 @@ fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedR
     explained.collect()
 }
 
-/// The URL of the next page; the cursor carries the query.
-fn next_link(request: &ApiRequest<'_>, cursor: &str) -> String {
-    format!("{}/api/v3/{}?cursor={cursor}", request.state.public_url, request.path)
+/// The text of a cursor.
+pub(crate) fn seal(request: &ApiRequest<'_>, cursor: &Cursor) -> Result<String, Problem> {
+    cursor.seal(request.state.auth.cursor_secret()).ok_or_else(|| {
+        let detail = "the filters do not fit into a cursor; use fewer values per request";
+        Problem::new(Code::UrlTooLong, detail)
+    })
+}
+
+/// The URL of the next page; the cursor carries the query. `None` if it is too long for a header.
+pub(crate) fn next_link(request: &ApiRequest<'_>, cursor: &str) -> Option<String> {
+    let link = format!("{}/api/v3/{}?cursor={cursor}", request.state.public_url, request.path);
+    (link.len() <= MAX_LINK).then_some(link)
 }

@@ -3,6 +3,7 @@
 //! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
 //! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution.
 
+pub(crate) mod changes;
 pub mod envelope;
 mod etag;
 pub mod facets;
@@ -410,6 +411,7 @@ impl ApiRequest<'_> {
             Operation::Snapshots => record::snapshots(self),
             Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
             Operation::Usage => record::usage(self),
+            Operation::Changes(changes) => changes::respond(self, changes),
         }
     }
 

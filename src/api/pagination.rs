@@ -13,7 +13,7 @@ use crate::catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, Pars
 use crate::http::problem::Code;
 
 use crate::api::Version;
-use crate::api::pin::SNAPSHOT;
+use crate::api::pin::PIN;
 use crate::api::request::{Canonical, RequestError, RequestUrl};
 use crate::api::routes::settled_by_path;
 use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
@@ -127,7 +127,10 @@ impl ListRequest {
 }
 
 /// Opens the cursor of a request and finds its release.
-fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Cursor, Arc<Catalog>)>, RequestError> {
+pub(crate) fn open_cursor(
+    url: &RequestUrl<'_>,
+    issues: &mut Issues,
+) -> Result<Option<(Cursor, Arc<Catalog>)>, RequestError> {
     let mut errors = Vec::new();
     let text = single_value(url.values, "cursor", &mut errors);
     if !errors.is_empty() {
@@ -141,13 +144,13 @@ fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Curs
         issues.extend(vec![with_code(Code::InvalidCursor, "cursor", detail)].into());
         return Ok(None);
     };
-    let names_snapshot = url.values.iter().any(|(name, value)| name == SNAPSHOT && !value.trim().is_empty());
-    if names_snapshot && url.catalog.version() != cursor.snapshot {
-        let detail = format!(
-            "the cursor belongs to snapshot {}; omit `{SNAPSHOT}` or restart without `cursor`",
-            cursor.snapshot
-        );
-        issues.extend(vec![with_code(Code::CursorMismatch, SNAPSHOT, detail)].into());
+    let is_pin = |(name, value): &&(String, String)| PIN.contains(&name.as_str()) && !value.trim().is_empty();
+    if let Some((pin, _)) = url.values.iter().find(is_pin)
+        && url.catalog.version() != cursor.snapshot
+    {
+        let detail =
+            format!("the cursor belongs to snapshot {}; omit `{pin}` or restart without `cursor`", cursor.snapshot);
+        issues.extend(vec![with_code(Code::CursorMismatch, pin, detail)].into());
         return Ok(None);
     }
     let loaded = url.state.releases.loaded(cursor.snapshot);
@@ -158,7 +161,7 @@ fn open_cursor(url: &RequestUrl<'_>, issues: &mut Issues) -> Result<Option<(Curs
 }
 
 /// The values of a request with the parameters of the cursor's window that the request omits.
-fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
+pub(crate) fn with_window<'v>(values: &'v [(String, String)], cursor: &Cursor) -> Cow<'v, [(String, String)]> {
     let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
     let carried = cursor.query.iter().filter(|(name, _)| WINDOW.contains(&name.as_str()) && !is_given(name));
     Cow::Owned(values.iter().chain(carried).cloned().collect())

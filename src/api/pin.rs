@@ -1,12 +1,13 @@
-//! The parameter `snapshot` of v3: a request to a loaded release other than the one that is served.
+//! The parameters `snapshot` and `as_of` of v3: a request to a loaded release other than the one that is served.
 //!
-//! It is read first, because validation, `ETag`, cache and headers all depend on the release.
+//! They are read first, because validation, `ETag`, cache and headers all depend on the release.
 
 use std::sync::Arc;
 
 use crate::catalog::param_error::shortened;
+use crate::catalog::parse::scalars::{Bound, parse_date};
 use crate::catalog::{Catalog, ParameterError};
-use crate::data::SnapshotVersion;
+use crate::data::{Date, SnapshotVersion};
 use crate::http::{RequestParts, State};
 
 use crate::api::Version;
@@ -14,8 +15,11 @@ use crate::api::request::RequestError;
 use crate::api::routes::split_version;
 use crate::api::window::single_value;
 
-/// The name of the parameter.
+/// The parameter that names a release.
 pub(crate) const SNAPSHOT: &str = "snapshot";
+/// The parameter that names a day: the newest release of it or before.
+pub(crate) const AS_OF: &str = "as_of";
+pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
 /// The release that a request names.
 #[derive(Default)]
@@ -33,6 +37,11 @@ pub(crate) enum PinError {
         /// The loaded releases.
         held: Vec<SnapshotVersion>,
     },
+    /// All loaded releases are of later days.
+    TooEarly {
+        day: Date,
+        held: Vec<SnapshotVersion>,
+    },
 }
 
 impl Pin {
@@ -48,24 +57,48 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
     if request.query.is_empty() || split_version(request.path).0 != Some(Version::V3) {
         return Ok(None);
     }
-    let named = form_urlencoded::parse(request.query.as_bytes()).filter(|(name, _)| name == SNAPSHOT);
+    let named = form_urlencoded::parse(request.query.as_bytes()).filter(|(name, _)| PIN.contains(&name.as_ref()));
     let named: Vec<(String, String)> = named.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
     let mut errors = Vec::new();
-    let text = single_value(&named, SNAPSHOT, &mut errors);
+    let version = single_value(&named, SNAPSHOT, &mut errors);
+    let day = single_value(&named, AS_OF, &mut errors);
+    if version.is_some() && day.is_some() {
+        let detail = format!("`{SNAPSHOT}` and `{AS_OF}` both select a release; omit one");
+        errors.push(ParameterError::invalid(AS_OF, detail));
+    }
     if !errors.is_empty() {
         return Err(PinError::Invalid(errors));
     }
-    let Some(text) = text else { return Ok(None) };
+    match (version, day) {
+        (Some(text), _) => named_release(state, text).map(Some),
+        (None, Some(text)) => release_of(state, text).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
     let Ok(version) = text.parse::<SnapshotVersion>() else {
         let served = state.releases.serving().version();
         let detail =
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         return Err(PinError::Invalid(vec![ParameterError::invalid(SNAPSHOT, detail)]));
     };
-    state.releases.loaded(version).map(Some).ok_or_else(|| {
-        let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-        PinError::NotHeld { version, held }
-    })
+    state.releases.loaded(version).ok_or_else(|| PinError::NotHeld { version, held: versions(&state.releases.all()) })
+}
+
+/// The newest loaded release of a day or before.
+fn release_of(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
+    let day = parse_date(text, Bound::Max).map_err(|detail| {
+        PinError::Invalid(vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])
+    })?;
+    let loaded = state.releases.all();
+    let until = loaded.iter().filter(|catalog| catalog.snapshot().released_on() <= day);
+    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
+    newest.cloned().ok_or_else(|| PinError::TooEarly { day, held: versions(&loaded) })
+}
+
+fn versions(loaded: &[Arc<Catalog>]) -> Vec<SnapshotVersion> {
+    loaded.iter().map(|catalog| catalog.version()).collect()
 }
 
 impl PinError {
@@ -78,7 +111,10 @@ impl PinError {
             }
             (Self::Invalid(errors), _) => errors.clone().into(),
             (Self::NotHeld { version, held }, _) => {
-                RequestError::SnapshotNotHeld { version: *version, held: held.clone() }
+                RequestError::SnapshotNotHeld { parameter: SNAPSHOT, named: version.to_string(), held: held.clone() }
+            }
+            (Self::TooEarly { day, held }, _) => {
+                RequestError::SnapshotNotHeld { parameter: AS_OF, named: format!("of {day}"), held: held.clone() }
             }
         }
     }

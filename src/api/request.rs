@@ -16,9 +16,10 @@ use crate::data::{SnapshotVersion, Table};
 use crate::http::State;
 use crate::http::problem::{Code, Problem};
 
+use crate::api::changes::{ChangesRequest, FROM};
 use crate::api::include::{self, INCLUDE, Include};
 use crate::api::pagination::ListRequest;
-use crate::api::pin::SNAPSHOT;
+use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
@@ -74,6 +75,7 @@ pub(crate) enum Operation {
         window: PageWindow,
     },
     Usage,
+    Changes(Box<ChangesRequest>),
 }
 
 pub(crate) enum RequestError {
@@ -83,9 +85,11 @@ pub(crate) enum RequestError {
     Moved(Table, String, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
-    /// `snapshot` names a release that is not among the loaded ones.
+    /// A parameter names a release that is not among the loaded ones.
     SnapshotNotHeld {
-        version: SnapshotVersion,
+        parameter: &'static str,
+        /// The release, or that it is one of a day.
+        named: String,
         held: Vec<SnapshotVersion>,
     },
     Panic,
@@ -161,6 +165,10 @@ impl Operation {
             EndpointKind::Snapshots => Ok(unknown_names(url, route).map(|_| Self::Snapshots)?),
             EndpointKind::Usage => Ok(unknown_names(url, route).map(|_| Self::Usage)?),
             EndpointKind::Suggestions => parse_suggest(url, route),
+            EndpointKind::Changes => {
+                unknown_names(url, route)?;
+                Ok(Self::Changes(Box::new(ChangesRequest::parse(url)?)))
+            }
         }
     }
 
@@ -186,6 +194,7 @@ impl Operation {
             Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
             Self::Suggest { .. } => true,
+            Self::Changes(changes) => changes.is_expensive(),
             Self::Stats | Self::Snapshots | Self::Usage => false,
         }
     }
@@ -204,6 +213,7 @@ impl Operation {
                 id.into_iter().chain(include).collect()
             }
             Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
+            Self::Changes(changes) => changes.canonical(),
             Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,
             Self::Suggest { text, tables, window } => {
                 let text = std::iter::once(("q", text.clone()));
@@ -222,6 +232,12 @@ impl Operation {
 }
 
 impl RequestError {
+    /// `version`, which `parameter` names, is not held.
+    pub(crate) fn not_held(state: &State, parameter: &'static str, version: SnapshotVersion) -> Self {
+        let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
+        Self::SnapshotNotHeld { parameter, named: version.to_string(), held }
+    }
+
     /// The error response, with suggestions.
     pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
         match self {
@@ -236,13 +252,14 @@ impl RequestError {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
                 Problem::of_parameter(Code::CursorExpired, "cursor", detail)
             }
-            Self::SnapshotNotHeld { version, held } => {
+            Self::SnapshotNotHeld { parameter, named, held } => {
                 let held: Vec<String> = held.iter().map(ToString::to_string).collect();
-                let detail = format!(
-                    "snapshot {version} is not held; held are {}; omit `snapshot` for the one that is served",
-                    held.join(", ")
-                );
-                let mut problem = Problem::of_parameter(Code::SnapshotNotHeld, SNAPSHOT, detail);
+                let remedy = match *parameter {
+                    FROM => "fetch the whole lists once, then the changes since",
+                    _ => "omit it for the one that is served",
+                };
+                let detail = format!("snapshot {named} is not held; held are {}; {remedy}", held.join(", "));
+                let mut problem = Problem::of_parameter(Code::SnapshotNotHeld, parameter, detail);
                 problem.errors[0].accepted = Some(held);
                 problem
             }
@@ -302,7 +319,7 @@ fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> 
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
 fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
-    const OTHERS: [&str; 2] = ["fields", SNAPSHOT];
+    const OTHERS: [&str; 3] = ["fields", SNAPSHOT, AS_OF];
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
     let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(OTHERS);
@@ -329,7 +346,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
     let parse_options = ParseOptions {
         strict: true,
         review_statuses: url.version.review_statuses(),
-        other_names: &["group_by", "limit", "fields", SNAPSHOT],
+        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF],
     };
     let mut issues = Issues::default();
     let options = issues.collect(AggregateOptions::parse(resource, url.values));

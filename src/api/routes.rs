@@ -6,8 +6,9 @@ use crate::http::url::decoded;
 use crate::search::similarity;
 
 use crate::api::Version;
+use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, Include};
-use crate::api::pin::SNAPSHOT;
+use crate::api::pin::{AS_OF, SNAPSHOT};
 
 #[derive(Debug)]
 pub struct Route {
@@ -34,6 +35,8 @@ pub enum EndpointKind {
     Snapshots,
     Suggestions,
     Usage,
+    /// What differs between two releases.
+    Changes,
 }
 
 impl EndpointKind {
@@ -44,7 +47,7 @@ impl EndpointKind {
             Self::Record(table) => Some(table),
             Self::Facets => Some(Table::Firms),
             Self::Aggregate(resource) => Some(resource.table()),
-            Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage => None,
+            Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes => None,
         }
     }
 
@@ -135,17 +138,21 @@ impl Route {
             // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT]).collect()
+                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF]).collect()
             }
             EndpointKind::Aggregate(resource) => {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(AggregateOptions::NAMES).chain(["fields", SNAPSHOT]).collect()
+                own.filter(|name| *name != "sort")
+                    .chain(AggregateOptions::NAMES)
+                    .chain(["fields", SNAPSHOT, AS_OF])
+                    .collect()
             }
-            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT],
+            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
+            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
-                vec!["fields", INCLUDE, SNAPSHOT]
+                vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
             }
-            _ if version == Version::V3 => vec!["fields", SNAPSHOT],
+            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
             _ => Vec::new(),
         }
     }
@@ -388,6 +395,15 @@ const ALL: &[Route] = &[
         "get_usage",
         "Get your quota",
         "The daily quota of the key and how much of it is used. Not counted.",
+    ),
+    of(
+        Version::V3,
+        "changes",
+        EndpointKind::Changes,
+        "list_changes",
+        "List changes between releases",
+        "The records that differ between two loaded releases, by table, then by slug or id: a copy of release `from` to which \
+         they are applied is a copy of release `to`. [How to keep a copy](/docs/changes).",
     ),
 ];
 

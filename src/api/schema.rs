@@ -17,6 +17,7 @@ impl FieldSet {
             EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
             EndpointKind::Suggestions => Self::of_model::<SuggestedName<'_>>(),
             EndpointKind::Usage => Self::of_model::<Usage>(),
+            EndpointKind::Changes => Self::of_all_tables(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::catalog::{ParseOptions, Resource};
 use crate::data::ReviewStatus;
 
-use crate::api::pin::SNAPSHOT;
+use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,9 +69,9 @@ impl Version {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT],
-            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts", SNAPSHOT],
-            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT],
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF],
+            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts", SNAPSHOT, AS_OF],
+            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF],
         }
     }
 }

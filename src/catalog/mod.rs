@@ -7,6 +7,7 @@ mod address;
 pub mod aggregate;
 pub mod amounts;
 pub mod bundled;
+pub mod changes;
 mod city_names;
 pub mod co_investors;
 mod completion;
@@ -40,6 +41,7 @@ pub mod suggest;
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
 pub use bundled::{BundledError, bundled};
+pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
 pub use co_investors::{CoInvestor, CoInvestorPage};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
@@ -65,6 +67,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::address::Address;
+use crate::catalog::changes::AllChanges;
 use crate::catalog::param_error::shortened;
 use crate::catalog::round_years::RoundYears;
 use crate::catalog::search_cache::SearchCache;
@@ -77,6 +80,8 @@ use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResu
 const MAX_CACHED: usize = 4_096;
 /// Maximum number of cached aggregates, of which the largest have some 200 KB.
 const MAX_AGGREGATES: usize = 128;
+/// Maximum number of releases whose differences are cached: more are hardly held.
+const MAX_CHANGES: usize = 8;
 
 /// Values of a facet of [`Facet::LISTED`] and their texts.
 type FrequentTerms = (Vec<u32>, Candidates);
@@ -123,6 +128,8 @@ pub struct Catalog {
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
+    /// The rows that differ from releases before, by version and content.
+    changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
     /// Slugs of sectors: what a mistyped one is compared with.
@@ -145,6 +152,7 @@ impl Catalog {
             amounts: Cache::default(),
             searches: SearchCache::default(),
             aggregates: Cache::default(),
+            changes: Cache::default(),
             totals: OnceCell::new(),
             round_years: OnceCell::new(),
             sectors: OnceCell::new(),
@@ -291,6 +299,10 @@ impl<K, V, const MAX: usize> Default for Cache<K, V, MAX> {
 }
 
 impl<K: Eq + Hash, V: Clone, const MAX: usize> Cache<K, V, MAX> {
+    fn contains(&self, key: &K) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(key)
+    }
+
     fn get_or_insert_with(&self, key: K, compute: impl FnOnce() -> V) -> V {
         // A poisoned lock means that a thread panicked while holding it; the values are still valid.
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();

@@ -19,8 +19,7 @@ impl Query {
 impl Catalog {
     /// Whether a record has an address of its own: every record but a review that is not approved.
     pub fn is_published(&self, table: Table, row: u32) -> bool {
-        let approved = ReviewStatus::Approved.index() as u32;
-        table != Table::Reviews || self.snapshot().facet_rows(table, Facet::Status, approved).contains(row)
+        self.snapshot().is_published(table, row)
     }
 
     /// The number of approved reviews of a firm that match one more filter.

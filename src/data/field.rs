@@ -200,6 +200,8 @@ pub enum JsonType {
     /// Values by name.
     Map(&'static JsonType),
     Object(&'static Definition),
+    /// An object with fields of a record; which ones depends on its table.
+    Record,
 }
 
 impl JsonType {

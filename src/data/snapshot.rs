@@ -20,7 +20,7 @@ use crate::data::import::provenance::{Source, Statement};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
     ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, PartialDate, RecordText,
-    SnapshotVersion, Stage, Table,
+    ReviewStatus, SnapshotVersion, Stage, Table,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -207,6 +207,12 @@ impl Snapshot {
     /// Each row's index in the order of slugs.
     pub fn slug_ranks(&self, table: Table) -> &[u32] {
         self.archive.get(&self.table_columns(table).slug_rank)
+    }
+
+    /// Whether a record has an address of its own: every record but a review that is not approved.
+    pub fn is_published(&self, table: Table, row: u32) -> bool {
+        let approved = ReviewStatus::Approved.index() as u32;
+        table != Table::Reviews || self.facet_rows(table, Facet::Status, approved).contains(row)
     }
 
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {

@@ -85,7 +85,7 @@ fn value(json: JsonType, is_nullable: bool) -> Value {
         JsonType::Number => "number",
         JsonType::Boolean => "boolean",
         JsonType::List(_) => "array",
-        JsonType::Object(_) | JsonType::Map(_) => "object",
+        JsonType::Object(_) | JsonType::Map(_) | JsonType::Record => "object",
     };
     let mut schema = match json {
         JsonType::List(item) => list(value(*item, false)),

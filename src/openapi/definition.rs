@@ -76,6 +76,7 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
         JsonType::Long => (Type::Integer, Some(KnownFormat::Int64)),
         JsonType::Number => (Type::Number, Some(KnownFormat::Double)),
         JsonType::Boolean => (Type::Boolean, None),
+        JsonType::Record => (Type::Object, None),
         JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) => {
             unreachable!("lists of lists and unnamed objects are not declared")
         }

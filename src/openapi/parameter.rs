@@ -6,8 +6,9 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterS
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
+use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
-use crate::api::pin::SNAPSHOT;
+use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
@@ -82,6 +83,7 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
             Some(group_bys(resource)[0].0.to_owned())
         }
         (None, "sort") => Some("-count".to_owned()),
+        (None, FROM | TO) => Some(catalog.version().to_string()),
         _ => None,
     }
 }
@@ -241,6 +243,29 @@ fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog
             let schema = integer(1).default(Some(DEFAULT_GROUPS.into()));
             query(version, name, &doc).schema(Some(schema)).example(Some(5.into())).build()
         }
+        (FROM | TO, _) => {
+            let doc = match name {
+                FROM => "The release that your copy has; it must be held (`/snapshots`). May be omitted with a cursor.",
+                _ => "The release that your copy will have. Default: the release that is served.",
+            };
+            query(version, name, doc)
+                .required(if name == FROM { Required::True } else { Required::False })
+                .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
+                .example(Some(catalog.version().to_string().into()))
+                .build()
+        }
+        ("table" | "op", EndpointKind::Changes) => {
+            let (schema, doc, example) = match name {
+                "table" => ("ChangedTable", "Tables whose changes to return (any of). Default: all.", "vcs"),
+                _ => ("ChangeOperation", "What happened to the records (any of). Default: all.", "change"),
+            };
+            query(version, name, doc)
+                .style(Some(ParameterStyle::Form))
+                .explode(Some(false))
+                .schema(Some(many(version, Ref::from_schema_name(schema).into(), None)))
+                .example(Some(json!([example])))
+                .build()
+        }
         _ => paging(version, route, name, schemas, catalog),
     }
 }
@@ -284,6 +309,15 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
                 .example(Some(json!([included.name()])))
                 .build()
         }
+        AS_OF => query(
+            version,
+            name,
+            "A day: the newest release of it or before, if it is held. A month, a quarter or a year is its last day. Not together \
+             with `snapshot`.",
+        )
+        .schema(Some(any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))))
+        .example(Some(catalog.snapshot().released_on().to_string().into()))
+        .build(),
         SNAPSHOT => query(
             version,
             name,
@@ -330,6 +364,9 @@ fn fields(version: Version, route: &Route, schemas: &Schemas) -> Parameter {
             let defaults = resource.table().default_fields().iter().chain(computed);
             let defaults: Vec<String> = defaults.map(|field| format!("`{}`", field.name)).collect();
             format!("Default: {}.", defaults.join(", "))
+        }
+        EndpointKind::Changes => {
+            "Default: all. A change of none of these fields, and a table that has none, is left out.".to_owned()
         }
         _ => "Default: all.".to_owned(),
     };

@@ -7,6 +7,7 @@ use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesB
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, Ref};
 
+use crate::api::changes::FROM;
 use crate::api::{EndpointKind, Route, Version};
 use crate::data::Table;
 use crate::http::problem::Code;
@@ -167,7 +168,7 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
         .build();
     let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
     let cache: &[&str] = if route.content.is_cacheable() { &CACHEABLE } else { &["Vary"] };
-    let is_list = matches!(route.content, EndpointKind::List(..));
+    let is_list = matches!(route.content, EndpointKind::List(..) | EndpointKind::Changes);
     let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
     let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link);
     let mut response = with_headers(response, names);
@@ -177,6 +178,10 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
             .operation_id(route.operation)
             .parameter("cursor", cursor)
             .description("The next page, while `has_more` is true.");
+        let next = match route.content {
+            EndpointKind::Changes => next.parameter(FROM, Value::from("$request.query.from")),
+            _ => next,
+        };
         let next = match route.placeholder() {
             Some(name) => next.parameter(name, Value::from(format!("$request.path.{name}"))),
             None => next,

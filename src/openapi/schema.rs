@@ -17,6 +17,7 @@ use crate::api::facets::Facets;
 use crate::api::include::Include;
 use crate::api::record::{MatchedPart, Release, SuggestedName, Usage};
 use crate::api::{EndpointKind, Route, Version};
+use crate::catalog::changes::ChangeFields;
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::catalog::provenance::Statement;
 use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
@@ -54,7 +55,10 @@ pub(crate) fn response_name(content: EndpointKind) -> String {
 
 /// Whether `data` is a list.
 fn is_list(content: EndpointKind) -> bool {
-    matches!(content, EndpointKind::List(..) | EndpointKind::Snapshots | EndpointKind::Suggestions)
+    matches!(
+        content,
+        EndpointKind::List(..) | EndpointKind::Snapshots | EndpointKind::Suggestions | EndpointKind::Changes
+    )
 }
 
 /// The name of the type in `data`, or of its items.
@@ -72,6 +76,7 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::Snapshots => Release::DEFINITION.name,
         EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
         EndpointKind::Usage => Usage::DEFINITION.name,
+        EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
     }
 }
 
@@ -87,7 +92,7 @@ fn response(version: Version, content: EndpointKind) -> RefOr<Schema> {
         true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
         false => object.description(Some(format!("One `{name}`."))).property("data", item),
     };
-    if matches!(content, EndpointKind::List(..)) {
+    if matches!(content, EndpointKind::List(..) | EndpointKind::Changes) {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
     if let (Version::V3, EndpointKind::Record(table)) = (version, content)
@@ -167,6 +172,7 @@ fn data(version: Version) -> Objects {
             SuggestedName::DEFINITION,
             MatchedPart::DEFINITION,
             Usage::DEFINITION,
+            <ChangeFields<'_>>::DEFINITION,
             <RelatedRole>::DEFINITION,
             Source::DEFINITION,
             Statement::DEFINITION,

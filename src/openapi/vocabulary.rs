@@ -7,6 +7,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::api::include::Include;
 use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::aggregate::{GroupOrder, group_bys};
+use crate::catalog::changes::{self, Operation};
 use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
@@ -126,7 +127,7 @@ pub(crate) fn group_name(resource: Resource) -> String {
 }
 
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 17] {
+fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 19] {
     [
         ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
         ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
@@ -160,6 +161,8 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 17] {
             "What a shared identifier says: `strong` is one entity, `medium` usually one, `weak` nothing by itself.",
             Strength::names(),
         ),
+        ("ChangedTable", "A table of records: the last segment of the path of its list.", changes::paths()),
+        ("ChangeOperation", "What happened to a record between two releases.", Operation::names()),
         ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
     ]
 }
@@ -178,6 +181,8 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "SuggestedKind",
             "FitReasonName",
             "MatchClass",
+            "ChangedTable",
+            "ChangeOperation",
         ],
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]

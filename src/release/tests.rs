@@ -1,10 +1,10 @@
 use std::fs;
 use std::path::Path;
 
+use crate::catalog::ChangeCounts;
 use crate::data::Table;
 use crate::release::Manifest;
 use crate::release::Outcome;
-use crate::release::diff::Changes;
 use crate::release::sample::{Copies, compiled, index, names, overwrite, publish, small, version};
 use crate::release::{ReleaseError, files};
 
@@ -219,8 +219,8 @@ fn the_difference_counts_rows_by_slug() {
     assert_eq!(before.unwrap().before, Some(version(FIRST)));
     let difference = releases.difference(version(FIRST), version(SECOND)).unwrap();
     let of = |table| difference[&table];
-    assert_eq!(of(Table::People), Changes { added: 1, removed: 1, changed: 0 });
-    assert_eq!(of(Table::Firms), Changes::default());
+    assert_eq!(of(Table::People), ChangeCounts { added: 1, removed: 1, changed: 0 });
+    assert_eq!(of(Table::Firms), ChangeCounts::default());
     publish(&releases, compiled("2026-12-04.1", "Mossworks,Moss", "Mossworks BV,Moss")).unwrap();
     let difference = releases.difference(version(FIRST), version("2026-12-04.1")).unwrap();
     let changed: Vec<(&str, u64)> = difference.iter().map(|(table, changes)| (table.name(), changes.changed)).collect();

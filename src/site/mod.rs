@@ -10,6 +10,7 @@ mod charts;
 mod data;
 mod docs;
 mod error_page;
+mod feeds;
 mod firm;
 mod format;
 mod home;
@@ -37,6 +38,7 @@ use crate::http::url::{decoded, with_slug};
 use crate::http::{RequestTrace, State};
 use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
+use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};
 
 #[derive(Clone, Copy)]
@@ -63,6 +65,9 @@ pub enum Page<'a> {
     Sectors,
     Leaderboard,
     Data,
+    Releases,
+    ReleaseFeed(FeedFormat),
+    RoundFeed(FeedFormat),
     Suggest,
 }
 
@@ -82,6 +87,11 @@ impl<'a> Page<'a> {
             ("sectors", None, None) => Self::Sectors,
             ("leaderboard", None, None) => Self::Leaderboard,
             ("data", None, None) => Self::Data,
+            ("releases", None, None) => Self::Releases,
+            ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
+            ("releases.json", None, None) => Self::ReleaseFeed(FeedFormat::Json),
+            ("rounds.atom", None, None) => Self::RoundFeed(FeedFormat::Atom),
+            ("rounds.json", None, None) => Self::RoundFeed(FeedFormat::Json),
             ("suggest", None, None) => Self::Suggest,
             _ => return None,
         };
@@ -102,6 +112,11 @@ impl<'a> Page<'a> {
             Self::Sectors => "/sectors",
             Self::Leaderboard => "/leaderboard",
             Self::Data => "/data",
+            Self::Releases => "/releases",
+            Self::ReleaseFeed(FeedFormat::Atom) => "/releases.atom",
+            Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
+            Self::RoundFeed(FeedFormat::Atom) => "/rounds.atom",
+            Self::RoundFeed(FeedFormat::Json) => "/rounds.json",
             Self::Suggest => "/suggest",
         }
     }
@@ -109,13 +124,13 @@ impl<'a> Page<'a> {
 
 pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
-    if page == Page::Suggest {
-        return home::suggest(&catalog, request);
-    }
-    match render(page, &catalog, request) {
-        Ok(html) => respond(request, StatusCode::OK, html),
-        Err(error) => fail(&error, &catalog, request),
-    }
+    let response = match page {
+        Page::Suggest => return home::suggest(&catalog, request),
+        Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
+        Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
+        _ => render(page, &catalog, request).map(|html| respond(request, StatusCode::OK, html)),
+    };
+    response.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
 /// The 404 for a path without a page.
@@ -147,7 +162,8 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         }
     };
     match page {
-        Page::Home | Page::Suggest => home::page(catalog, request),
+        Page::Home | Page::Suggest | Page::ReleaseFeed(_) | Page::RoundFeed(_) => home::page(catalog, request),
+        Page::Releases => feeds::releases(catalog, request),
         Page::Firms => lists::firms(catalog, request),
         Page::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
         Page::FirmReviews(slug) => firm::reviews(catalog, request, find(Table::Firms, slug)?),
@@ -185,15 +201,19 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
     response
 }
 
-/// A response with a page, compressed if the client accepts it.
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
-    let mut response = Response::new(html.into_bytes());
+    respond_with(request, status, html.into_bytes(), HTML)
+}
+
+/// A response with a page or a feed, compressed if the client accepts it.
+fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, content_type: &str) -> Response<Vec<u8>> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     if let Some(packed) = compressed(response.body(), request.headers) {
         *response.body_mut() = packed;
         set(response.headers_mut(), "content-encoding", "gzip");
     }
-    set(response.headers_mut(), "content-type", HTML);
+    set(response.headers_mut(), "content-type", content_type);
     let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
     CommonHeaders { caching, varies: true, ..PAGE }.write(response.headers_mut());
     response

@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod broken;
 mod bundled;
+mod changes;
 mod commands;
 mod completion;
 mod confirmation;

@@ -173,3 +173,56 @@ fn a_malformed_snapshot_is_reported_with_the_other_faults() {
     assert_eq!(server.anonymous().get("/api/v3/vcs?snapshot=latest").status, 401);
     assert_eq!(client.send("OPTIONS", "/api/v3/vcs?snapshot=latest", &[]).status, 204);
 }
+
+/// The bundled data as a release of another day.
+fn release_of(day: &str) -> Arc<Catalog> {
+    let copy = copy_as(&bundled_folder(), &format!("{day}.1"));
+    let place = copy.path().join("snapshot.toml");
+    let text = fs::read_to_string(&place).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("released_on"));
+    let lines: Vec<String> =
+        std::iter::once(format!("released_on = \"{day}\"")).chain(lines.map(str::to_owned)).collect();
+    fs::write(&place, lines.join("\n")).unwrap();
+    Arc::new(catalog_of(copy.path()))
+}
+
+#[test]
+fn a_day_selects_the_newest_release_until_then() {
+    let server = Server::of(release("2026-11-20.1"));
+    let client = server.client(Tier::Enterprise);
+    for day in ["2026-12-04", "2026-11-27"] {
+        server.state.releases.replace(release_of(day));
+    }
+    let version_of = |day: &str| {
+        let reply = client.get(&format!("/api/v3/vcs?limit=3&as_of={day}"));
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        assert_eq!(reply.json()["meta"]["snapshot"], reply.header("x-snapshot"));
+        reply.header("x-snapshot").to_owned()
+    };
+    for _ in 0..3 {
+        for (day, version) in [
+            ("2026-11-20", "2026-11-20.1"),
+            ("2026-11-26", "2026-11-20.1"),
+            ("2026-11-27", "2026-11-27.1"),
+            ("2026-11", "2026-11-27.1"),
+            ("2026-12-04", "2026-12-04.1"),
+            ("2099", "2026-12-04.1"),
+        ] {
+            assert_eq!(version_of(day), version, "{day}");
+        }
+    }
+    let early = client.get("/api/v3/vcs?as_of=2026-11-19");
+    assert_eq!(code(&early), (410, "snapshot_not_held".to_owned()));
+    let error = &early.json()["errors"][0];
+    assert_eq!((&error["parameter"], error["accepted"].as_array().unwrap().len()), (&json!("as_of"), 3));
+    for query in ["as_of=soon", "as_of=2026-11-20&snapshot=2026-11-20.1", "as_of=2026&as_of=2025"] {
+        let reply = client.get(&format!("/api/v3/vcs?{query}"));
+        assert_eq!(code(&reply), (400, "invalid_parameter".to_owned()), "{query}");
+        assert_eq!(reply.json()["errors"][0]["parameter"], "as_of", "{query}");
+    }
+    let page = client.get("/api/v3/vcs?limit=50&as_of=2026-11-20").json();
+    let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
+    let other = client.get(&format!("/api/v3/vcs?cursor={cursor}&as_of=2026-12-04"));
+    assert_eq!(code(&other), (400, "cursor_mismatch".to_owned()));
+    assert_eq!(client.get(&format!("/api/v3/vcs?cursor={cursor}&as_of=2026-11-20")).status, 200);
+}

@@ -1,5 +1,7 @@
 //! The fields of an item, for field selection and documents.
 
+use once_cell::sync::Lazy;
+
 use crate::catalog::Resource;
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::data::Table;
@@ -15,6 +17,25 @@ pub struct FieldSet {
 impl FieldSet {
     pub fn of_table(table: Table) -> Self {
         Self { record: table.model().fields, computed: &[] }
+    }
+
+    /// The fields that are stored in the records of a table, without those composed from other tables.
+    pub(crate) fn stored(table: Table) -> Self {
+        Self { record: table.fields(), computed: &[] }
+    }
+
+    /// The stored fields of all tables, each name once.
+    pub(crate) fn of_all_tables() -> Self {
+        static FIELDS: Lazy<Vec<Field>> = Lazy::new(|| {
+            let mut fields: Vec<Field> = Vec::new();
+            for field in Table::ALL.into_iter().flat_map(Table::fields) {
+                if fields.iter().all(|known| known.name != field.name) {
+                    fields.push(*field);
+                }
+            }
+            fields
+        });
+        Self { record: &FIELDS, computed: &[] }
     }
 
     pub(crate) fn of_model<M: Model>() -> Self {

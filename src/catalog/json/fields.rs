@@ -97,7 +97,7 @@ pub(crate) fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) ->
 }
 
 /// The names of `fields` as written.
-fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
+pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
     let lists = values.filter(|(name, _)| *name == "fields");
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
 }

@@ -131,7 +131,7 @@ fn write_field(
     }
 }
 
-fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {
+pub(crate) fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {
     out.push(b'"');
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::catalog::ChangeCounts;
 use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::import::Input;
 use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
-use crate::release::diff::Changes;
 use crate::release::{Outcome, Policy, Publication, ReleaseStore, manifest};
 
 struct Summary<'a> {
@@ -30,7 +30,7 @@ struct Summary<'a> {
 enum Difference {
     /// There is no previous release, or the build published nothing new.
     None,
-    Of(SnapshotVersion, BTreeMap<Table, Changes>),
+    Of(SnapshotVersion, BTreeMap<Table, ChangeCounts>),
     /// The previous release cannot be read.
     Unknown(SnapshotVersion, String),
 }
@@ -164,7 +164,7 @@ struct SummaryJson<'a> {
     took: Duration,
     steps: &'a [Step],
     before: Option<SnapshotVersion>,
-    difference: Option<&'a BTreeMap<Table, Changes>>,
+    difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<&'a str>,
     warning_count: usize,

@@ -1,0 +1,408 @@
+//! What differs between two releases, record by record: for copies that are kept up to date.
+//!
+//! Applying the changes of a table to its records in the first release gives those in the second: a record that was added or
+//! changed is put under its slug or id, one that was removed or merged is deleted.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::catalog::json::fields::{self, MAX_NAMES};
+use crate::catalog::json::{FieldMask, FieldSet, Fields, record};
+use crate::catalog::{Catalog, ParameterError, Resource};
+use crate::data::field::{JsonType, JsonValue, model};
+use crate::data::vocabulary::{Vocabulary, normal, vocabulary};
+use crate::data::{RecordText, Snapshot, Table};
+
+vocabulary! {
+    /// What happened to a record between two releases.
+    Operation, "operation", {
+        Add = "add",
+        Change = "change",
+        Remove = "remove",
+        /// It was merged into another record of its table, whose slug now leads there.
+        Merge = "merge",
+    }
+}
+
+/// A row of one table that differs between two releases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowChange {
+    Added {
+        after: u32,
+    },
+    Changed {
+        before: u32,
+        after: u32,
+    },
+    Removed {
+        before: u32,
+    },
+    /// `into` is a row of the second release.
+    Merged {
+        before: u32,
+        into: u32,
+    },
+}
+
+impl RowChange {
+    pub fn operation(self) -> Operation {
+        match self {
+            Self::Added { .. } => Operation::Add,
+            Self::Changed { .. } => Operation::Change,
+            Self::Removed { .. } => Operation::Remove,
+            Self::Merged { .. } => Operation::Merge,
+        }
+    }
+}
+
+/// The number of records of a table that differ between two releases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ChangeCounts {
+    pub added: u64,
+    /// Those that were merged into others as well.
+    pub removed: u64,
+    pub changed: u64,
+}
+
+impl ChangeCounts {
+    pub fn of(changes: &[RowChange]) -> Self {
+        let mut counts = Self::default();
+        for change in changes {
+            match change {
+                RowChange::Added { .. } => counts.added += 1,
+                RowChange::Changed { .. } => counts.changed += 1,
+                RowChange::Removed { .. } | RowChange::Merged { .. } => counts.removed += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// The rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is, computed fields
+/// included. Reads all records of both.
+pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> Vec<RowChange> {
+    let mut changes = Vec::new();
+    let mut olds = published(table, before).peekable();
+    let mut news = published(table, after).peekable();
+    loop {
+        let order = match (olds.peek(), news.peek()) {
+            (None, None) => return changes,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
+        };
+        let old = if order.is_le() { olds.next() } else { None };
+        let new = if order.is_ge() { news.next() } else { None };
+        changes.extend(match (old, new) {
+            (Some(old), Some(new)) => {
+                let is_same = before.record(table, old).whole() == after.record(table, new).whole();
+                (!is_same).then_some(RowChange::Changed { before: old, after: new })
+            }
+            (Some(old), None) => Some(match after.merged_into(table, before.slug(table, old)) {
+                Some(into) => RowChange::Merged { before: old, into },
+                None => RowChange::Removed { before: old },
+            }),
+            (None, new) => new.map(|after| RowChange::Added { after }),
+        });
+    }
+}
+
+/// The rows of a table that have an address of their own, by slug or id.
+fn published(table: Table, snapshot: &Snapshot) -> impl Iterator<Item = u32> {
+    snapshot.by_slug(table).iter().copied().filter(move |row| snapshot.is_published(table, *row))
+}
+
+/// The rows of each table that differ between two releases.
+pub(crate) type AllChanges = [Vec<RowChange>; Table::ALL.len()];
+
+/// Which changes are selected, and which fields of their records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeFilter {
+    /// In the order of [`Table::ALL`].
+    tables: Vec<(Table, Fields)>,
+    /// Empty: all.
+    operations: Vec<Operation>,
+}
+
+/// One page of changes.
+pub struct ChangePage {
+    /// Each as its JSON.
+    pub changes: Vec<Vec<u8>>,
+    /// Number of selected changes.
+    pub total: u64,
+    /// Where the next page begins; `None` if this is the last one.
+    pub next: Option<u64>,
+}
+
+/// A record as JSON; its fields depend on its table.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(crate) struct RecordJson(Box<RawValue>);
+
+impl JsonValue for RecordJson {
+    const TYPE: JsonType = JsonType::Record;
+}
+
+model! {
+    /// A record that differs between two releases.
+    #[derive(Serialize)]
+    pub(crate) struct ChangeFields<'a> as "Change" {
+        /// The table of the record: the last segment of the path of its list.
+        table: &'a str [one_of("ChangedTable")],
+        /// What happened to the record.
+        op: &'a str [one_of("ChangeOperation")],
+        /// Its slug or, in a table without slugs, its id.
+        key: &'a str,
+        /// The slug of the record that it was merged into; `null` unless `op` is `merge`.
+        merged_into: Option<&'a str>,
+        /// The fields that differ; empty unless `op` is `change`.
+        fields: Vec<&'a str>,
+        /// The former values of these fields; `null` unless `op` is `change`.
+        before: Option<RecordJson>,
+        /// The record in the later release; `null` if it is no longer there.
+        record: Option<RecordJson>,
+    }
+}
+
+/// The list of a table's records.
+pub(crate) fn list_of(table: Table) -> Resource {
+    let list = Resource::ALL.into_iter().find(|resource| resource.table() == table);
+    list.expect("each table has a list")
+}
+
+impl ChangeFilter {
+    /// The parameters that it is parsed from.
+    pub const NAMES: [&str; 3] = ["table", "op", "fields"];
+
+    /// Parses `table`, `op` and `fields`. A name in `fields` is that of a field of at least one of the tables; tables with none
+    /// of them are left out.
+    ///
+    /// # Errors
+    /// Each unknown name.
+    pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
+        let mut errors = Vec::new();
+        let table = |text: &str| {
+            let is_named = |table: &Table| {
+                let names = [list_of(*table).path(), table.name(), table.noun()];
+                names.into_iter().any(|name| normal(name) == normal(text))
+            };
+            Table::ALL.into_iter().find(is_named)
+        };
+        let mut tables = words(values, "table", &paths(), table, &mut errors);
+        let operations = words(values, "op", &Operation::names(), Operation::read, &mut errors);
+        if tables.is_empty() {
+            tables = Table::ALL.to_vec();
+        }
+        let tables = fields_of(values, &tables).unwrap_or_else(|unknown| {
+            errors.extend(unknown);
+            Vec::new()
+        });
+        if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
+    }
+
+    /// All changes of one table.
+    pub fn of_table(table: Table) -> Self {
+        Self { tables: vec![(table, Fields::Default)], operations: Vec::new() }
+    }
+
+    /// `table` and `op` in canonical names and values, without defaults.
+    pub fn canonical(&self) -> Vec<(&'static str, String)> {
+        let tables: Vec<&str> = self.tables.iter().map(|(table, _)| list_of(*table).path()).collect();
+        let operations: Vec<&str> = self.operations.iter().map(|operation| operation.name()).collect();
+        let tables = (tables.len() < Table::ALL.len()).then(|| ("table", tables.join(",")));
+        tables.into_iter().chain((!operations.is_empty()).then(|| ("op", operations.join(",")))).collect()
+    }
+}
+
+/// The names of the tables in changes, in the order of [`Table::ALL`].
+pub fn paths() -> Vec<&'static str> {
+    Table::ALL.map(|table| list_of(table).path()).to_vec()
+}
+
+/// The words of a parameter, each once, in order; unknown ones are errors.
+fn words<T: Copy + Ord>(
+    values: &[(String, String)],
+    name: &str,
+    accepted: &[&'static str],
+    read: impl Fn(&str) -> Option<T>,
+    errors: &mut Vec<ParameterError>,
+) -> Vec<T> {
+    let given = values.iter().filter(|(known, _)| known == name).flat_map(|(_, value)| value.split(','));
+    let mut words = Vec::new();
+    for text in given.map(str::trim).filter(|text| !text.is_empty()) {
+        match read(text) {
+            Some(word) => words.push(word),
+            // More are not reported.
+            None if errors.len() >= accepted.len() => {}
+            None => errors.push(ParameterError::unknown_term(name, text, name, accepted.to_vec())),
+        }
+    }
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// What `fields` selects of the records of each table.
+fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
+    let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let names: Vec<String> = fields::names(given).map(str::to_owned).collect();
+    let parse = |names: String, table: Table| Fields::parse(&[("fields".to_owned(), names)], FieldSet::stored(table));
+    if names.is_empty() || names.len() > MAX_NAMES {
+        // Without names, everything is selected; too many are one error.
+        return tables.iter().map(|table| Ok((*table, parse(names.join(","), *table)?))).collect();
+    }
+    let mut known = vec![false; names.len()];
+    let mut selected = Vec::new();
+    for table in tables {
+        let mut own: Vec<&str> = Vec::new();
+        for (name, known) in names.iter().zip(&mut known) {
+            if parse(name.clone(), *table).is_ok() {
+                *known = true;
+                own.push(name);
+            }
+        }
+        if !own.is_empty() {
+            selected.push((*table, parse(own.join(","), *table)?));
+        }
+    }
+    let unknown: Vec<&str> =
+        names.iter().zip(&known).filter(|(_, known)| !**known).map(|(name, _)| name.as_str()).collect();
+    match unknown.is_empty() {
+        true => Ok(selected),
+        false => Err(parse(unknown.join(","), tables[0]).err().unwrap_or_default()),
+    }
+}
+
+impl Catalog {
+    /// The changes from an earlier release to this one; cached for as long as this one is loaded.
+    fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
+        let key = (before.version(), before.snapshot().content());
+        self.changes.get_or_insert_with(key, || {
+            Arc::new(Table::ALL.map(|table| row_changes(table, before.snapshot(), self.snapshot())))
+        })
+    }
+
+    /// How many records of each table differ from an earlier release.
+    pub fn change_counts(&self, before: &Self) -> [(Table, ChangeCounts); Table::ALL.len()] {
+        let all = self.all_changes(before);
+        Table::ALL.map(|table| (table, ChangeCounts::of(&all[table as usize])))
+    }
+
+    /// Whether the changes from `before` are computed: it takes reading all records of both releases.
+    pub fn has_changes_from(&self, before: &Self) -> bool {
+        self.changes.contains(&(before.version(), before.snapshot().content()))
+    }
+
+    /// At most `limit` of the selected changes from `before` to this release, from the position `start` on.
+    pub fn changes(&self, before: &Self, filter: &ChangeFilter, start: u64, limit: usize) -> ChangePage {
+        let all = self.all_changes(before);
+        let mut page = ChangePage { changes: Vec::new(), total: 0, next: None };
+        let mut position = 0;
+        for (table, fields) in &filter.tables {
+            let reader = ChangeReader { table: *table, fields, before: before.snapshot(), after: self.snapshot() };
+            let selected = all[*table as usize]
+                .iter()
+                .filter(|change| filter.operations.is_empty() || filter.operations.contains(&change.operation()));
+            for change in selected {
+                let differing = reader.differing(*change);
+                if matches!(change, RowChange::Changed { .. }) && differing.is_empty() {
+                    continue;
+                }
+                if position >= start {
+                    match page.changes.len() < limit {
+                        true => page.changes.push(reader.json(*change, &differing)),
+                        false => page.next = page.next.or(Some(position)),
+                    }
+                }
+                position += 1;
+            }
+        }
+        page.total = position;
+        page
+    }
+}
+
+/// The records of one table in two releases.
+struct ChangeReader<'a> {
+    table: Table,
+    fields: &'a Fields,
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+}
+
+impl<'a> ChangeReader<'a> {
+    /// The selected fields that differ, and what is selected of each; none unless the record was changed.
+    fn differing(&self, change: RowChange) -> Vec<(usize, FieldMask)> {
+        let RowChange::Changed { before, after } = change else { return Vec::new() };
+        let (before, after) = (self.before.record(self.table, before), self.after.record(self.table, after));
+        let differs = |(index, mask): &(usize, FieldMask)| {
+            let (before, after) = (before.value(self.table, *index), after.value(self.table, *index));
+            before != after && (mask.is_full() || masked(mask, before) != masked(mask, after))
+        };
+        match self.fields {
+            Fields::Some(parts) => parts.iter().filter(|part| differs(part)).cloned().collect(),
+            _ => (0..self.table.fields().len()).map(|index| (index, FieldMask::full())).filter(differs).collect(),
+        }
+    }
+
+    fn json(&self, change: RowChange, differing: &[(usize, FieldMask)]) -> Vec<u8> {
+        let (table, fields) = (self.table, self.table.fields());
+        let (key, record) = match change {
+            RowChange::Added { after } | RowChange::Changed { after, .. } => {
+                (self.after.slug(table, after), Some(self.after.record(table, after)))
+            }
+            RowChange::Removed { before } | RowChange::Merged { before, .. } => (self.before.slug(table, before), None),
+        };
+        let before = match change {
+            RowChange::Changed { before, .. } => Some(self.before.record(table, before)),
+            _ => None,
+        };
+        let fields = ChangeFields {
+            table: list_of(table).path(),
+            op: change.operation().name(),
+            key,
+            merged_into: match change {
+                RowChange::Merged { into, .. } => Some(self.after.slug(table, into)),
+                _ => None,
+            },
+            fields: differing.iter().map(|(index, _)| fields[*index].name).collect(),
+            before: before.map(|record| RecordJson::of(table, record, Some(differing))),
+            record: record.map(|record| match self.fields {
+                Fields::Some(parts) => RecordJson::of(table, record, Some(parts)),
+                _ => RecordJson::of(table, record, None),
+            }),
+        };
+        serde_json::to_vec(&fields).expect("stored records are JSON")
+    }
+}
+
+impl RecordJson {
+    /// The parts of a record; without any, all of it.
+    fn of(table: Table, record: RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
+        let mut json = Vec::new();
+        match parts {
+            None => json.extend_from_slice(record.whole()),
+            Some(parts) => {
+                for (count, (index, mask)) in parts.iter().enumerate() {
+                    json.push(if count == 0 { b'{' } else { b',' });
+                    record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
+                }
+                if parts.is_empty() {
+                    json.push(b'{');
+                }
+            }
+        }
+        json.push(b'}');
+        let json = String::from_utf8(json).expect("JSON is UTF-8");
+        Self(RawValue::from_string(json).expect("stored records are JSON"))
+    }
+}
+
+fn masked(mask: &FieldMask, json: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    mask.write(&mut out, json);
+    out
+}

@@ -1,0 +1,217 @@
+//! The releases and what they changed, and feeds of releases and of new rounds: Atom (RFC 4287), JSON Feed 1.1.
+
+use std::sync::Arc;
+
+use askama::Template;
+use http::{Response, StatusCode};
+use serde_json::json;
+
+use crate::catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
+use crate::data::model::{FundingRound, Reference};
+use crate::data::{Date, Snapshot, Table};
+use crate::site::error_page::{PageError, path_of};
+use crate::site::layout::PageLayout;
+use crate::site::records::records;
+use crate::site::{PageRequest, format, respond_with};
+
+/// Entries of a feed of rounds.
+const MAX_ROUNDS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "releases.html")]
+struct ReleasesPage<'a> {
+    layout: PageLayout,
+    releases: Vec<ReleaseView<'a>>,
+}
+
+struct ReleaseView<'a> {
+    version: String,
+    released_on: Date,
+    title: &'a str,
+    /// `None` if the release before it is not held.
+    changes: Option<Changes>,
+}
+
+/// What a release changed.
+struct Changes {
+    /// The release before it.
+    since: String,
+    /// Of the tables that differ.
+    counts: Vec<(Table, ChangeCounts)>,
+    /// The path of the API that lists them.
+    api: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedFormat {
+    Atom,
+    Json,
+}
+
+#[derive(Template)]
+#[template(path = "feed.xml")]
+pub(crate) struct Feed {
+    title: String,
+    /// The address of the feed.
+    url: String,
+    /// The page with the same content.
+    home: String,
+    /// RFC 3339.
+    updated: String,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    id: String,
+    title: String,
+    url: String,
+    /// RFC 3339.
+    date: String,
+    text: String,
+}
+
+/// All loaded releases, newest first.
+fn held(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
+    let mut held = request.state.releases.all();
+    held.sort_by_key(|catalog| std::cmp::Reverse(catalog.version()));
+    held
+}
+
+fn views(held: &[Arc<Catalog>]) -> Vec<ReleaseView<'_>> {
+    let view = |(index, catalog): (usize, &'_ Arc<Catalog>)| {
+        let snapshot: &Snapshot = held[index].snapshot();
+        let changes = held.get(index + 1).map(|before| Changes {
+            since: before.version().to_string(),
+            counts: catalog
+                .change_counts(before)
+                .into_iter()
+                .filter(|(_, counts)| *counts != ChangeCounts::default())
+                .collect(),
+            api: format!("/api/v3/changes?from={}&to={}", before.version(), catalog.version()),
+        });
+        ReleaseView {
+            version: snapshot.version().to_string(),
+            released_on: snapshot.released_on(),
+            title: snapshot.title(),
+            changes,
+        }
+    };
+    held.iter().enumerate().map(view).collect()
+}
+
+/// `/releases`.
+pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let held = held(request);
+    let description = "The releases of the data and what each of them changed.";
+    let layout = PageLayout::of(catalog.snapshot(), "Releases", description, request.path).by(&request.state.operator);
+    Ok(ReleasesPage { layout, releases: views(&held) }.render()?)
+}
+
+/// `/releases.atom`, `/releases.json`.
+pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
+    let base = &request.state.public_url;
+    let held = held(request);
+    let entry = |view: ReleaseView<'_>| {
+        let url = format!("{base}/releases#{}", view.version);
+        let text = match &view.changes {
+            None => "The release before it is no longer held, so its changes are not known here.".to_owned(),
+            Some(changes) if changes.counts.is_empty() => format!("No record differs from {}.", changes.since),
+            Some(changes) => {
+                let count = |(table, counts): &(Table, ChangeCounts)| {
+                    let [new, changed, gone] = [counts.added, counts.changed, counts.removed].map(format::number);
+                    format!("{}: {new} new, {changed} changed, {gone} gone or merged.", format::word(table.name()))
+                };
+                let counts: Vec<String> = changes.counts.iter().map(count).collect();
+                format!("Since {}: {} Listed by {base}{}", changes.since, counts.join(" "), changes.api)
+            }
+        };
+        Entry {
+            id: url.clone(),
+            title: format!("Release {}", view.version),
+            url,
+            date: midnight(view.released_on),
+            text,
+        }
+    };
+    Feed::of(request, "VentureDex releases", "/releases", views(&held).into_iter().map(entry).collect())
+}
+
+/// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
+pub(crate) fn of_rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Feed, PageError> {
+    let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
+    let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
+    let parsed = catalog
+        .parse(Resource::Rounds, &values, options)
+        .map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+    let Request::List(query) = parsed.request else { unreachable!("rounds are a plain list") };
+    let page = catalog.list(&query, ListPosition::default(), MAX_ROUNDS);
+    let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &page.rows)?;
+    let base = &request.state.public_url;
+    let released_on = catalog.snapshot().released_on();
+    let entry = |round: FundingRound| {
+        let amount = round.amount_usd.filter(|_| !round.suspect).map(|amount| format::usd(&amount));
+        let what = [format::word(&round.stage), amount.unwrap_or_default()].join(" ");
+        let names = |firms: &[Reference]| firms.iter().map(|firm| firm.name.as_str()).collect::<Vec<_>>().join(", ");
+        let leads = round.lead_investors.as_deref().filter(|leads| !leads.is_empty());
+        let leads = leads.map(|leads| format!("Led by {}. ", names(leads))).unwrap_or_default();
+        let investors = match round.investors.is_empty() {
+            true => "No investor is known.".to_owned(),
+            false => format!("Investors: {}.", names(&round.investors)),
+        };
+        let date = round.announced_on.map_or(released_on, |date| date.first_day());
+        Entry {
+            id: format!("{base}/api/v3/funding-rounds/{}", round.id),
+            title: format!("{}: {}", round.startup.name, what.trim()),
+            url: format!("{base}{}", path_of(Table::Startups, &round.startup.slug)),
+            date: midnight(date),
+            text: format!("{leads}{investors}"),
+        }
+    };
+    Ok(Feed::of(request, "VentureDex: new rounds", "/startups", rounds.into_iter().map(entry).collect()))
+}
+
+fn midnight(date: Date) -> String {
+    format!("{date}T00:00:00Z")
+}
+
+impl Feed {
+    fn of(request: PageRequest<'_>, title: &str, home: &str, entries: Vec<Entry>) -> Self {
+        let base = &request.state.public_url;
+        let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+        let served = request.state.releases.current();
+        Self {
+            title: title.to_owned(),
+            url: format!("{base}{}{query}", request.path),
+            home: format!("{base}{home}"),
+            updated: midnight(served.snapshot().released_on()),
+            entries,
+        }
+    }
+
+    pub(crate) fn respond(&self, request: PageRequest<'_>, format: FeedFormat) -> Result<Response<Vec<u8>>, PageError> {
+        let (body, content_type) = match format {
+            FeedFormat::Atom => (self.render()?, "application/atom+xml; charset=utf-8"),
+            FeedFormat::Json => (self.json().to_string(), "application/feed+json"),
+        };
+        Ok(respond_with(request, StatusCode::OK, body.into_bytes(), content_type))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let item = |entry: &Entry| {
+            json!({
+                "id": entry.id,
+                "url": entry.url,
+                "title": entry.title,
+                "content_text": entry.text,
+                "date_published": entry.date,
+            })
+        };
+        json!({
+            "version": "https://jsonfeed.org/version/1.1",
+            "title": self.title,
+            "home_page_url": self.home,
+            "feed_url": self.url,
+            "items": self.entries.iter().map(item).collect::<Vec<_>>(),
+        })
+    }
+}
