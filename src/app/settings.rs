@@ -471,10 +471,10 @@ impl Cli {
 pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String, Option<String>)> {
     let command = Cli::command();
     let known: Vec<&str> = arguments(&command).filter_map(|arg| arg.get_env()?.to_str()).collect();
-    let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", "VENTUREDEX_TEST_ALL"];
-    let unknown = |name: &String| {
-        name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !not_settings.contains(&name.as_str())
-    };
+    let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA"];
+    let is_of_tests = |name: &str| not_settings.contains(&name) || name.starts_with("VENTUREDEX_TEST_");
+    let unknown =
+        |name: &String| name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !is_of_tests(name);
     let suggestion = |name: &String| {
         let distance = |known: &&str| rapidfuzz::distance::damerau_levenshtein::distance(known.chars(), name.chars());
         known.iter().copied().min_by_key(distance).filter(|known| distance(known) <= 3).map(str::to_owned)
