@@ -14,6 +14,7 @@ mod completion;
 pub mod coverage;
 pub mod cursor;
 pub mod facets;
+pub mod flat;
 mod groups;
 pub mod history;
 pub mod json;

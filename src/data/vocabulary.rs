@@ -2,6 +2,10 @@
 //!
 //! Values are read leniently (any letter case; space, `_` and `-` are equivalent) and written in canonical form.
 
+use crate::data::Country;
+use crate::data::derive::score::{DIMENSIONS, GHOSTING};
+use crate::data::identifier::Strength;
+
 /// A closed vocabulary: an enum whose values have canonical names.
 pub trait Vocabulary: Copy + Sized + 'static {
     const ALL: &'static [Self];
@@ -38,6 +42,25 @@ pub trait Vocabulary: Copy + Sized + 'static {
     fn at(index: usize) -> Option<Self> {
         Self::ALL.get(index).copied()
     }
+}
+
+/// The values of a vocabulary that fields of records name ([`Field::vocabulary`]).
+///
+/// [`Field::vocabulary`]: crate::data::field::Field::vocabulary
+pub fn values_of(name: &str) -> Option<Vec<&'static str>> {
+    Some(match name {
+        "Stage" => Stage::names(),
+        "Country" => Country::all().map(Country::alpha2).collect(),
+        "FirmKind" => FirmKind::names(),
+        "StartupStatus" => StartupStatus::names(),
+        "OrganizationKind" => OrganizationKind::names(),
+        "CountrySource" => CountrySource::names(),
+        "ReviewStatus" => ReviewStatus::names(),
+        "ScoreStatus" => vec!["published", "insufficient_reviews"],
+        "ScoreComponentName" => DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
+        "IdentifierStrength" => Strength::names(),
+        _ => return None,
+    })
 }
 
 /// Lowercase, with one `-` for each run of spaces, `_` and `-`.

@@ -12,12 +12,8 @@ use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
 use crate::catalog::{Property, Resource, Suggestion, Texts};
-use crate::data::derive::score::{DIMENSIONS, GHOSTING};
-use crate::data::identifier::Strength;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{
-    Country, CountrySource, FirmKind, Metric, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table,
-};
+use crate::data::vocabulary::{Vocabulary, values_of};
+use crate::data::{Metric, Role, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
 use crate::search::MatchClass;
@@ -67,7 +63,7 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
         }
     }
     let used: Vec<&str> = used_vocabularies(version).collect();
-    for (name, doc, words) in vocabularies().into_iter().filter(|(name, ..)| used.contains(name)) {
+    for (name, doc, words) in vocabularies().filter(|(name, ..)| used.contains(name)) {
         schemas.insert(name.to_owned(), vocabulary(doc, &words));
     }
 }
@@ -126,18 +122,28 @@ pub(crate) fn group_name(resource: Resource) -> String {
     format!("{}GroupBy", resource.table().model().name)
 }
 
+/// The vocabularies of records: name, description.
+const OF_RECORDS: [(&str, &str); 10] = [
+    ("Country", "A country, ISO 3166-1 alpha-2."),
+    ("Stage", "A funding stage."),
+    ("FirmKind", "A kind of investor."),
+    ("StartupStatus", "The status of a startup."),
+    ("OrganizationKind", "The type of organization that a person works at."),
+    ("CountrySource", "Whose country a person's country is."),
+    ("ReviewStatus", "The status of a review; rejected reviews are never returned."),
+    ("ScoreStatus", "Whether there are enough reviews to publish a score."),
+    ("ScoreComponentName", "A component of the peer score."),
+    (
+        "IdentifierStrength",
+        "What a shared identifier says: `strong` is one entity, `medium` usually one, `weak` nothing by itself.",
+    ),
+];
+
 /// All vocabularies: name, description, words.
-fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 19] {
-    [
+fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    let of_requests = [
         ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
-        ("Country", "A country, ISO 3166-1 alpha-2.", Country::all().map(Country::alpha2).collect()),
-        ("Stage", "A funding stage.", Stage::names()),
-        ("FirmKind", "A kind of investor.", FirmKind::names()),
-        ("StartupStatus", "The status of a startup.", StartupStatus::names()),
-        ("OrganizationKind", "The type of organization that a person works at.", OrganizationKind::names()),
-        ("CountrySource", "Whose country a person's country is.", CountrySource::names()),
         ("Role", "What a person does, by the words of the title.", Role::names()),
-        ("ReviewStatus", "The status of a review; rejected reviews are never returned.", ReviewStatus::names()),
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", crate::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
         ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
@@ -146,25 +152,13 @@ fn vocabularies() -> [(&'static str, &'static str, Vec<&'static str>); 19] {
             "A type of record to suggest; `vc` is a firm.",
             Suggestion::KINDS.map(|(name, _)| name).to_vec(),
         ),
-        (
-            "ScoreStatus",
-            "Whether there are enough reviews to publish a score.",
-            vec!["published", "insufficient_reviews"],
-        ),
-        (
-            "ScoreComponentName",
-            "A component of the peer score.",
-            DIMENSIONS.iter().chain([&GHOSTING]).map(|(name, _)| *name).collect(),
-        ),
-        (
-            "IdentifierStrength",
-            "What a shared identifier says: `strong` is one entity, `medium` usually one, `weak` nothing by itself.",
-            Strength::names(),
-        ),
         ("ChangedTable", "A table of records: the last segment of the path of its list.", changes::paths()),
         ("ChangeOperation", "What happened to a record between two releases.", Operation::names()),
         ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
-    ]
+    ];
+    let of_records =
+        OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
+    of_records.chain(of_requests)
 }
 
 /// The vocabularies that a version's document refers to. v1 and v2 accept any text in parameters, with a warning.
@@ -192,7 +186,7 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
 
 /// The vocabulary with exactly these words.
 pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
-    vocabularies().into_iter().find(|(.., known)| known == words).map(|(name, ..)| name)
+    vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
 }
 
 /// The name of the schema of a type's selectable fields.

@@ -1,0 +1,169 @@
+//! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed.
+//!
+//! An unknown value is an empty cell. A list of texts is a cell of CSV by itself, separated by `;`: nearly always that is
+//! what one expects (`fintech;payments`), and where a text contains a `;`, nothing is lost.
+
+use std::io::{self, Write};
+
+use csv::{QuoteStyle, WriterBuilder};
+
+use crate::catalog::flat::{Column, Value, visit_values};
+
+/// What becomes of texts that a spreadsheet would take for formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formulas {
+    /// They are written as they are, for programs.
+    Kept,
+    /// They get a leading `'`, for spreadsheets.
+    Neutralized,
+}
+
+/// Writes records as lines of CSV.
+pub struct CsvWriter<'c, W: Write> {
+    out: csv::Writer<W>,
+    columns: &'c [Column],
+    formulas: Formulas,
+    cell: Vec<u8>,
+}
+
+impl<'c, W: Write> CsvWriter<'c, W> {
+    pub fn new(out: W, columns: &'c [Column], formulas: Formulas) -> Self {
+        let out = WriterBuilder::new().quote_style(QuoteStyle::Necessary).from_writer(out);
+        Self { out, columns, formulas, cell: Vec::new() }
+    }
+
+    /// Writes the names of the columns.
+    pub fn header(&mut self) -> io::Result<()> {
+        Ok(self.out.write_record(self.columns.iter().map(|column| &column.name))?)
+    }
+
+    /// Writes a record, given as the JSON that [`visit_values`] reads.
+    pub fn row(&mut self, record: &[u8]) -> io::Result<()> {
+        let (out, cell, formulas) = (&mut self.out, &mut self.cell, self.formulas);
+        visit_values(self.columns, record, |_, value| {
+            cell.clear();
+            write_cell(cell, &value)?;
+            if formulas == Formulas::Neutralized && is_formula(&value, cell) {
+                cell.insert(0, b'\'');
+            }
+            Ok(out.write_field(&cell[..])?)
+        })?;
+        Ok(self.out.write_record(None::<&[u8]>)?)
+    }
+
+    /// Writes what is buffered and returns the writer.
+    pub fn finish(self) -> io::Result<W> {
+        self.out.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
+/// Whether a spreadsheet would take a text for a formula. JSON begins with a bracket.
+fn is_formula(value: &Value<'_>, cell: &[u8]) -> bool {
+    let is_text = matches!(value, Value::Text(_) | Value::Texts(_));
+    is_text && matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
+}
+
+fn write_cell(cell: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
+    match value {
+        Value::Null => Ok(()),
+        Value::Text(text) => cell.write_all(text.as_bytes()),
+        Value::Integer(number) => write!(cell, "{number}"),
+        Value::Number(_, text) | Value::Json(text) => cell.write_all(text.as_bytes()),
+        Value::Boolean(value) => write!(cell, "{value}"),
+        Value::Date(date) => write!(cell, "{date}"),
+        Value::Texts(texts) => {
+            texts.iter().enumerate().for_each(|(index, text)| write_item(cell, index, text));
+            Ok(())
+        }
+    }
+}
+
+/// Writes a text of a list. One that is not plain is quoted, as in CSV.
+fn write_item(cell: &mut Vec<u8>, index: usize, text: &str) {
+    if index > 0 {
+        cell.push(b';');
+    }
+    if text.is_empty() || text.contains([';', '"', '\r', '\n']) {
+        cell.push(b'"');
+        cell.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+        cell.push(b'"');
+    } else {
+        cell.extend_from_slice(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use csv::ReaderBuilder;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::catalog::flat::table_columns;
+    use crate::data::Table;
+
+    fn cells(record: &serde_json::Value, formulas: Formulas) -> Vec<String> {
+        let columns = table_columns(Table::Rounds);
+        let mut out = CsvWriter::new(Vec::new(), &columns, formulas);
+        out.row(record.to_string().as_bytes()).unwrap();
+        let text = out.finish().unwrap();
+        let mut reader = ReaderBuilder::new().has_headers(false).from_reader(&text[..]);
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 1, "{}", String::from_utf8_lossy(&text));
+        rows[0].iter().map(str::to_owned).collect()
+    }
+
+    /// The texts of a cell, by the rule of the documentation.
+    fn items(cell: &str) -> Vec<String> {
+        let mut reader = ReaderBuilder::new().has_headers(false).delimiter(b';').from_reader(cell.as_bytes());
+        reader.records().next().map_or_else(Vec::new, |row| row.unwrap().iter().map(str::to_owned).collect())
+    }
+
+    fn round(id: &str, sectors: &[String]) -> serde_json::Value {
+        json!({
+            "id": id, "startup": { "slug": "a", "name": id }, "stage": "seed", "amount_usd": null,
+            "announced_on": "2026-06", "lead_investors": null, "investors": [{ "slug": "-b", "name": "B;\"B\"" }],
+            "sectors": sectors, "country": null, "suspect": false,
+        })
+    }
+
+    #[test]
+    fn a_row_has_a_cell_for_each_column() {
+        let cells = cells(&round("r1", &["x".to_owned(), "y".to_owned()]), Formulas::Kept);
+        let investors = r#"[{"name":"B;\"B\"","slug":"-b"}]"#;
+        assert_eq!(cells, ["r1", "a", "r1", "seed", "", "2026-06-01", "month", "", investors, "x;y", "", "false"]);
+    }
+
+    #[test]
+    fn formulas_are_neutralized_for_spreadsheets_only() {
+        for text in ["=1+1", "+1", "-1", "@x", "\tx", "\rx"] {
+            let record = round(text, &[text.to_owned()]);
+            let neutral = cells(&record, Formulas::Neutralized);
+            assert_eq!((&neutral[0], neutral[9].as_str()), (&format!("'{text}"), neutral[9].as_str()));
+            assert!(neutral[9].starts_with(['\'', '"']), "{}", neutral[9]);
+            assert_eq!(cells(&record, Formulas::Kept)[0], text);
+        }
+        assert_eq!(cells(&round("x=1", &[]), Formulas::Neutralized)[0], "x=1");
+    }
+
+    #[test]
+    fn a_record_that_is_not_one_is_an_error() {
+        let columns = table_columns(Table::Sectors);
+        let mut out = CsvWriter::new(Vec::new(), &columns, Formulas::Kept);
+        assert!(out.row(b"{\"slug\":").is_err());
+        assert!(out.row(b"{\"slug\":1}").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_again(
+            id in "[a-z;,\"'\r\n =\t\u{e4}\u{1f600}]{1,12}",
+            sectors in prop::collection::vec("[a-z;,\"'\r\n =\t\u{e4}]{0,6}", 0..4),
+        ) {
+            let cells = cells(&round(&id, &sectors), Formulas::Kept);
+            prop_assert_eq!(&cells[0], &id);
+            prop_assert_eq!(&cells[2], &id);
+            prop_assert_eq!(items(&cells[9]), sectors);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Records as flat rows, for CSV and Parquet: columns derived from the fields of a record, and their values.
+//!
+//! An object's fields are columns of their own (`score.value` is `score_value`). A date of which perhaps only the month or
+//! the year is known is two columns, so that programs get dates and lose nothing: its first day, and how exactly it is
+//! known. Lists of objects stay JSON text: as columns they would need other tables.
+
+mod csv;
+mod value;
+
+pub use csv::{CsvWriter, Formulas};
+pub use value::{Value, visit_values};
+
+use crate::catalog::Resource;
+use crate::catalog::json::{FieldMask, FieldSet, Fields};
+use crate::data::Table;
+use crate::data::field::{Field, JsonType};
+
+/// A column of flat rows.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// The path of the field, joined by `_`: `score_value`.
+    pub name: String,
+    /// What the column holds, in a sentence or two.
+    pub description: String,
+    pub kind: ColumnType,
+    /// Whether the value may be unknown.
+    pub is_nullable: bool,
+    /// The field: its bounds, pattern and vocabulary are those of the values, of a list those of its items.
+    pub field: &'static Field,
+    /// The names of the field and of the objects around it, outermost first.
+    path: Vec<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    Text,
+    /// From 0 to 2^53 − 1.
+    Integer,
+    Number,
+    Boolean,
+    /// Of a month or a year, its first day.
+    Date,
+    /// How exactly a date is known: one of [`PRECISIONS`].
+    Precision,
+    /// A list of texts.
+    Texts,
+    /// JSON text of a list or an object.
+    Json,
+}
+
+/// The values of a column of type [`ColumnType::Precision`].
+pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
+
+/// The columns of the records of a table as they are stored: all fields except those that other tables have.
+pub fn table_columns(table: Table) -> Vec<Column> {
+    columns(table.fields().iter().map(|field| (field, FieldMask::full())))
+}
+
+/// The columns of the items of a list with the selected fields.
+pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<Column> {
+    let set = FieldSet::of_list(resource);
+    let all = |fields: &'static [Field]| fields.iter().map(|field| (field, FieldMask::full()));
+    match fields {
+        Fields::Default | Fields::DefaultWithDays => {
+            columns(all(resource.table().default_fields()).chain(all(set.computed())))
+        }
+        Fields::All => columns(set.iter().map(|field| (field, FieldMask::full()))),
+        Fields::Some(parts) => {
+            let fields: Vec<&Field> = set.iter().collect();
+            columns(parts.iter().map(|(index, mask)| (fields[*index], mask.clone())))
+        }
+    }
+}
+
+fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<Column> {
+    let mut columns = Vec::new();
+    fields.for_each(|(field, mask)| add(&mut columns, field, &mask, &[], false));
+    columns
+}
+
+/// Adds the columns of a field of the object at the path `above`.
+fn add(columns: &mut Vec<Column>, field: &'static Field, mask: &FieldMask, above: &[&'static str], is_nullable: bool) {
+    let path = [above, &[field.name]].concat();
+    let is_nullable = is_nullable || field.is_nullable || field.is_optional;
+    if let JsonType::Object(definition) = field.json {
+        for nested in definition.fields {
+            if mask.is_full() {
+                add(columns, nested, mask, &path, is_nullable);
+            } else if let Some(mask) = mask.nested(nested.name) {
+                add(columns, nested, mask, &path, is_nullable);
+            }
+        }
+        return;
+    }
+    let kind = match field.json {
+        JsonType::Text => ColumnType::Text,
+        JsonType::Date | JsonType::PartialDate => ColumnType::Date,
+        JsonType::Integer | JsonType::Long => ColumnType::Integer,
+        JsonType::Number => ColumnType::Number,
+        JsonType::Boolean => ColumnType::Boolean,
+        JsonType::List(JsonType::Text) => ColumnType::Texts,
+        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) => ColumnType::Json,
+    };
+    let name = path.join("_");
+    let mut description = field.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    if !above.is_empty() {
+        description = format!("`{}`: {description}", path.join("."));
+    }
+    if matches!(field.json, JsonType::PartialDate) {
+        let exact = format!("How exactly `{name}` is known; of a month or a year, it is the first day.");
+        columns.push(Column { name, description, kind, is_nullable, field, path: path.clone() });
+        let (name, kind) = (format!("{}_precision", path.join("_")), ColumnType::Precision);
+        columns.push(Column { name, description: exact, kind, is_nullable, field, path });
+    } else {
+        columns.push(Column { name, description, kind, is_nullable, field, path });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn names(columns: &[Column]) -> Vec<&str> {
+        columns.iter().map(|column| column.name.as_str()).collect()
+    }
+
+    fn parse(fields: &str, resource: Resource) -> Fields {
+        Fields::parse(&[("fields".to_owned(), fields.to_owned())], FieldSet::of_list(resource)).unwrap()
+    }
+
+    #[test]
+    fn nested_fields_are_columns_and_partial_dates_two() {
+        let columns = table_columns(Table::Rounds);
+        let expected = [
+            "id",
+            "startup_slug",
+            "startup_name",
+            "stage",
+            "amount_usd",
+            "announced_on",
+            "announced_on_precision",
+            "lead_investors",
+            "investors",
+            "sectors",
+            "country",
+            "suspect",
+        ];
+        assert_eq!(names(&columns), expected);
+        use ColumnType::{Boolean, Date, Integer, Json, Precision, Text, Texts};
+        let kinds: Vec<ColumnType> = columns.iter().map(|column| column.kind).collect();
+        assert_eq!(kinds, [Text, Text, Text, Text, Integer, Date, Precision, Json, Json, Texts, Text, Boolean]);
+        assert!(columns[5].is_nullable && columns[6].is_nullable && !columns[1].is_nullable);
+        assert_eq!(columns[1].description, "`startup.slug`: The record's slug.");
+    }
+
+    #[test]
+    fn a_selection_of_fields_is_a_selection_of_columns() {
+        let columns = list_columns(Resource::Firms, &parse("score.value,name,topCoInvestors.slug", Resource::Firms));
+        assert_eq!(names(&columns), ["name", "score_value", "top_co_investors"]);
+        let columns = list_columns(Resource::Match, &parse("slug,points", Resource::Match));
+        assert_eq!(names(&columns), ["slug", "points"]);
+        let default = list_columns(Resource::CoInvestors, &Fields::Default);
+        assert_eq!(names(&default)[..2], ["slug", "name"]);
+        assert_eq!(names(&default)[default.len() - 2..], ["last_shared_on", "last_shared_on_precision"]);
+    }
+
+    #[test]
+    fn no_list_has_two_columns_of_one_name() {
+        for resource in Resource::ALL {
+            let columns = list_columns(resource, &Fields::All);
+            let distinct: BTreeSet<&str> = names(&columns).into_iter().collect();
+            assert_eq!(distinct.len(), columns.len(), "{resource:?}");
+            assert!(columns.iter().all(|column| !column.description.is_empty()), "{resource:?}");
+        }
+    }
+}
