@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::data::SnapshotVersion;
 use crate::release::error::At;
 use crate::release::file_system::{Fs, OsFs};
-use crate::release::{BUILDING, ReleaseError, ReleaseStore, files, open, permissions};
+use crate::release::{BUILDING, REMOVING, ReleaseError, ReleaseStore, files, open, permissions};
 
 impl ReleaseStore {
     /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it current
@@ -20,21 +20,24 @@ impl ReleaseStore {
         let bytes = manifest.bytes("");
         let publisher = to.begin()?;
         if to.release_folder(version).symlink_metadata().is_ok() {
-            if to.manifest(version)?.files != manifest.files {
+            let existing = to.manifest(version)?;
+            if !existing.in_memory().eq(manifest.in_memory()) {
                 return Err(ReleaseError::Taken { version, free: to.next_free(version) });
             }
-            drop(publisher);
-            // Whoever copies a release into an index wants it there, however small it is.
-            to.activate(version, true)?;
-            return Ok(bytes);
+            if existing.files == manifest.files {
+                drop(publisher);
+                // Whoever copies a release into an index wants it there, however small it is.
+                to.activate(version, true)?;
+                return Ok(bytes);
+            }
         }
         let draft = to.folder().join(format!("{BUILDING}{version}"));
         let copied = self.copy_files(version, &draft).and_then(|()| {
-            open::verify(&draft, version, &manifest)?;
+            open::verify(&draft, version, &manifest.files)?;
             publisher.make_public(&draft, version)
         });
         // What cannot be removed now is removed by the next build.
-        let removed = publisher.clear(BUILDING);
+        let removed = publisher.clear(BUILDING).and_then(|()| publisher.clear(REMOVING));
         copied?;
         removed?;
         Ok(bytes)
@@ -65,7 +68,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::release::sample::{index, names, overwrite, version};
+    use crate::release::Policy;
+    use crate::release::sample::{finish, index, names, overwrite, small, version};
 
     const VERSION: &str = "2026-11-20.1";
 
@@ -84,6 +88,22 @@ mod tests {
         for file in files(&from).unwrap() {
             assert_eq!(fs::read(from.join(&file)).unwrap(), fs::read(to.join(&file)).unwrap(), "{}", file.display());
         }
+    }
+
+    #[test]
+    fn a_copy_without_bulk_files_gets_them() {
+        let (folder, releases) = index(&[VERSION]);
+        let copy = ReleaseStore::at(folder.path().join("copy"));
+        releases.copy(version(VERSION), &copy).unwrap();
+        let publisher = releases.begin().unwrap().with(Policy { has_bulk: true, ..Policy::default() });
+        finish(&publisher, small(VERSION)).unwrap();
+        drop(publisher);
+        releases.copy(version(VERSION), &copy).unwrap();
+        let manifest = copy.manifest(version(VERSION)).unwrap();
+        assert_eq!(manifest.files, releases.manifest(version(VERSION)).unwrap().files);
+        assert!(manifest.bulk().next().is_some());
+        copy.verify_bulk(&manifest).unwrap();
+        assert_eq!(names(copy.folder()), [VERSION, "current"]);
     }
 
     #[test]

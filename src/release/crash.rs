@@ -4,13 +4,14 @@
 //! synced are truncated, and any of the renames whose folder was not synced may be undone.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::release::file_system::{Fs, OsFs};
 use crate::release::sample::{Copies, Unsynced, compiled, finish, index, names, publish, small, version};
-use crate::release::{Outcome, Publisher};
+use crate::release::{Outcome, Policy, Publisher};
 use crate::release::{ReleaseStore, files};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,18 +119,27 @@ const NEW: &str = "2026-11-27.1";
 
 /// Publishes [`NEW`] on a faulty file system; true if it succeeds.
 fn publish_on(file_system: &FaultyFs, releases: &ReleaseStore) -> bool {
-    Publisher::begin(releases.clone(), file_system).and_then(|publisher| finish(&publisher, small(NEW))).is_ok()
+    let policy = Policy { has_bulk: true, ..Policy::default() };
+    Publisher::begin(releases.clone(), file_system)
+        .and_then(|publisher| finish(&publisher.with(policy), small(NEW)))
+        .is_ok()
 }
 
-/// The crash points: before every operation, except that of the text files synced in a row only the first counts. The last
-/// is the end.
+/// The crash points: before every operation, except that of the text and bulk files created or synced in a row only the first
+/// counts. The last is the end.
 fn crash_points(copies: &Copies) -> Vec<usize> {
     let (_folder, releases) = copies.next();
     let file_system = FaultyFs::after(usize::MAX);
     assert!(publish_on(&file_system, &releases));
     let operations = file_system.operations.borrow();
-    let text = |operation: &Operation| matches!(operation, Operation::SyncFile(path) if path.components().any(|part| part.as_os_str() == "text"));
-    let alike = |at: usize| at > 0 && operations.get(at).is_some_and(text) && text(&operations[at - 1]);
+    let one_of_many =
+        |path: &Path| path.components().any(|part| ["text", "bulk"].map(OsStr::new).contains(&part.as_os_str()));
+    let is_alike = |at: usize| match (operations.get(at - 1), operations.get(at)) {
+        (Some(Operation::SyncFile(before)), Some(Operation::SyncFile(path)))
+        | (Some(Operation::Create(before)), Some(Operation::Create(path))) => one_of_many(before) && one_of_many(path),
+        _ => false,
+    };
+    let alike = |at: usize| at > 0 && is_alike(at);
     (0..=operations.len()).filter(|at| !alike(*at)).collect()
 }
 
@@ -139,6 +149,7 @@ fn assert_recovers(releases: &ReleaseStore, context: &str) {
     assert!([version(OLD), version(NEW)].contains(&current), "{context}: {current}");
     let release = releases.open(current).unwrap_or_else(|error| panic!("{context}: {error}"));
     release.smoke_test().unwrap_or_else(|error| panic!("{context}: {error}"));
+    releases.verify_bulk(&release.manifest).unwrap_or_else(|error| panic!("{context}: {error}"));
     drop(release);
     let publication = publish(releases, small(NEW)).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert_eq!(publication.current, Some(version(NEW)), "{context}");

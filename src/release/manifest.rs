@@ -23,6 +23,9 @@ pub const TABLES: &str = "tables.bin";
 
 pub const TEXT: &str = "text";
 
+/// The folder of the bulk files; absent if the release was built without them.
+pub const BULK: &str = "bulk";
+
 /// The maximum size in bytes; a manifest has a few kilobytes.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -32,6 +35,13 @@ pub struct File {
     pub path: String,
     pub bytes: u64,
     pub sha256: Checksum,
+}
+
+impl File {
+    /// Whether it is a bulk file: one that is not read into memory when a release is opened.
+    pub fn is_bulk(&self) -> bool {
+        self.path.strip_prefix(BULK).is_some_and(|rest| rest.starts_with('/'))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +157,16 @@ impl Manifest {
             return Err(damaged(format!("names {:?}, a path outside of the release", file.path)));
         }
         Ok(manifest)
+    }
+
+    /// The bulk files; none if the release was built without them. Those of a table have as many rows as `counts` says.
+    pub fn bulk(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| file.is_bulk())
+    }
+
+    /// The files that an open release holds in memory.
+    pub(crate) fn in_memory(&self) -> impl Iterator<Item = &File> {
+        self.files.iter().filter(|file| !file.is_bulk())
     }
 
     pub fn file(&self, path: &str) -> Option<&File> {

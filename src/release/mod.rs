@@ -4,6 +4,7 @@
 //! names the release to serve, is replaced, by an atomic rename. Versions are parsed before they become paths.
 
 mod active;
+mod bulk;
 mod checksum;
 mod copy;
 #[cfg(test)]
@@ -198,6 +199,7 @@ impl ReleaseStore {
     /// lacks more than a fifth of the rows of a table of the current one is refused.
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
         let release = self.open(version)?;
+        self.verify_bulk(&release.manifest)?;
         if !is_forced {
             self.check_rows(version, release.manifest.counts)?;
         }

@@ -1,7 +1,8 @@
 //! Opening a release: its files are read into memory, and what was read is verified and served.
 //!
 //! A map of the files would be cheaper, but whoever writes to them or truncates them would change what is served, or end the
-//! server by a signal. In memory, nothing that happens to the files matters.
+//! server by a signal. In memory, nothing that happens to the files matters. Bulk files are the exception: they may be larger
+//! than the memory, so that only their sizes are checked here.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -24,7 +25,7 @@ pub struct Release {
 }
 
 impl ReleaseStore {
-    /// Reads a release and verifies the checksums of all files; to be called off the runtime.
+    /// Reads a release and verifies the checksums of all files except bulk files; to be called off the runtime.
     pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         self.open_with_progress(version, &NoProgress)
     }
@@ -37,6 +38,11 @@ impl ReleaseStore {
     ) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
         open(&self.release_folder(version), version, manifest, progress)
+    }
+
+    /// Verifies the checksums of the bulk files of a release, without holding them in memory.
+    pub fn verify_bulk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
+        verify(&self.release_folder(manifest.version), manifest.version, manifest.bulk())
     }
 
     /// Opens the tables of a release only, for a comparison.
@@ -57,11 +63,11 @@ pub(crate) fn open(
     listed_tables(version, &manifest)?;
     // What is missing or cut short is found before anything is read.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
-    progress.step("checksums", manifest.bytes(""));
+    progress.step("checksums", manifest.in_memory().map(|file| file.bytes).sum());
     let mut read_bytes = 0;
     let mut snapshot = None;
     let mut indexes = IndexFiles::new();
-    for file in &manifest.files {
+    for file in manifest.in_memory() {
         let bytes = read(folder, version, file, |part| {
             read_bytes += part;
             progress.advance(read_bytes);
@@ -103,9 +109,13 @@ fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) ->
     }
 }
 
-/// Checks every file of the release in `folder`, without holding it in memory.
-pub(crate) fn verify(folder: &Path, version: SnapshotVersion, manifest: &Manifest) -> Result<(), ReleaseError> {
-    for file in &manifest.files {
+/// Checks files of the release in `folder`, without holding them in memory.
+pub(crate) fn verify<'m>(
+    folder: &Path,
+    version: SnapshotVersion,
+    files: impl IntoIterator<Item = &'m manifest::File>,
+) -> Result<(), ReleaseError> {
+    for file in files {
         check_size(folder, version, file)?;
         let path = folder.join(&file.path);
         let (_, found) = Checksum::of_file(&path).at(&path)?;

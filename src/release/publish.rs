@@ -12,14 +12,16 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::data::{Compiled, NoProgress, Progress, SnapshotVersion};
+use crate::data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use crate::release::checksum::{Checksum, HashingWriter};
 use crate::release::error::At;
 use crate::release::file_system::Fs;
 use crate::release::lock::{self, Lock};
 use crate::release::manifest::{self, File, Manifest};
 use crate::release::signature::SigningKey;
-use crate::release::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, open, permissions, read_version, text};
+use crate::release::{
+    BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text,
+};
 use crate::search::IndexFiles;
 
 /// A running build. It holds the build lock of the index until it is dropped.
@@ -39,6 +41,8 @@ pub struct Policy {
     pub is_forced: bool,
     /// Signs the release.
     pub signing_key: Option<SigningKey>,
+    /// Write bulk files, too.
+    pub has_bulk: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +63,8 @@ pub enum Outcome {
     Repaired,
     /// The release existed with the same content, but was not signed with the key.
     Signed,
+    /// The release existed with the same content, but without bulk files.
+    Completed,
     /// The release exists with the same content.
     Unchanged,
 }
@@ -69,6 +75,8 @@ enum ExistingState {
     Same(Box<Manifest>),
     /// The same, not signed with the key of this build.
     Unsigned,
+    /// The same without the bulk files of this build.
+    Incomplete,
     Damaged,
 }
 
@@ -143,6 +151,7 @@ impl<'f> Publisher<'f> {
         let outcome = match self.existing_state(version, &tables)? {
             ExistingState::Same(manifest) => return self.finish_unchanged(version, *manifest),
             ExistingState::Unsigned => Outcome::Signed,
+            ExistingState::Incomplete => Outcome::Completed,
             ExistingState::Damaged => Outcome::Repaired,
             ExistingState::Free => Outcome::Published,
         };
@@ -154,6 +163,11 @@ impl<'f> Publisher<'f> {
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
         listed.push(tables);
+        if self.keeps_bulk(version) {
+            progress.done();
+            listed.extend(self.write_bulk(draft, &snapshot, progress)?);
+            progress.step("sync", 0);
+        }
         let built_at =
             built_at.replace_nanosecond(0).unwrap_or(built_at).format(&Rfc3339).expect("the year has four digits");
         let manifest = Manifest::of(&snapshot, built_at, listed);
@@ -168,6 +182,7 @@ impl<'f> Publisher<'f> {
         drop(snapshot);
         progress.step("smoke test", 0);
         let release = open::open(draft, version, manifest, &NoProgress)?;
+        open::verify(draft, version, release.manifest.bulk())?;
         release.smoke_test()?;
         progress.done();
         progress.step("publish", 0);
@@ -214,6 +229,28 @@ impl<'f> Publisher<'f> {
         Ok(listed)
     }
 
+    /// Whether the release gets bulk files: also if it is published with them and only signed or repaired.
+    fn keeps_bulk(&self, version: SnapshotVersion) -> bool {
+        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
+        self.policy.has_bulk || had_bulk()
+    }
+
+    /// Writes the bulk files, syncs them and their folder, and lists them with their checksums.
+    fn write_bulk(
+        &self,
+        draft: &Path,
+        snapshot: &Snapshot,
+        progress: &dyn Progress,
+    ) -> Result<Vec<File>, ReleaseError> {
+        let folder = draft.join(manifest::BULK);
+        self.file_system.create_folder(&folder).at(&folder)?;
+        let create = |name: &str| self.file_system.create(&folder.join(name));
+        let listed = bulk::write(snapshot, create, progress).at(&folder)?;
+        listed.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
+        self.file_system.sync_folder(&folder).at(&folder)?;
+        Ok(listed)
+    }
+
     /// Writes a new file.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
         self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
@@ -238,9 +275,13 @@ impl<'f> Publisher<'f> {
         if manifest.file(manifest::TABLES) != Some(tables) {
             return Err(self.taken(version));
         }
-        match self.releases.open(version) {
-            Ok(release) if self.is_signed(version) => Ok(ExistingState::Same(Box::new(release.manifest))),
-            Ok(_) => Ok(ExistingState::Unsigned),
+        match self.releases.open(version).and_then(|release| {
+            self.releases.verify_bulk(&release.manifest)?;
+            Ok(release.manifest)
+        }) {
+            Ok(_) if !self.is_signed(version) => Ok(ExistingState::Unsigned),
+            Ok(manifest) if self.policy.has_bulk && manifest.bulk().next().is_none() => Ok(ExistingState::Incomplete),
+            Ok(manifest) => Ok(ExistingState::Same(Box::new(manifest))),
             Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(ExistingState::Damaged),
             Err(other) => Err(other),
         }

@@ -6,6 +6,7 @@ mod agreement;
 mod audit;
 mod backup;
 mod broken;
+mod bulk;
 mod bundled;
 mod changes;
 mod commands;

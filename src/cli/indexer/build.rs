@@ -103,12 +103,14 @@ impl Summary<'_> {
             Outcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
             Outcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
             Outcome::Signed => writeln!(out, "signed {version} in {took}: {folder}")?,
+            Outcome::Completed => writeln!(out, "added bulk files to {version} in {took}: {folder}")?,
             Outcome::Unchanged => writeln!(out, "{version} is already published with the same content: {folder}")?,
         }
         self.print_tables(&mut out)?;
-        let sizes = [manifest::TABLES, manifest::TEXT].map(|prefix| format::size(manifest.bytes(prefix)));
-        let [tables, text] = sizes;
-        writeln!(out, "  size: {} (tables {tables}, text {text})", format::size(manifest.bytes("")))?;
+        let sizes = [manifest::TABLES, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
+        let [tables, text, bulk] = sizes.map(format::size);
+        let bulk = if manifest.bulk().next().is_some() { format!(", bulk {bulk}") } else { String::new() };
+        writeln!(out, "  size: {} (tables {tables}, text {text}{bulk})", format::size(manifest.bytes("")))?;
         writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
@@ -176,6 +178,7 @@ struct SummaryJson<'a> {
 struct Bytes {
     tables: u64,
     text: u64,
+    bulk: u64,
     total: u64,
 }
 
@@ -199,6 +202,7 @@ impl<'a> SummaryJson<'a> {
             bytes: Bytes {
                 tables: manifest.bytes(manifest::TABLES),
                 text: manifest.bytes(manifest::TEXT),
+                bulk: manifest.bytes(manifest::BULK),
                 total: manifest.bytes(""),
             },
             built_at: &manifest.built_at,

@@ -160,6 +160,9 @@ enum Command {
         /// File with a private key (Ed25519, PEM) to sign the release with
         #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
         sign_key: Option<PathBuf>,
+        /// Write files of every table to download, too: NDJSON, CSV and Parquet, with their descriptions
+        #[arg(long)]
+        bulk: bool,
     },
     /// Import files of other forms: exports, spreadsheets, public data sets
     Import(import::ImportArgs),
@@ -231,9 +234,9 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
         Command::Check { dataset } => check::run(dataset.input(), style),
         Command::Aliases { dataset } => aliases::run(dataset.input(), style),
         Command::Duplicates { dataset } => duplicates::run(dataset.input(), style),
-        Command::Build { dataset, index, sources, force, sign_key } => {
+        Command::Build { dataset, index, sources, force, sign_key, bulk } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
-            let policy = Policy { is_forced: *force, signing_key };
+            let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());

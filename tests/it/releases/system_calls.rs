@@ -47,12 +47,12 @@ impl Setup {
         copy
     }
 
-    /// Runs a build under strace and returns its exit code, `None` if it was killed.
+    /// Runs a build with bulk files under strace and returns its exit code, `None` if it was killed.
     fn build(&self, index: &Path, options: &[&str]) -> (Option<i32>, String) {
         let build = indexer(self.dataset.path(), index);
         let mut traced = Command::new("strace");
         traced.args(["-f", "-qq", "-o"]).arg(index.with_extension("trace")).args(options);
-        traced.arg(build.get_program()).args(build.get_args());
+        traced.arg(build.get_program()).args(build.get_args()).arg("--bulk");
         let output = traced.output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
@@ -71,6 +71,7 @@ fn assert_recovers(index: &Path, dataset: &Path, context: &str) -> bool {
     assert!([OLD, NEW].contains(&current.to_string().as_str()), "{context}: {current}");
     let release = releases.open(current).unwrap_or_else(|error| panic!("{context}: {error}"));
     release.smoke_test().unwrap_or_else(|error| panic!("{context}: {error}"));
+    releases.verify_bulk(&release.manifest).unwrap_or_else(|error| panic!("{context}: {error}"));
     let next = indexer(dataset, index).output().unwrap();
     assert!(next.status.success(), "{context}: {}", String::from_utf8_lossy(&next.stderr));
     assert_eq!(releases.current().unwrap(), Some(NEW.parse().unwrap()), "{context}");

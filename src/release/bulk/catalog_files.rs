@@ -1,0 +1,203 @@
+//! The bulk files for catalogs of data sets: as Croissant 1.0 (MLCommons) and as DCAT 3 (W3C), both JSON-LD.
+
+use serde_json::{Value, json};
+
+use crate::catalog::flat::{Column, ColumnType, table_columns};
+use crate::data::Table;
+use crate::release::bulk::package::{License, Package, foreign_keys, pretty, table_description};
+use crate::release::bulk::{Format, table_name};
+
+impl Format {
+    /// The media type of the file, and of what is compressed in it.
+    const fn media_types(self) -> (&'static str, &'static str) {
+        match self {
+            Self::NdjsonGzip => ("application/gzip", "application/x-ndjson"),
+            Self::NdjsonZstd => ("application/zstd", "application/x-ndjson"),
+            Self::CsvGzip => ("application/gzip", "text/csv"),
+            Self::Parquet => ("application/vnd.apache.parquet", "application/vnd.apache.parquet"),
+        }
+    }
+}
+
+impl Package<'_> {
+    /// `croissant.json`.
+    pub(super) fn croissant(&self) -> Vec<u8> {
+        let snapshot = self.snapshot;
+        let license = License(snapshot.license());
+        let files = self.files.iter().map(|file| {
+            json!({
+                "@type": "cr:FileObject",
+                "@id": file.path(),
+                "name": file.path(),
+                "description": table_description(file.table),
+                "contentUrl": file.path(),
+                "contentSize": format!("{} B", file.bytes),
+                "encodingFormat": file.format.media_types().0,
+                "sha256": file.sha256.to_string(),
+            })
+        });
+        pretty(&json!({
+            "@context": croissant_context(),
+            "@type": "sc:Dataset",
+            "conformsTo": "http://mlcommons.org/croissant/1.0",
+            "name": "venturedex",
+            "alternateName": snapshot.title(),
+            "description": format!("{}. {}", snapshot.title(), snapshot.source()),
+            "license": license.url().unwrap_or_else(|| snapshot.license().to_owned()),
+            "url": "datapackage.json",
+            "version": snapshot.version().to_string(),
+            "datePublished": snapshot.released_on().to_string(),
+            "isBasedOn": snapshot.sources().iter().filter_map(|source| source.url.clone()).collect::<Vec<_>>(),
+            "distribution": files.collect::<Vec<_>>(),
+            "recordSet": Table::ALL.map(record_set),
+        }))
+    }
+
+    /// `dcat.json`.
+    pub(super) fn dcat(&self) -> Vec<u8> {
+        let snapshot = self.snapshot;
+        let media_type = |name: &str| json!({ "@id": format!("https://www.iana.org/assignments/media-types/{name}") });
+        let files = self.files.iter().map(|file| {
+            let (outer, inner) = file.format.media_types();
+            let mut json = json!({
+                "@type": "dcat:Distribution",
+                "dct:title": file.path(),
+                "dct:description": table_description(file.table),
+                "dcat:downloadURL": { "@id": file.path() },
+                "dcat:mediaType": media_type(inner),
+                "dcat:byteSize": { "@type": "xsd:nonNegativeInteger", "@value": file.bytes.to_string() },
+                "spdx:checksum": {
+                    "@type": "spdx:Checksum",
+                    "spdx:algorithm": { "@id": "spdx:checksumAlgorithm_sha256" },
+                    "spdx:checksumValue": { "@type": "xsd:hexBinary", "@value": file.sha256.to_string() },
+                },
+            });
+            if outer != inner {
+                json["dcat:compressFormat"] = media_type(outer);
+            }
+            json
+        });
+        let sources = snapshot.sources().iter().map(|source| {
+            let mut json = json!({
+                "dct:identifier": source.id,
+                "dct:title": source.title.as_deref().unwrap_or(&source.id),
+            });
+            let (key, license) = rights(&source.license);
+            json[key] = license;
+            if let Some(url) = &source.url {
+                json["@id"] = url.as_str().into();
+            }
+            json
+        });
+        let mut json = json!({
+            "@context": {
+                "dcat": "http://www.w3.org/ns/dcat#",
+                "dct": "http://purl.org/dc/terms/",
+                "prov": "http://www.w3.org/ns/prov#",
+                "spdx": "http://spdx.org/rdf/terms#",
+                "xsd": "http://www.w3.org/2001/XMLSchema#",
+            },
+            "@type": "dcat:Dataset",
+            "dct:identifier": format!("venturedex-{}", snapshot.version()),
+            "dct:title": snapshot.title(),
+            "dct:description": snapshot.source(),
+            "dct:issued": { "@type": "xsd:date", "@value": snapshot.released_on().to_string() },
+            "dcat:version": snapshot.version().to_string(),
+            "dct:source": sources.collect::<Vec<_>>(),
+            "dcat:distribution": files.collect::<Vec<_>>(),
+        });
+        let (key, license) = rights(snapshot.license());
+        json[key] = license;
+        pretty(&json)
+    }
+}
+
+/// A license that has an address, or the text of one that has none.
+fn rights(license: &str) -> (&'static str, Value) {
+    match License(license).url() {
+        Some(url) => ("dct:license", json!({ "@id": url })),
+        None => ("dct:rights", json!({ "dct:description": license })),
+    }
+}
+
+/// The rows of a table, read from its Parquet file.
+fn record_set(table: Table) -> Value {
+    let name = table_name(table);
+    json!({
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": table_description(table),
+        "key": { "@id": format!("{name}/{}", table.key()) },
+        "field": table_columns(table).iter().map(|column| field(table, column)).collect::<Vec<_>>(),
+    })
+}
+
+fn field(table: Table, column: &Column) -> Value {
+    let data_type = match column.kind {
+        ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => "sc:Text",
+        ColumnType::Integer => "sc:Integer",
+        ColumnType::Number => "sc:Float",
+        ColumnType::Boolean => "sc:Boolean",
+        ColumnType::Date => "sc:Date",
+    };
+    let id = format!("{}/{}", table_name(table), column.name);
+    let mut json = json!({
+        "@type": "cr:Field",
+        "@id": id,
+        "name": id,
+        "description": column.description,
+        "dataType": data_type,
+        "source": {
+            "fileObject": { "@id": Format::Parquet.file_name(table) },
+            "extract": { "column": column.name },
+        },
+    });
+    if column.kind == ColumnType::Texts {
+        json["repeated"] = true.into();
+    }
+    if let Some((_, other)) = foreign_keys(table).iter().find(|(name, _)| *name == column.name) {
+        json["references"] = json!({ "field": { "@id": format!("{}/{}", table_name(*other), other.key()) } });
+    }
+    json
+}
+
+/// The context that Croissant 1.0 prescribes.
+fn croissant_context() -> Value {
+    json!({
+        "@language": "en",
+        "@vocab": "https://schema.org/",
+        "citeAs": "cr:citeAs",
+        "column": "cr:column",
+        "conformsTo": "dct:conformsTo",
+        "cr": "http://mlcommons.org/croissant/",
+        "rai": "http://mlcommons.org/croissant/RAI/",
+        "data": { "@id": "cr:data", "@type": "@json" },
+        "dataType": { "@id": "cr:dataType", "@type": "@vocab" },
+        "dct": "http://purl.org/dc/terms/",
+        "examples": { "@id": "cr:examples", "@type": "@json" },
+        "extract": "cr:extract",
+        "field": "cr:field",
+        "fileProperty": "cr:fileProperty",
+        "fileObject": "cr:fileObject",
+        "fileSet": "cr:fileSet",
+        "format": "cr:format",
+        "includes": "cr:includes",
+        "isLiveDataset": "cr:isLiveDataset",
+        "jsonPath": "cr:jsonPath",
+        "key": "cr:key",
+        "md5": "cr:md5",
+        "parentField": "cr:parentField",
+        "path": "cr:path",
+        "recordSet": "cr:recordSet",
+        "references": "cr:references",
+        "regex": "cr:regex",
+        "repeated": "cr:repeated",
+        "replace": "cr:replace",
+        "sc": "https://schema.org/",
+        "separator": "cr:separator",
+        "source": "cr:source",
+        "subField": "cr:subField",
+        "transform": "cr:transform",
+    })
+}

@@ -1,0 +1,89 @@
+//! Bulk files: every table of a release as files to download, in the folder `bulk/` of the release.
+//!
+//! | file | content |
+//! |---|---|
+//! | `{table}.ndjson.gz`, `{table}.ndjson.zst` | a record on each line, as the API returns it |
+//! | `{table}.csv.gz`, `{table}.parquet` | the same as flat rows, see [`flat`](crate::catalog::flat) |
+//! | `datapackage.json`, `croissant.json`, `dcat.json` | the files with their checksums, columns, keys, licenses, sources |
+//! | `views.sql` | views for DuckDB |
+//!
+//! A table is named as in the paths of the API. Its rows are in the order of their slugs or ids, and nothing in a file says
+//! when or where it was made, so that two builds of a dataset give the same bytes.
+
+mod catalog_files;
+mod package;
+mod parquet;
+mod table;
+mod views;
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use crate::catalog::Resource;
+use crate::data::{Progress, Snapshot, Table};
+use crate::release::bulk::package::{Package, TableFile};
+use crate::release::checksum::Checksum;
+use crate::release::manifest::{self, BULK};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    NdjsonGzip,
+    NdjsonZstd,
+    CsvGzip,
+    Parquet,
+}
+
+impl Format {
+    const ALL: [Self; 4] = [Self::CsvGzip, Self::Parquet, Self::NdjsonGzip, Self::NdjsonZstd];
+
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::NdjsonGzip => "ndjson.gz",
+            Self::NdjsonZstd => "ndjson.zst",
+            Self::CsvGzip => "csv.gz",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// The name of a table's file.
+    fn file_name(self, table: Table) -> String {
+        format!("{}.{}", table_name(table), self.ending())
+    }
+}
+
+/// The name of a table in the names of files: that of its list in the API.
+fn table_name(table: Table) -> &'static str {
+    let list = Resource::ALL.into_iter().find(|resource| resource.table() == table);
+    list.expect("every table has a list").path()
+}
+
+/// Writes all bulk files of a snapshot and lists them. `create` returns a new file with a name.
+pub(crate) fn write(
+    snapshot: &Snapshot,
+    create: impl Fn(&str) -> io::Result<File>,
+    progress: &dyn Progress,
+) -> io::Result<Vec<manifest::File>> {
+    let listed = |name: &str, bytes, sha256| manifest::File { path: format!("{BULK}/{name}"), bytes, sha256 };
+    let mut files = Vec::new();
+    for table in Table::ALL {
+        progress.step(&format!("{BULK}/{}", table_name(table)), 0);
+        let created = Format::ALL.into_iter().map(|format| create(&format.file_name(table)));
+        let written = table::write(snapshot, table, created.collect::<io::Result<_>>()?)?;
+        let written = Format::ALL.into_iter().zip(written);
+        files.extend(written.map(|(format, (bytes, sha256))| TableFile { table, format, bytes, sha256 }));
+        progress.done();
+    }
+    let mut all: Vec<_> = files.iter().map(|file| listed(&file.path(), file.bytes, file.sha256)).collect();
+    let package = Package { snapshot, files };
+    let descriptions = [
+        ("datapackage.json", package.data_package()),
+        ("croissant.json", package.croissant()),
+        ("dcat.json", package.dcat()),
+        ("views.sql", views::sql().into_bytes()),
+    ];
+    for (name, text) in descriptions {
+        create(name)?.write_all(&text)?;
+        all.push(listed(name, text.len() as u64, Checksum::of(&text)));
+    }
+    Ok(all)
+}

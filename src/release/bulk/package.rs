@@ -1,0 +1,215 @@
+//! What describes the bulk files of a release, and as a Data Package (Frictionless, version 2).
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::flat::{Column, ColumnType, PRECISIONS, table_columns};
+use crate::data::vocabulary::values_of;
+use crate::data::{Snapshot, Table};
+use crate::release::bulk::{Format, table_name};
+use crate::release::checksum::Checksum;
+
+/// The bulk files of a snapshot. All descriptions of them are made from it; it has no address of a server, as paths are
+/// relative to the folder that the files are in.
+pub(super) struct Package<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) files: Vec<TableFile>,
+}
+
+pub(super) struct TableFile {
+    pub(super) table: Table,
+    pub(super) format: Format,
+    pub(super) bytes: u64,
+    pub(super) sha256: Checksum,
+}
+
+impl TableFile {
+    pub(super) fn path(&self) -> String {
+        self.format.file_name(self.table)
+    }
+}
+
+/// A license: its SPDX identifier, or its text if it has none.
+pub(super) struct License<'s>(pub(super) &'s str);
+
+impl License<'_> {
+    /// Whether it can be an SPDX identifier with a version, such as `CC-BY-4.0`.
+    fn is_spdx(&self) -> bool {
+        let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+".contains(&byte));
+        is_plain && self.0.contains('-') && !self.0.starts_with("LicenseRef-")
+    }
+
+    pub(super) fn url(&self) -> Option<String> {
+        self.is_spdx().then(|| format!("https://spdx.org/licenses/{}.html", self.0))
+    }
+
+    fn json(&self) -> Value {
+        match self.url() {
+            Some(url) => json!({ "name": self.0, "path": url }),
+            None => json!({ "name": "LicenseRef-venturedex", "title": self.0 }),
+        }
+    }
+}
+
+/// The columns of a table that are keys of another.
+pub(super) fn foreign_keys(table: Table) -> &'static [(&'static str, Table)] {
+    match table {
+        Table::Rounds => &[("startup_slug", Table::Startups)],
+        Table::Reviews => &[("vc_slug", Table::Firms)],
+        Table::Sectors => &[("parent", Table::Sectors)],
+        // The organization of a person is a firm or a startup.
+        Table::Firms | Table::Startups | Table::People => &[],
+    }
+}
+
+/// What a table is, in a sentence.
+pub(super) fn table_description(table: Table) -> String {
+    table.model().doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+impl Package<'_> {
+    /// `datapackage.json`.
+    pub(super) fn data_package(&self) -> Vec<u8> {
+        let snapshot = self.snapshot;
+        let sources = snapshot.sources().iter().map(|source| {
+            let mut json = Map::new();
+            json.insert("title".into(), source.title.as_deref().unwrap_or(&source.id).into());
+            json.insert("license".into(), source.license.as_str().into());
+            json.extend(source.url.iter().map(|url| ("path".to_owned(), url.as_str().into())));
+            Value::Object(json)
+        });
+        let sources: Vec<Value> = match snapshot.sources() {
+            [] => vec![json!({ "title": snapshot.source() })],
+            _ => sources.collect(),
+        };
+        pretty(&json!({
+            "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
+            "name": "venturedex",
+            "title": snapshot.title(),
+            "description": snapshot.source(),
+            "version": snapshot.version().to_string(),
+            "created": format!("{}T00:00:00Z", snapshot.released_on()),
+            "licenses": [License(snapshot.license()).json()],
+            "sources": sources,
+            "resources": self.files.iter().map(|file| self.resource(file)).collect::<Vec<_>>(),
+        }))
+    }
+
+    fn resource(&self, file: &TableFile) -> Value {
+        let name = table_name(file.table);
+        let (name, rest) = match file.format {
+            // Of all formats the one that every program of data packages reads.
+            Format::CsvGzip => (
+                name.to_owned(),
+                json!({
+                    "type": "table", "format": "csv", "mediatype": "text/csv", "encoding": "utf-8", "compression": "gz",
+                }),
+            ),
+            Format::Parquet => (
+                format!("{name}-parquet"),
+                json!({ "type": "table", "format": "parquet", "mediatype": "application/vnd.apache.parquet" }),
+            ),
+            Format::NdjsonGzip => (
+                format!("{name}-ndjson-gz"),
+                json!({ "format": "ndjson", "mediatype": "application/x-ndjson", "compression": "gz" }),
+            ),
+            Format::NdjsonZstd => (
+                format!("{name}-ndjson-zst"),
+                json!({ "format": "ndjson", "mediatype": "application/x-ndjson", "compression": "zst" }),
+            ),
+        };
+        let mut json = json!({
+            "name": name,
+            "path": file.path(),
+            "description": table_description(file.table),
+            "bytes": file.bytes,
+            "hash": format!("sha256:{}", file.sha256),
+            "rowCount": self.snapshot.rows(file.table),
+        });
+        let object = json.as_object_mut().expect("an object");
+        object.extend(rest.as_object().expect("an object").clone());
+        if matches!(file.format, Format::CsvGzip | Format::Parquet) {
+            object.insert("schema".into(), table_schema(file.table, file.format));
+        }
+        json
+    }
+}
+
+fn table_schema(table: Table, format: Format) -> Value {
+    let fields: Vec<Value> = table_columns(table).iter().map(|column| field(column, table, format)).collect();
+    let mut schema = json!({ "fields": fields, "primaryKey": [table.key()] });
+    let keys: Vec<Value> = foreign_keys(table)
+        .iter()
+        .map(|(column, other)| {
+            // Without a name, the reference is to the table itself.
+            let resource = if *other == table { "" } else { table_name(*other) };
+            json!({ "fields": [column], "reference": { "resource": resource, "fields": [other.key()] } })
+        })
+        .collect();
+    if !keys.is_empty() && format == Format::CsvGzip {
+        schema["foreignKeys"] = keys.into();
+    }
+    schema
+}
+
+fn field(column: &Column, table: Table, format: Format) -> Value {
+    let kind = match column.kind {
+        ColumnType::Text | ColumnType::Precision => "string",
+        ColumnType::Integer => "integer",
+        ColumnType::Number => "number",
+        ColumnType::Boolean => "boolean",
+        ColumnType::Date => "date",
+        ColumnType::Texts if format == Format::CsvGzip => "list",
+        ColumnType::Texts | ColumnType::Json => "array",
+    };
+    let mut json = json!({ "name": column.name, "type": kind, "description": column.description });
+    if kind == "list" {
+        json["delimiter"] = ";".into();
+        json["itemType"] = "string".into();
+    }
+    let constraints = constraints(column, table);
+    if !constraints.is_empty() {
+        json["constraints"] = constraints.into();
+    }
+    json
+}
+
+fn constraints(column: &Column, table: Table) -> Map<String, Value> {
+    let mut constraints = Map::new();
+    // An empty list is an empty cell of CSV.
+    if !column.is_nullable && column.kind != ColumnType::Texts {
+        constraints.insert("required".into(), true.into());
+    }
+    if column.name == table.key() {
+        constraints.insert("unique".into(), true.into());
+    }
+    match column.kind {
+        ColumnType::Text => {
+            if let Some(values) = values(column) {
+                constraints.insert("enum".into(), values.into());
+            }
+            if let Some(pattern) = column.field.pattern {
+                constraints.insert("pattern".into(), pattern.into());
+            }
+        }
+        ColumnType::Precision => drop(constraints.insert("enum".into(), PRECISIONS.into())),
+        ColumnType::Integer | ColumnType::Number => {
+            constraints.extend(column.field.min.map(|min| ("minimum".to_owned(), min.into())));
+            constraints.extend(column.field.max.map(|max| ("maximum".to_owned(), max.into())));
+        }
+        ColumnType::Boolean | ColumnType::Date | ColumnType::Texts | ColumnType::Json => {}
+    }
+    constraints
+}
+
+/// The values that a column's texts are from.
+fn values(column: &Column) -> Option<Vec<&'static str>> {
+    let name = column.field.vocabulary?;
+    Some(values_of(name).expect("records have known vocabularies"))
+}
+
+/// JSON for people to read, too.
+pub(super) fn pretty(json: &Value) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(json).expect("JSON has a text");
+    text.push(b'\n');
+    text
+}

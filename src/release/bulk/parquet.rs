@@ -1,0 +1,213 @@
+//! Flat rows as Parquet: types of their own for numbers, dates and lists of texts.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::SortingColumn;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{Type, TypePtr};
+
+use crate::catalog::flat::{Column, ColumnType, Value, table_columns, visit_values};
+use crate::data::Table;
+
+/// A row group is what is held in memory: it ends at this number of rows or of bytes of text.
+const MAX_ROWS: usize = 1 << 17;
+const MAX_TEXT: usize = 32 << 20;
+
+pub(super) struct ParquetWriter<W: Write + Send> {
+    out: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    /// The values of the current row group, by column.
+    values: Vec<Values>,
+    rows: usize,
+    text: usize,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    pub(super) fn new(out: W, table: Table) -> io::Result<Self> {
+        let columns = table_columns(table);
+        let fields = columns.iter().map(schema).collect::<Result<Vec<TypePtr>, ParquetError>>()?;
+        let schema = Type::group_type_builder(table.name()).with_fields(fields).build()?;
+        let key = SortingColumn { column_idx: 0, descending: false, nulls_first: false };
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("venturedex version ", env!("CARGO_PKG_VERSION")).to_owned())
+            .set_sorting_columns(Some(vec![key]));
+        let out = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))?;
+        let values = columns.iter().map(Values::of).collect();
+        Ok(Self { out, columns, values, rows: 0, text: 0 })
+    }
+
+    /// Adds a record, given as the JSON that [`visit_values`] reads.
+    pub(super) fn row(&mut self, record: &[u8]) -> io::Result<()> {
+        let mut values = self.values.iter_mut();
+        visit_values(&self.columns, record, |column, value| {
+            let values = values.next().expect("as many values as columns");
+            if value == Value::Null && !column.is_nullable {
+                return Err(io::Error::other(format!("a record has no value of `{}`", column.name)));
+            }
+            values.push(value);
+            Ok(())
+        })?;
+        self.rows += 1;
+        self.text += record.len();
+        if self.rows >= MAX_ROWS || self.text >= MAX_TEXT { Ok(self.end_row_group()?) } else { Ok(()) }
+    }
+
+    fn end_row_group(&mut self) -> Result<(), ParquetError> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.out.next_row_group()?;
+        for (values, column) in self.values.iter_mut().zip(&self.columns) {
+            let mut writer = group.next_column()?.expect("as many columns as in the schema");
+            std::mem::replace(values, Values::of(column)).write(&mut writer)?;
+            writer.close()?;
+        }
+        group.close()?;
+        (self.rows, self.text) = (0, 0);
+        Ok(())
+    }
+
+    /// Writes the rest and returns the writer.
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.end_row_group()?;
+        Ok(self.out.into_inner()?)
+    }
+}
+
+/// The values of a column in a row group.
+struct Values {
+    data: Data,
+    /// Whether each value is known; of a list, each of its items counts, and an empty list is one that is not known. Empty
+    /// if all values are known.
+    definition: Vec<i16>,
+    /// For each of `definition`, 0 if it begins a row. Empty if no value is a list.
+    repetition: Vec<i16>,
+    is_nullable: bool,
+}
+
+enum Data {
+    Texts(Texts),
+    Integers(Vec<i64>),
+    Numbers(Vec<f64>),
+    Booleans(Vec<bool>),
+    /// Days from 1970-01-01.
+    Dates(Vec<i32>),
+}
+
+/// Texts in one piece of memory, with the end of each.
+#[derive(Default)]
+struct Texts {
+    text: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        self.text.extend_from_slice(text.as_bytes());
+        self.ends.push(self.text.len());
+    }
+
+    fn into_values(self) -> Vec<ByteArray> {
+        let text = Bytes::from(self.text);
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| ByteArray::from(text.slice(start..*end))).collect()
+    }
+}
+
+impl Values {
+    fn of(column: &Column) -> Self {
+        let data = match column.kind {
+            ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
+                Data::Texts(Texts::default())
+            }
+            ColumnType::Integer => Data::Integers(Vec::new()),
+            ColumnType::Number => Data::Numbers(Vec::new()),
+            ColumnType::Boolean => Data::Booleans(Vec::new()),
+            ColumnType::Date => Data::Dates(Vec::new()),
+        };
+        Self { data, definition: Vec::new(), repetition: Vec::new(), is_nullable: column.is_nullable }
+    }
+
+    fn push(&mut self, value: Value<'_>) {
+        if let (Data::Texts(texts), Value::Texts(list)) = (&mut self.data, &value) {
+            self.definition.extend(list.iter().map(|_| 1));
+            self.repetition.extend((0..list.len()).map(|index| i16::from(index > 0)));
+            list.iter().for_each(|text| texts.push(text));
+            if list.is_empty() {
+                self.definition.push(0);
+                self.repetition.push(0);
+            }
+            return;
+        }
+        if self.is_nullable {
+            self.definition.push(i16::from(value != Value::Null));
+        }
+        match (&mut self.data, value) {
+            (_, Value::Null) => {}
+            (Data::Texts(texts), Value::Text(text)) => texts.push(&text),
+            (Data::Texts(texts), Value::Json(text)) => texts.push(text),
+            (Data::Integers(values), Value::Integer(value)) => values.push(value),
+            (Data::Numbers(values), Value::Number(value, _)) => values.push(value),
+            (Data::Booleans(values), Value::Boolean(value)) => values.push(value),
+            (Data::Dates(values), Value::Date(value)) => values.push(value.days()),
+            (_, value) => unreachable!("{value:?} has not the type of its column"),
+        }
+    }
+
+    fn write(self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let definition = (!self.definition.is_empty()).then_some(&self.definition[..]);
+        let repetition = (!self.repetition.is_empty()).then_some(&self.repetition[..]);
+        let written = match self.data {
+            Data::Texts(texts) => {
+                writer.typed::<ByteArrayType>().write_batch(&texts.into_values(), definition, repetition)
+            }
+            Data::Integers(values) => writer.typed::<Int64Type>().write_batch(&values, definition, repetition),
+            Data::Numbers(values) => writer.typed::<DoubleType>().write_batch(&values, definition, repetition),
+            Data::Booleans(values) => writer.typed::<BoolType>().write_batch(&values, definition, repetition),
+            Data::Dates(values) => writer.typed::<Int32Type>().write_batch(&values, definition, repetition),
+        };
+        written.map(drop)
+    }
+}
+
+fn schema(column: &Column) -> Result<TypePtr, ParquetError> {
+    let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    if column.kind == ColumnType::Texts {
+        // The names of the inner groups are those of the format's specification.
+        let item = primitive("element", PhysicalType::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED)?;
+        let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED).with_fields(vec![item]);
+        let group = Type::group_type_builder(&column.name)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(Some(LogicalType::List))
+            .with_fields(vec![Arc::new(list.build()?)]);
+        return Ok(Arc::new(group.build()?));
+    }
+    let (physical, logical) = match column.kind {
+        ColumnType::Text | ColumnType::Precision | ColumnType::Texts => {
+            (PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
+        }
+        ColumnType::Json => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
+        ColumnType::Integer => (PhysicalType::INT64, None),
+        ColumnType::Number => (PhysicalType::DOUBLE, None),
+        ColumnType::Boolean => (PhysicalType::BOOLEAN, None),
+        ColumnType::Date => (PhysicalType::INT32, Some(LogicalType::Date)),
+    };
+    primitive(&column.name, physical, logical, repetition)
+}
+
+fn primitive(
+    name: &str,
+    physical: PhysicalType,
+    logical: Option<LogicalType>,
+    repetition: Repetition,
+) -> Result<TypePtr, ParquetError> {
+    let column = Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition);
+    Ok(Arc::new(column.build()?))
+}
