@@ -85,8 +85,8 @@ impl ChangeCounts {
 /// included. Reads all records of both.
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> Vec<RowChange> {
     let mut changes = Vec::new();
-    let mut olds = published(table, before).peekable();
-    let mut news = published(table, after).peekable();
+    let mut olds = before.published(table).peekable();
+    let mut news = after.published(table).peekable();
     loop {
         let order = match (olds.peek(), news.peek()) {
             (None, None) => return changes,
@@ -108,11 +108,6 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> Vec<Row
             (None, new) => new.map(|after| RowChange::Added { after }),
         });
     }
-}
-
-/// The rows of a table that have an address of their own, by slug or id.
-fn published(table: Table, snapshot: &Snapshot) -> impl Iterator<Item = u32> {
-    snapshot.by_slug(table).iter().copied().filter(move |row| snapshot.is_published(table, *row))
 }
 
 /// The rows of each table that differ between two releases.
@@ -167,12 +162,6 @@ model! {
     }
 }
 
-/// The list of a table's records.
-pub(crate) fn list_of(table: Table) -> Resource {
-    let list = Resource::ALL.into_iter().find(|resource| resource.table() == table);
-    list.expect("each table has a list")
-}
-
 impl ChangeFilter {
     /// The parameters that it is parsed from.
     pub const NAMES: [&str; 3] = ["table", "op", "fields"];
@@ -186,7 +175,7 @@ impl ChangeFilter {
         let mut errors = Vec::new();
         let table = |text: &str| {
             let is_named = |table: &Table| {
-                let names = [list_of(*table).path(), table.name(), table.noun()];
+                let names = [Resource::of_table(*table).path(), table.name(), table.noun()];
                 names.into_iter().any(|name| normal(name) == normal(text))
             };
             Table::ALL.into_iter().find(is_named)
@@ -210,7 +199,7 @@ impl ChangeFilter {
 
     /// `table` and `op` in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
-        let tables: Vec<&str> = self.tables.iter().map(|(table, _)| list_of(*table).path()).collect();
+        let tables: Vec<&str> = self.tables.iter().map(|(table, _)| Resource::of_table(*table).path()).collect();
         let operations: Vec<&str> = self.operations.iter().map(|operation| operation.name()).collect();
         let tables = (tables.len() < Table::ALL.len()).then(|| ("table", tables.join(",")));
         tables.into_iter().chain((!operations.is_empty()).then(|| ("op", operations.join(",")))).collect()
@@ -219,7 +208,7 @@ impl ChangeFilter {
 
 /// The names of the tables in changes, in the order of [`Table::ALL`].
 pub fn paths() -> Vec<&'static str> {
-    Table::ALL.map(|table| list_of(table).path()).to_vec()
+    Table::ALL.map(|table| Resource::of_table(table).path()).to_vec()
 }
 
 /// The words of a parameter, each once, in order; unknown ones are errors.
@@ -274,6 +263,21 @@ fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table
         true => Ok(selected),
         false => Err(parse(unknown.join(","), tables[0]).err().unwrap_or_default()),
     }
+}
+
+/// Passes every change from one release to another as its JSON, in the order of `/changes`.
+pub fn each_change<E>(
+    before: &Snapshot,
+    after: &Snapshot,
+    mut write: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for table in Table::ALL {
+        let reader = ChangeReader { table, fields: &Fields::Default, before, after };
+        for change in row_changes(table, before, after) {
+            write(&reader.json(change, &reader.differing(change)))?;
+        }
+    }
+    Ok(())
 }
 
 impl Catalog {
@@ -361,7 +365,7 @@ impl<'a> ChangeReader<'a> {
             _ => None,
         };
         let fields = ChangeFields {
-            table: list_of(table).path(),
+            table: Resource::of_table(table).path(),
             op: change.operation().name(),
             key,
             merged_into: match change {

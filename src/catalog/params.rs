@@ -241,6 +241,12 @@ impl Resource {
         }
     }
 
+    /// The list of all records of a table.
+    pub fn of_table(table: Table) -> Self {
+        let list = Self::ALL.into_iter().find(|resource| resource.table() == table);
+        list.expect("every table has a list")
+    }
+
     /// The last segment of its path.
     pub fn path(self) -> &'static str {
         self.definition().0

@@ -215,6 +215,11 @@ impl Snapshot {
         table != Table::Reviews || self.facet_rows(table, Facet::Status, approved).contains(row)
     }
 
+    /// The rows of [`Snapshot::is_published`], in the order of their slugs or ids.
+    pub fn published(&self, table: Table) -> impl Iterator<Item = u32> {
+        self.by_slug(table).iter().copied().filter(move |row| self.is_published(table, *row))
+    }
+
     pub fn record(&self, table: Table, row: u32) -> RecordText<'_> {
         let columns = self.table_columns(table);
         let (row, fields) = (row as usize, table.fields().len());

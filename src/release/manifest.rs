@@ -159,7 +159,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The bulk files; none if the release was built without them. Those of a table have as many rows as `counts` says.
+    /// The bulk files; none if the release was built without them.
     pub fn bulk(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.is_bulk())
     }

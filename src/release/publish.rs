@@ -24,6 +24,9 @@ use crate::release::{
 };
 use crate::search::IndexFiles;
 
+/// How many releases back the files of changes go.
+const CHANGES_SINCE: usize = 10;
+
 /// A running build. It holds the build lock of the index until it is dropped.
 pub struct Publisher<'f> {
     releases: ReleaseStore,
@@ -245,10 +248,25 @@ impl<'f> Publisher<'f> {
         let folder = draft.join(manifest::BULK);
         self.file_system.create_folder(&folder).at(&folder)?;
         let create = |name: &str| self.file_system.create(&folder.join(name));
-        let listed = bulk::write(snapshot, create, progress).at(&folder)?;
+        let mut listed = bulk::write(snapshot, create, progress).at(&folder)?;
+        progress.step("bulk/changes", 0);
+        for before in self.earlier(snapshot.version())? {
+            // A release that cannot be read has no changes to list.
+            let Ok(before) = self.releases.open_tables(before) else { continue };
+            listed.push(bulk::write_changes(&before, snapshot, create).at(&folder)?);
+        }
+        progress.done();
         listed.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
         self.file_system.sync_folder(&folder).at(&folder)?;
         Ok(listed)
+    }
+
+    /// The last releases before a version, newest first.
+    fn earlier(&self, version: SnapshotVersion) -> Result<Vec<SnapshotVersion>, ReleaseError> {
+        let mut earlier = self.releases.versions()?;
+        earlier.retain(|other| *other < version);
+        earlier.truncate(CHANGES_SINCE);
+        Ok(earlier)
     }
 
     /// Writes a new file.

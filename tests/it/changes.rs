@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 
+use flate2::read::GzDecoder;
 use serde_json::Value;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::releases::Installation;
 
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-21.1";
@@ -361,4 +364,32 @@ fn releases_and_rounds_have_feeds() {
         assert!(entry["title"].as_str().unwrap().contains("Seed $"), "{entry}");
     }
     assert_eq!(anonymous.get("/rounds.atom?stge=seed").status, 400);
+}
+
+#[test]
+fn the_bulk_file_of_changes_is_what_the_api_lists() {
+    let installation = Installation::new();
+    let mut dice = Dice(11);
+    let copies = [FIRST, "2026-11-20.2", SECOND].map(|version| {
+        let copy = copy_as(&bundled_folder(), version);
+        edit(copy.path(), &mut dice);
+        installation.indexer(&["build", "--bulk", "--force", "--dataset", copy.path().to_str().unwrap()]);
+        copy
+    });
+    let server = Server::of(catalog_of(copies[0].path()));
+    for copy in &copies[1..] {
+        server.state.releases.replace(Arc::new(catalog_of(copy.path())));
+    }
+    let client = server.client(Tier::Enterprise);
+    let bulk = installation.index().join(SECOND).join("bulk");
+    for since in [FIRST, "2026-11-20.2"] {
+        let file = fs::File::open(bulk.join(format!("changes-since-{since}.ndjson.gz"))).unwrap();
+        let lines = BufReader::new(GzDecoder::new(file)).lines();
+        let changes: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+        assert!(changes.len() > 100);
+        assert_eq!(changes, walk(&client, &format!("changes?from={since}&limit=100")), "{since}");
+    }
+    // The first release has none before it.
+    let first = fs::read_dir(installation.index().join(FIRST).join("bulk")).unwrap();
+    assert!(first.into_iter().all(|file| !file.unwrap().file_name().to_str().unwrap().starts_with("changes")));
 }

@@ -99,7 +99,7 @@ fn add(columns: &mut Vec<Column>, field: &'static Field, mask: &FieldMask, above
         JsonType::Number => ColumnType::Number,
         JsonType::Boolean => ColumnType::Boolean,
         JsonType::List(JsonType::Text) => ColumnType::Texts,
-        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) => ColumnType::Json,
+        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) | JsonType::Record => ColumnType::Json,
     };
     let name = path.join("_");
     let mut description = field.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");

@@ -5,6 +5,7 @@
 //! | `{table}.ndjson.gz`, `{table}.ndjson.zst` | a record on each line, as the API returns it |
 //! | `{table}.csv.gz`, `{table}.parquet` | the same as flat rows, see [`flat`](crate::catalog::flat) |
 //! | `datapackage.json`, `croissant.json`, `dcat.json` | the files with their checksums, columns, keys, licenses, sources |
+//! | `changes-since-{version}.ndjson.gz` | what changed since each of the last ten releases, as `/changes` returns it |
 //! | `views.sql` | views for DuckDB |
 //!
 //! A table is named as in the paths of the API. Its rows are in the order of their slugs or ids, and nothing in a file says
@@ -17,12 +18,13 @@ mod table;
 mod views;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use crate::catalog::Resource;
+use crate::catalog::changes::each_change;
 use crate::data::{Progress, Snapshot, Table};
 use crate::release::bulk::package::{Package, TableFile};
-use crate::release::checksum::Checksum;
+use crate::release::checksum::{Checksum, HashingWriter};
 use crate::release::manifest::{self, BULK};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +55,25 @@ impl Format {
 
 /// The name of a table in the names of files: that of its list in the API.
 fn table_name(table: Table) -> &'static str {
-    let list = Resource::ALL.into_iter().find(|resource| resource.table() == table);
-    list.expect("every table has a list").path()
+    Resource::of_table(table).path()
+}
+
+/// Writes what changed since an earlier release, each change as `/changes` returns it.
+pub(crate) fn write_changes(
+    before: &Snapshot,
+    after: &Snapshot,
+    create: impl Fn(&str) -> io::Result<File>,
+) -> io::Result<manifest::File> {
+    let name = format!("changes-since-{}.ndjson.gz", before.version());
+    let mut out = table::gzip(HashingWriter::new(BufWriter::new(create(&name)?)));
+    each_change(before, after, |change| {
+        out.write_all(change)?;
+        out.write_all(b"\n")
+    })?;
+    let mut out = out.finish()?;
+    out.flush()?;
+    let (bytes, sha256) = out.finish();
+    Ok(manifest::File { path: format!("{BULK}/{name}"), bytes, sha256 })
 }
 
 /// Writes all bulk files of a snapshot and lists them. `create` returns a new file with a name.

@@ -123,7 +123,7 @@ impl Package<'_> {
             "description": table_description(file.table),
             "bytes": file.bytes,
             "hash": format!("sha256:{}", file.sha256),
-            "rowCount": self.snapshot.rows(file.table),
+            "rowCount": self.snapshot.published(file.table).count(),
         });
         let object = json.as_object_mut().expect("an object");
         object.extend(rest.as_object().expect("an object").clone());

@@ -58,7 +58,7 @@ fn write_format(snapshot: &Snapshot, table: Table, format: Format, file: File) -
 }
 
 /// A compressor whose output has no time and no name of a file.
-fn gzip(out: Out) -> flate2::write::GzEncoder<Out> {
+pub(super) fn gzip(out: Out) -> flate2::write::GzEncoder<Out> {
     GzBuilder::new().mtime(0).operating_system(255).write(out, Compression::default())
 }
 
@@ -73,9 +73,9 @@ fn write_ndjson<W: Write>(snapshot: &Snapshot, table: Table, mut out: W) -> io::
 /// Passes the JSON of each record, in the order of slugs or ids.
 fn each_record(snapshot: &Snapshot, table: Table, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut record = Vec::new();
-    for row in snapshot.by_slug(table) {
+    for row in snapshot.published(table) {
         record.clear();
-        record.extend_from_slice(snapshot.record(table, *row).whole());
+        record.extend_from_slice(snapshot.record(table, row).whole());
         record.push(b'}');
         write(&record)?;
     }

@@ -46,6 +46,6 @@ const fn sql_type(field: &Field) -> &'static str {
         JsonType::Boolean => "BOOLEAN",
         JsonType::Date => "DATE",
         JsonType::Text | JsonType::PartialDate => "VARCHAR",
-        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) => "JSON",
+        JsonType::List(_) | JsonType::Map(_) | JsonType::Object(_) | JsonType::Record => "JSON",
     }
 }

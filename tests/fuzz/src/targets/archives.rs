@@ -28,26 +28,37 @@ fn entries(archive: &[u8]) -> impl Iterator<Item = usize> + use<> {
     (contents..tail).step_by(ENTRY)
 }
 
+/// The name of an entry.
+fn name(archive: &[u8], entry: usize) -> &[u8] {
+    archive[entry..entry + 40].split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// The entry whose name has the hash `number`, or the next greater one: a script means the same sections when others are added.
+fn nearest(archive: &[u8], entries: &[usize], number: u16) -> usize {
+    let distance = |entry: &&usize| (xxh3_64(name(archive, **entry)) as u16).wrapping_sub(number);
+    *entries.iter().min_by_key(distance).expect("an archive has sections")
+}
+
 /// Whether a section is only vouched for by its checksum: to check the JSON of records, the slugs that it refers to and the
 /// dictionary would be to parse all of it each time a release is opened.
 fn is_opaque(archive: &[u8], entry: usize) -> bool {
-    let name = archive[entry..entry + 40].split(|byte| *byte == 0).next().unwrap_or_default();
+    let name = name(archive, entry);
     let parts: [&[u8]; 7] = [b"/text", b"/starts", b"/ends", b"/slug", b"/slug#", b"/by_slug", b"dictionary"];
     parts.iter().any(|part| name.ends_with(part))
 }
 
-/// Changes numbers in sections, 8 bytes of `script` for each: the section (2), the place in it (2), the width and what to do
+/// Changes numbers in sections, 8 bytes of `script` for each: the hash of the section's name (2), the place in it (2), the width and what to do
 /// (1), the number (3). Then the checksums are set to those of the result.
 fn edited(archive: &[u8], script: &[u8]) -> Vec<u8> {
     let mut changed = archive.to_vec();
     let sections: Vec<usize> =
         entries(archive).filter(|entry| number(archive, entry + 48) > 0 && !is_opaque(archive, *entry)).collect();
     for edit in script.chunks_exact(8).take(32) {
-        let short = |at: usize| usize::from(u16::from_le_bytes([edit[at], edit[at + 1]]));
-        let entry = sections[short(0) % sections.len()];
+        let short = |at: usize| u16::from_le_bytes([edit[at], edit[at + 1]]);
+        let entry = nearest(archive, &sections, short(0));
         let (start, length) = (number(archive, entry + 40), number(archive, entry + 48));
         let width = [1, 2, 4, 8][usize::from(edit[4]) % 4].min(length);
-        let place = start + short(2) % (length / width) * width;
+        let place = start + usize::from(short(2)) % (length / width) * width;
         let value = u32::from_le_bytes([edit[5], edit[6], edit[7], 0]);
         let field = &mut changed[place..place + width];
         let mut old = [0; 8];
