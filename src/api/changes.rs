@@ -11,7 +11,7 @@ use crate::api::envelope::{Meta, Pagination, PaginationV3, append_member, append
 use crate::api::list;
 use crate::api::pagination::{open_cursor, with_window};
 use crate::api::request::{Canonical, RequestError, RequestUrl};
-use crate::api::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
+use crate::api::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::api::{ApiRequest, ApiResponse};
 
 /// The parameters that name the two releases.
@@ -37,7 +37,7 @@ impl ChangesRequest {
             Some((cursor, _)) => with_carried(&with_window(url.values, cursor), cursor),
             None => url.values.to_vec(),
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values));
+        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
         let filter = issues.collect(ChangeFilter::parse(&values));
         let from = release(url, FROM, &values, &mut issues)?;
         let to = release(url, TO, &values, &mut issues)?;
@@ -56,6 +56,11 @@ impl ChangesRequest {
             }
             _ => Err(issues.into()),
         }
+    }
+
+    /// Whether another tier may have another response.
+    pub(crate) fn depends_on_tier(&self) -> bool {
+        self.window.depends_on_tier()
     }
 
     /// Whether the releases are still to be compared, record by record.
@@ -110,7 +115,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, changes: &ChangesRequest) -> Res
     let limit = changes.window.limit;
     let page = changes.to.changes(&changes.from, &changes.filter, changes.start, limit as usize);
     let warnings: Vec<ParameterError> =
-        changes.window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT)).into_iter().collect();
+        changes.window.clamped.then(|| ParameterError::limit_clamped(limit)).into_iter().collect();
     let next_cursor = page.next.map(|position| cursor_at(request, changes, position)).transpose()?;
     let next_link = next_cursor.as_ref().and_then(|cursor| list::next_link(request, cursor));
     let mut body = Vec::with_capacity(16 * 1024);

@@ -52,7 +52,7 @@ model! {
         /// Number of matching records.
         pub total: u64,
         /// Maximum number of records in this response.
-        pub limit: u64 [range(1, 100)],
+        pub limit: u64 [range(1, 1000)],
     }
 
     /// The data's snapshot, and notes on the request.

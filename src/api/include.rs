@@ -141,7 +141,12 @@ fn write(
         Include::CoInvestors => {
             let page = catalog.co_investors(row, ListPosition::default(), INCLUDED_ROWS);
             begin(out, page.total);
-            computed::write_co_investors(out, catalog, &page, &Fields::Default);
+            for index in 0..page.firms.len() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                computed::write_co_investor(out, catalog, &page, index, &Fields::Default);
+            }
             out.extend_from_slice(b"]}");
         }
         Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),

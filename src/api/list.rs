@@ -11,13 +11,14 @@ use crate::api::envelope::{
     ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::api::pagination::ListRequest;
-use crate::api::window::{MAX_LIMIT, Start};
+use crate::api::window::Start;
 use crate::api::{ApiRequest, ApiResponse, Version};
 
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the cursor is in the body, too.
 const MAX_LINK: usize = 2 * 1024;
 
-enum Rows {
+/// A page of a list.
+pub(crate) enum Rows {
     Plain(Page),
     Ranked(LeaderboardPage),
     CoInvestors(CoInvestorPage),
@@ -25,7 +26,40 @@ enum Rows {
 }
 
 impl Rows {
-    fn total_and_next(&self) -> (u64, Option<ListPosition>) {
+    /// At most `limit` rows of a list from a position.
+    pub(crate) fn of(list: &ListRequest, position: ListPosition, limit: usize) -> Self {
+        let catalog = &list.catalog;
+        match &list.parsed.request {
+            Request::List(query) => Self::Plain(catalog.list(query, position, limit)),
+            Request::Leaderboard(query) => Self::Ranked(catalog.leaderboard(query, position, limit)),
+            Request::CoInvestors(firm) => Self::CoInvestors(catalog.co_investors(*firm, position, limit)),
+            Request::Match(query) => Self::Matches(catalog.matches(query, position, limit)),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Plain(page) => page.rows.len(),
+            Self::Ranked(page) => page.ranked.len(),
+            Self::CoInvestors(page) => page.firms.len(),
+            Self::Matches(page) => page.matches.len(),
+        }
+    }
+
+    /// Writes the record of the row at `index`.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, list: &ListRequest, index: usize, fields: &Fields) {
+        let catalog = &list.catalog;
+        match self {
+            Self::Plain(page) => {
+                record::write(out, catalog, list.resource.table(), page.rows[index], fields, false);
+            }
+            Self::Ranked(page) => computed::write_ranked(out, catalog, page, index, fields),
+            Self::CoInvestors(page) => computed::write_co_investor(out, catalog, page, index, fields),
+            Self::Matches(page) => computed::write_match(out, catalog, page, index, fields),
+        }
+    }
+
+    pub(crate) fn total_and_next(&self) -> (u64, Option<ListPosition>) {
         match self {
             Self::Plain(page) => (page.total, page.next),
             Self::Ranked(page) => (page.total, page.next),
@@ -41,43 +75,9 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
-    let limit = list.window.limit as usize;
-    let rows = match &list.parsed.request {
-        Request::List(query) => Rows::Plain(catalog.list(query, list.position, limit)),
-        Request::Leaderboard(query) => Rows::Ranked(catalog.leaderboard(query, list.position, limit)),
-        Request::CoInvestors(firm) => Rows::CoInvestors(catalog.co_investors(*firm, list.position, limit)),
-        Request::Match(query) => Rows::Matches(catalog.matches(query, list.position, limit)),
-    };
-    let mut warnings = Vec::new();
-    if list.window.clamped {
-        warnings.push(ParameterError::limit_clamped(MAX_LIMIT));
-    }
-    warnings.extend(list.parsed.warnings.report(catalog));
-    warnings.extend(list.parsed.notes.iter().cloned());
+    let rows = Rows::of(list, list.position, list.window.limit as usize);
+    let warnings = warnings(version, request.values, list, &rows);
     let (total, next) = rows.total_and_next();
-    if let Rows::Plain(page) = &rows {
-        warnings.extend(page.notes.iter().cloned());
-    }
-    if version == Version::V3 && total == 0 && matches!(rows, Rows::Plain(_)) {
-        // What the path sets cannot be dropped.
-        let is_given = |name: &str| {
-            let own = resource.parameter(name);
-            let mut given = request.values.iter().filter_map(|(name, _)| resource.parameter(name));
-            given.any(|given| Some(given.name) == own.map(|own| own.name))
-        };
-        let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
-        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
-        warnings.extend(relaxation.as_ref().map(ParameterError::too_narrow));
-    }
-
-    // v3 has suggestions in `meta.did_you_mean`.
-    if let (Request::List(Query { text: Some(text), table, .. }), Rows::Plain(page)) = (&list.parsed.request, &rows)
-        && version != Version::V3
-        && total == 0
-    {
-        let similar = page.did_you_mean.first().map(|row| catalog.snapshot().slug(*table, *row).to_owned());
-        warnings.push(ParameterError::nothing_found(text, similar));
-    }
 
     let next_cursor = match (version, next) {
         (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(position, version, request.path))?),
@@ -96,26 +96,21 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     body.extend_from_slice(b"{\"data\":[");
     let mut suggestions = Vec::new();
     let mut explained = Vec::new();
-    match &rows {
-        Rows::Plain(page) => {
-            for (index, row) in page.rows.iter().enumerate() {
-                if index > 0 {
-                    body.push(b',');
-                }
-                record::write(&mut body, catalog, table, *row, &fields, false);
-            }
-            if list.explain {
-                explained = explain(catalog, &list.parsed.request, &page.rows);
-            }
-            let snapshot = catalog.snapshot();
-            suggestions.extend(page.did_you_mean.iter().take(5).map(|row| Suggested {
-                slug: snapshot.slug(table, *row).to_owned(),
-                name: snapshot.name(table, *row).to_owned(),
-            }));
+    for index in 0..rows.len() {
+        if index > 0 {
+            body.push(b',');
         }
-        Rows::Ranked(page) => computed::write_ranked(&mut body, catalog, page, &fields),
-        Rows::CoInvestors(page) => computed::write_co_investors(&mut body, catalog, page, &fields),
-        Rows::Matches(page) => computed::write_matches(&mut body, catalog, page, &fields),
+        rows.write(&mut body, list, index, &fields);
+    }
+    if let Rows::Plain(page) = &rows {
+        if list.explain {
+            explained = explain(catalog, &list.parsed.request, &page.rows);
+        }
+        let snapshot = catalog.snapshot();
+        suggestions.extend(page.did_you_mean.iter().take(5).map(|row| Suggested {
+            slug: snapshot.slug(table, *row).to_owned(),
+            name: snapshot.name(table, *row).to_owned(),
+        }));
     }
     body.push(b']');
     append_member(&mut body, "pagination", &pagination);
@@ -128,6 +123,54 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
         Meta { did_you_mean: &suggestions, explain: &explained, amounts, ..Meta::of(catalog.snapshot(), &warnings) };
     append_meta(&mut body, version, &meta);
     Ok(ApiResponse { body, snapshot, next_link })
+}
+
+/// What a client should know about a page: what of its request was changed, and why it finds little.
+pub(crate) fn warnings(
+    version: Version,
+    values: &[(String, String)],
+    list: &ListRequest,
+    rows: &Rows,
+) -> Vec<ParameterError> {
+    let (resource, catalog) = (list.resource, &list.catalog);
+    let mut warnings = Vec::new();
+    if list.window.clamped {
+        warnings.push(list.window.clamping(version));
+    }
+    warnings.extend(list.parsed.warnings.report(catalog));
+    warnings.extend(list.parsed.notes.iter().cloned());
+    let (total, _) = rows.total_and_next();
+    if let Rows::Plain(page) = rows {
+        warnings.extend(page.notes.iter().cloned());
+    }
+    if version == Version::V3 && total == 0 && matches!(rows, Rows::Plain(_)) {
+        // What the path sets cannot be dropped.
+        let is_given = |name: &str| {
+            let own = resource.parameter(name);
+            let mut given = values.iter().filter_map(|(name, _)| resource.parameter(name));
+            given.any(|given| Some(given.name) == own.map(|own| own.name))
+        };
+        let options = ParseOptions { strict: true, review_statuses: version.review_statuses(), other_names: &[] };
+        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, options, is_given);
+        warnings.extend(relaxation.as_ref().map(ParameterError::too_narrow));
+    }
+    // Lists of v3 have suggestions in `meta.did_you_mean`.
+    if version != Version::V3 {
+        warnings.extend(nothing_found(list, rows));
+    }
+    warnings
+}
+
+/// A warning with the nearest name, if a search finds nothing.
+pub(crate) fn nothing_found(list: &ListRequest, rows: &Rows) -> Option<ParameterError> {
+    match (&list.parsed.request, rows) {
+        (Request::List(Query { text: Some(text), table, .. }), Rows::Plain(page)) if page.total == 0 => {
+            let similar = page.did_you_mean.first();
+            let similar = similar.map(|row| list.catalog.snapshot().slug(*table, *row).to_owned());
+            Some(ParameterError::nothing_found(text, similar))
+        }
+        _ => None,
+    }
 }
 
 /// The parts of the scores of rows that match a search.

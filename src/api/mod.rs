@@ -6,6 +6,7 @@
 pub(crate) mod changes;
 pub mod envelope;
 mod etag;
+mod export;
 pub mod facets;
 pub mod include;
 pub mod list;
@@ -18,30 +19,30 @@ mod schema;
 pub mod version;
 pub mod window;
 
+pub use export::ROWS_PER_REQUEST;
 pub use record::SUGGESTIONS;
 pub use routes::{EndpointKind, Route};
 pub use version::Version;
-pub use window::{DEFAULT_LIMIT, MAX_LIMIT};
+pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 
 use std::cell::LazyCell;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{
-    ALLOW, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LINK, RETRY_AFTER, WWW_AUTHENTICATE,
-};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
 use crate::catalog::json::{FieldSet, Fields};
 use crate::catalog::param_error::shortened;
-use crate::data::{Date, SnapshotVersion, rfc3339};
-use crate::quota::{Overloaded, Quota};
+use crate::data::{Date, SnapshotVersion};
+use crate::quota::{Overloaded, Quota, Tier};
 
-use crate::http::headers::{self, Caching, CommonHeaders, READS, fails_if_match, preflight, set};
-use crate::http::negotiation::{accepts_gzip, accepts_json, compressed};
-use crate::http::problem::{Code, Problem, UsedUp};
+use crate::http::body::Payload;
+use crate::http::headers::{self, Caching, CommonHeaders, READS, Vary, authorization, fails_if_match, preflight, set};
+use crate::http::negotiation::{Format, accepts_gzip, accepts_json, compressed, preferred_format};
+use crate::http::problem::{Code, Problem};
 use crate::http::response_cache::{CacheKey, CachedResponse};
 use crate::http::telemetry::{Api, RouteGroup, RouteLabel};
 use crate::http::url::{KEY_IN_URL, has_key, with_slug};
@@ -49,6 +50,7 @@ use crate::http::{RequestParts, RequestTrace, State};
 use crate::metrics::panics;
 
 use crate::api::etag::ETag;
+use crate::api::export::{Export, quota_exceeded, split_format};
 use crate::api::pin::{Pin, PinError};
 use crate::api::request::{Operation, RequestError, RequestUrl};
 use crate::api::routes::split_version;
@@ -74,23 +76,17 @@ pub(crate) struct ApiResponse {
     next_link: Option<String>,
 }
 
-/// The value of `Authorization`; a value that is not a key if there are several or it is not text.
-fn authorization(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let first = values.next()?;
-    let is_one = values.all(|other| other == first);
-    Some(if is_one { first.to_str().unwrap_or("not text") } else { "several" })
-}
-
 /// Responds to a request under `/api`, `/v1`, `/v2` or `/v3`; `None` if the key is not cached and must be looked up in the
-/// store.
-pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
+/// store, or if the response takes a search or is a file.
+pub(crate) fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Response<Bytes>> {
     let caller = state.auth.authenticate(authorization(request.headers), state.now());
     if caller == Err(AuthError::Invalid) && *request.method != Method::OPTIONS {
         return None;
     }
     let served = state.releases.serving();
-    let find = |catalog: &Catalog| match caller.is_ok() && request.is_read() {
+    // Cached responses are JSON.
+    let may_find = caller.is_ok() && request.is_read() && preferred_format(request.headers) == Format::Json;
+    let find = |catalog: &Catalog| match may_find {
         true => state.response_cache.get(CacheKey::of(catalog, request.path, request.query)),
         false => None,
     };
@@ -98,11 +94,15 @@ pub(crate) fn respond(state: &State, request: &RequestParts<'_>) -> Option<Respo
     let cached = find(&served);
     let pin = if cached.is_some() { Pin::default() } else { Pin::of(state, request) };
     let cached = cached.or_else(|| find(pin.release.as_deref()?));
-    Pipeline::new(state, request, &served, &pin, cached).respond(caller, false)
+    let response = Pipeline::new(state, request, &served, &pin, cached).respond(caller, false)?;
+    Some(response.map(|payload| match payload {
+        Payload::Whole(body) => body,
+        Payload::Stream(_) => unreachable!("a file waits for its turn in the queue"),
+    }))
 }
 
 /// The same with what may have to wait: looking up the key in the store, and searching.
-pub(crate) async fn respond_later(state: &State, request: &RequestParts<'_>) -> Response<Bytes> {
+pub(crate) async fn respond_later(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
     let now = state.now();
     let mut caller = state.auth.authenticate(authorization(request.headers), now);
     let is_unknown = caller == Err(AuthError::Invalid);
@@ -126,19 +126,23 @@ enum Outcome {
     Preflight,
     NotModified(HeaderValue),
     Found(Arc<CachedResponse>),
+    /// A list as a file, with its headers.
+    File(Response<Payload>),
     /// The request has to search, and may not yet.
     Queue,
 }
 
 struct Pipeline<'a> {
-    state: &'a State,
+    state: &'a Arc<State>,
     request: &'a RequestParts<'a>,
     /// The release that the request names, or else the served one.
     catalog: &'a Arc<Catalog>,
     pin_error: Option<&'a PinError>,
     version: Option<Version>,
-    /// The path below the version.
+    /// The path below the version, without the extension that names a format.
     path: &'a str,
+    /// The format of a list: the one that the path names, or else the one that the client prefers.
+    format: Format,
     cached: Option<Arc<CachedResponse>>,
     now: i64,
 }
@@ -146,11 +150,20 @@ struct Pipeline<'a> {
 /// A parsed request with its `ETag`, if responses to it can be cached.
 struct Parsed {
     route: &'static Route,
+    format: Format,
     operation: Result<Operation, RequestError>,
     etag: Option<ETag>,
 }
 
 impl Parsed {
+    /// The list that is to be sent as a file.
+    fn export(&self) -> Option<&Arc<Export>> {
+        match &self.operation {
+            Ok(Operation::Export(export)) => Some(export),
+            _ => None,
+        }
+    }
+
     /// Whether the response takes a search of names, for its records or for suggestions.
     fn searches(&self) -> bool {
         self.operation.as_ref().map_or(true, Operation::searches)
@@ -159,19 +172,24 @@ impl Parsed {
 
 impl<'a> Pipeline<'a> {
     fn new(
-        state: &'a State,
+        state: &'a Arc<State>,
         request: &'a RequestParts<'a>,
         served: &'a Arc<Catalog>,
         pin: &'a Pin,
         cached: Option<Arc<CachedResponse>>,
     ) -> Self {
         let (version, path) = split_version(request.path);
+        let (path, format) = split_format(version, path);
+        let format = format.unwrap_or_else(|| match version {
+            Some(Version::V3) => preferred_format(request.headers),
+            _ => Format::Json,
+        });
         let catalog = pin.release.as_ref().unwrap_or(served);
-        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, cached, now: state.now() }
+        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, format, cached, now: state.now() }
     }
 
     /// `None` if the request has to search and `may_search` is false.
-    fn respond(&self, caller: Result<Caller, AuthError>, may_search: bool) -> Option<Response<Bytes>> {
+    fn respond(&self, caller: Result<Caller, AuthError>, may_search: bool) -> Option<Response<Payload>> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
         match self.run(caller, may_search, &mut quota) {
             Ok(Outcome::Queue) => None,
@@ -180,7 +198,7 @@ impl<'a> Pipeline<'a> {
     }
 
     /// The response to a request that found no place in the queue; it is not counted.
-    fn overloaded(&self, caller: Result<Caller, AuthError>) -> Response<Bytes> {
+    fn overloaded(&self, caller: Result<Caller, AuthError>) -> Response<Payload> {
         let mut quota = Quota::zero(Date::from_unix(self.now));
         if let Ok(caller) = caller {
             quota = self.state.auth.peek(&caller, quota.day);
@@ -216,14 +234,14 @@ impl<'a> Pipeline<'a> {
         }
         let caller = caller.map_err(|error| {
             self.state.auth.audit_rejected_key(error, || self.state.origin(request));
-            unauthorized(error)
+            Problem::from(error)
         })?;
 
         let values: LazyCell<Vec<(String, String)>, _> =
             LazyCell::new(|| form_urlencoded::parse(request.query.as_bytes()).into_owned().collect());
         let parsed = LazyCell::new(|| {
             let ((route, slug), version) = route.as_ref().zip(self.version)?;
-            Some(self.parse(version, route, slug.as_deref(), &values))
+            Some(self.parse(version, route, slug.as_deref(), &values, max_limit(version, caller.tier)))
         });
 
         let fails_if_match = request.is_read() && fails_if_match(request.headers);
@@ -240,14 +258,16 @@ impl<'a> Pipeline<'a> {
         if !may_search && parsed.as_ref().is_some_and(Parsed::searches) {
             return Ok(Outcome::Queue);
         }
+        if let Some((parsed, export)) = parsed.as_ref().and_then(|parsed| Some((parsed, parsed.export()?)))
+            && request.is_read()
+            && !fails_if_match
+        {
+            return self.send_file(&caller, parsed, export, &values, quota);
+        }
         let is_usage = route.as_ref().is_some_and(|(route, _)| route.content == EndpointKind::Usage);
         *quota = match is_usage {
             true => self.state.auth.peek(&caller, quota.day),
-            false => self.state.auth.take(&caller, quota.day).map_err(|denied| {
-                *quota = denied;
-                self.state.auth.audit_quota(&caller, || self.state.origin(request));
-                quota_exceeded(&denied, &self.state.auth.used_by_others(&caller, &denied))
-            })?,
+            false => self.take(&caller, 1, quota)?,
         };
         if let Some(cached) = &self.cached {
             return match (accepts_json(request.headers), fails_if_match) {
@@ -267,6 +287,15 @@ impl<'a> Pipeline<'a> {
         if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
     }
 
+    /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
+    fn take(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
+        self.state.auth.take_several(caller, requests, quota.day).map_err(|denied| {
+            *quota = denied;
+            self.state.auth.audit_quota(caller, || self.state.origin(self.request));
+            quota_exceeded(&denied, requests, &self.state.auth.used_by_others(caller, &denied))
+        })
+    }
+
     /// Parses the parameters of a route; `slug` is the one in the path.
     fn parse(
         &self,
@@ -274,9 +303,12 @@ impl<'a> Pipeline<'a> {
         route: &'static Route,
         slug: Option<&str>,
         values: &[(String, String)],
+        max_limit: u64,
     ) -> Parsed {
         let (state, catalog, path, query) = (self.state, self.catalog, self.path, self.request.query);
-        let url = RequestUrl { state, catalog, version, path, query, values };
+        let format = if matches!(route.content, EndpointKind::List(..)) { self.format } else { Format::Json };
+        let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
+        let url = RequestUrl { state, catalog, version, path, query, values, format, max_limit };
         let operation = catch_panic(self.request.trace, || Operation::parse(&url, route, slug).map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
@@ -285,7 +317,7 @@ impl<'a> Pipeline<'a> {
         };
         let cacheable = operation.as_ref().ok().filter(|_| route.content.is_cacheable());
         let etag = cacheable.map(|operation| ETag::new(&url, operation.canonical(&url).as_ref()));
-        Parsed { route, operation, etag }
+        Parsed { route, format, operation, etag }
     }
 
     /// Checks route, method and parameters, executes the request and caches the response.
@@ -308,7 +340,7 @@ impl<'a> Pipeline<'a> {
             let detail = format!("`/{}` is read-only: use GET or HEAD, not {}", shortened(path), request.method);
             return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
         }
-        if !accepts_json(request.headers) {
+        if parsed.format == Format::Json && !accepts_json(request.headers) {
             return Err(not_acceptable());
         }
         let operation = parsed.operation.as_ref().map_err(|error| {
@@ -321,15 +353,16 @@ impl<'a> Pipeline<'a> {
         let response = api_request.execute(operation)?;
         let cached = Arc::new(api_request.finish(request.trace.route(), parsed.etag.as_ref(), response));
         // The release of a cursor may be unloaded at any time.
-        if parsed.etag.is_some() && !values.iter().any(|(name, _)| name == "cursor") {
+        let is_cacheable = parsed.etag.is_some() && !operation.depends_on_tier();
+        if is_cacheable && !values.iter().any(|(name, _)| name == "cursor") {
             self.state.response_cache.insert(CacheKey::of(self.catalog, request.path, request.query), &cached);
         }
         Ok(cached)
     }
 
     /// The response with the headers that every response has.
-    fn present(&self, outcome: Result<Outcome, Problem>, quota: &Quota) -> Response<Bytes> {
-        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_)));
+    fn present(&self, outcome: Result<Outcome, Problem>, quota: &Quota) -> Response<Payload> {
+        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_) | Outcome::File(_)));
         // A path with a key is not repeated.
         let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
         let caching = match &outcome {
@@ -338,11 +371,12 @@ impl<'a> Pipeline<'a> {
             Err(_) => Some(Caching::Never),
         };
         let mut response = match outcome {
-            Ok(Outcome::Found(cached)) => success(self.request, cached),
-            Ok(Outcome::NotModified(etag)) => not_modified(etag),
-            Ok(Outcome::Preflight) => preflight(READS),
+            Ok(Outcome::File(response)) => response,
+            Ok(Outcome::Found(cached)) => success(self.request, cached).map(Payload::Whole),
+            Ok(Outcome::NotModified(etag)) => not_modified(etag).map(Payload::Whole),
+            Ok(Outcome::Preflight) => preflight(READS).map(Payload::Whole),
             Ok(Outcome::Queue) => unreachable!("it has no response yet"),
-            Err(problem) => self.failure(&problem, quota),
+            Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
         };
         let headers = response.headers_mut();
         let mut common =
@@ -352,7 +386,7 @@ impl<'a> Pipeline<'a> {
                 snapshot: Some(self.catalog.version()),
                 api_version: self.version.map(Version::number),
                 caching,
-                varies: caching.is_some(),
+                varies: caching.map(|_| Vary::Type),
                 is_cross_origin: true,
                 scheme: Some(self.state.scheme()),
                 ..common
@@ -402,6 +436,8 @@ impl ApiRequest<'_> {
     fn execute(&self, operation: &Operation) -> Result<ApiResponse, Problem> {
         match operation {
             Operation::List(list) => list::respond(self, list),
+            // Others are sent before this.
+            Operation::Export(_) => Err(precondition_failed()),
             Operation::Record { table, row, include, warnings } => {
                 record::answer(self, *table, *row, include, warnings)
             }
@@ -439,23 +475,42 @@ impl ApiRequest<'_> {
             set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
         }
         write_successor(&mut headers, self.version, self.state, self.path);
-        let common = CommonHeaders {
-            snapshot: Some(response.snapshot),
-            api_version: Some(self.version.number()),
-            caching: Some(if etag.is_some() { Caching::Private } else { Caching::Never }),
-            varies: true,
-            is_cross_origin: true,
-            scheme: Some(self.state.scheme()),
-            ..CommonHeaders::default()
-        };
-        common.write(&mut headers);
+        let caching = if etag.is_some() { Caching::Private } else { Caching::Never };
+        shared_headers(self.state, self.version, response.snapshot, caching).write(&mut headers);
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
     }
 }
 
+/// The headers of a successful response that are the same for every caller.
+fn shared_headers(
+    state: &State,
+    version: Version,
+    snapshot: SnapshotVersion,
+    caching: Caching,
+) -> CommonHeaders<'static> {
+    CommonHeaders {
+        snapshot: Some(snapshot),
+        api_version: Some(version.number()),
+        caching: Some(caching),
+        varies: Some(Vary::Type),
+        is_cross_origin: true,
+        scheme: Some(state.scheme()),
+        ..CommonHeaders::default()
+    }
+}
+
+/// The greatest `limit` of a list.
+fn max_limit(version: Version, tier: Tier) -> u64 {
+    match (version, tier) {
+        (Version::V3, Tier::Pro | Tier::Enterprise) => MAX_PAID_LIMIT,
+        _ => MAX_LIMIT,
+    }
+}
+
 fn not_acceptable() -> Problem {
-    let detail = "responses are `application/json`; omit `Accept` or accept that type or `*/*`";
+    let detail = "responses are `application/json`, lists of v3 also `text/csv` and `application/x-ndjson`; omit `Accept` or \
+                  accept one of these types or `*/*`";
     Problem::new(Code::NotAcceptable, detail)
 }
 
@@ -463,20 +518,6 @@ fn precondition_failed() -> Problem {
     let detail = "`If-Match` is met only by `*`, because the `ETag` of a response is weak; use `If-None-Match` to fetch what \
                   has changed";
     Problem::new(Code::PreconditionFailed, detail)
-}
-
-fn unauthorized(error: AuthError) -> Problem {
-    let code = Code::named(error.code()).expect("every authentication error has a code of the API");
-    Problem::new(code, error.to_string())
-}
-
-fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Problem {
-    let limit = quota.limit.expect("an unlimited quota is never exceeded");
-    let resets_at = rfc3339(quota.resets_at);
-    let tier = quota.tier.map(|tier| tier.name());
-    let detail = format!("daily quota of {limit} requests exceeded{used_by_others}; resets at {resets_at}");
-    let quota = Some(Box::new(UsedUp { limit, resets_at, tier }));
-    Problem { quota, ..Problem::new(Code::QuotaExceeded, detail) }
 }
 
 /// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.

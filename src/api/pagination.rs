@@ -50,7 +50,7 @@ impl ListRequest {
             Some((cursor, _)) => with_window(url.values, cursor),
             None => Cow::Borrowed(url.values),
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values));
+        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
         let explain = issues.collect(parse_flag(url.version, &values, "explain"));
         let amounts = issues.collect(parse_flag(url.version, &values, "amounts"));
         let offset = window.as_ref().map_or(0, PageWindow::offset);

@@ -14,14 +14,16 @@ use crate::catalog::{
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{SnapshotVersion, Table};
 use crate::http::State;
+use crate::http::negotiation::Format;
 use crate::http::problem::{Code, Problem};
 
 use crate::api::changes::{ChangesRequest, FROM};
+use crate::api::export::Export;
 use crate::api::include::{self, INCLUDE, Include};
 use crate::api::pagination::ListRequest;
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::routes::{EndpointKind, Route};
-use crate::api::window::{PageWindow, single_value};
+use crate::api::window::{MAX_LIMIT, PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
 use crate::catalog::json::fields;
 use crate::catalog::param_error::shortened;
@@ -39,10 +41,16 @@ pub(crate) struct RequestUrl<'a> {
     pub query: &'a str,
     /// The decoded parameters.
     pub values: &'a [(String, String)],
+    /// Of a list.
+    pub format: Format,
+    /// Of a list as JSON; it depends on the tier.
+    pub max_limit: u64,
 }
 
 pub(crate) enum Operation {
     List(Box<ListRequest>),
+    /// A list as a file.
+    Export(Arc<Export>),
     Record {
         table: Table,
         row: u32,
@@ -135,17 +143,20 @@ impl Operation {
 
     fn parse_known(url: &RequestUrl<'_>, route: &Route, slug: Option<&str>) -> Result<Self, RequestError> {
         match route.content {
-            EndpointKind::List(resource, names) => match slug {
-                None => Ok(Self::List(Box::new(ListRequest::parse(url, resource, &[])?))),
-                Some(slug) => {
+            EndpointKind::List(resource, names) => {
+                let mut fixed: Vec<(&'static str, String)> = Vec::new();
+                if let Some(slug) = slug {
                     let row = find(url, Table::Firms, slug)?;
                     let slug = url.catalog.snapshot().slug(Table::Firms, row);
                     // People are those of the firm: a startup may have the same slug.
-                    let fixed = names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned()));
-                    let fixed: Vec<(&'static str, String)> = fixed.collect();
-                    Ok(Self::List(Box::new(ListRequest::parse(url, resource, &fixed)?)))
+                    fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
                 }
-            },
+                let list = ListRequest::parse(url, resource, &fixed)?;
+                Ok(match url.format {
+                    Format::Json => Self::List(Box::new(list)),
+                    format => Self::Export(Arc::new(Export::parse(url, list, format)?)),
+                })
+            }
             EndpointKind::Record(table) => {
                 let row = find(url, table, slug.expect("the path of a record has a slug"))?;
                 let mut issues = Issues::default();
@@ -190,6 +201,8 @@ impl Operation {
                 };
                 searches || reads_many_rounds || !list.parsed.warnings.is_empty()
             }
+            // Each part of a file is work of the queue.
+            Self::Export(_) => true,
             Self::Facets { query, .. } => query.text.is_some(),
             Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
@@ -199,10 +212,20 @@ impl Operation {
         }
     }
 
+    /// Whether keys of some tiers get another response: free ones have shorter pages.
+    pub(crate) fn depends_on_tier(&self) -> bool {
+        match self {
+            Self::List(list) => list.window.depends_on_tier(),
+            Self::Changes(changes) => changes.depends_on_tier(),
+            _ => false,
+        }
+    }
+
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self, url: &RequestUrl<'_>) -> Option<Canonical> {
         let mut canonical = match self {
             Self::List(list) => return list.canonical(url.version),
+            Self::Export(export) => return export.canonical(),
             Self::Record { warnings, .. } if !warnings.is_empty() => return None,
             // Two ids may differ in nothing but letter case, which the path of an `ETag` ignores.
             Self::Record { table, row, include, .. } => {
@@ -376,7 +399,7 @@ fn parse_suggest(url: &RequestUrl<'_>, route: &Route) -> Result<Operation, Reque
         errors.push(error);
         Vec::new()
     });
-    let mut window = PageWindow::parse(Version::V1, url.values)?;
+    let mut window = PageWindow::parse(Version::V1, url.values, MAX_LIMIT)?;
     if !url.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
         window.limit = SUGGESTIONS;
     }

@@ -10,10 +10,12 @@ use crate::api::Version;
 pub const DEFAULT_LIMIT: u64 = 20;
 /// Maximum `limit`; larger values are clamped.
 pub const MAX_LIMIT: u64 = 100;
+/// The same for lists of v3, with a key of a paid tier.
+pub const MAX_PAID_LIMIT: u64 = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageWindow {
-    /// 1 to [`MAX_LIMIT`].
+    /// From 1.
     pub limit: u64,
     /// Whether the given limit was above the maximum.
     pub clamped: bool,
@@ -31,8 +33,8 @@ pub enum Start {
 }
 
 impl PageWindow {
-    /// Parses the parameters of a window. The error has all that are invalid.
-    pub fn parse(version: Version, values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
+    /// Parses the parameters of a window; a `limit` above `max_limit` is clamped. The error has all that are invalid.
+    pub fn parse(version: Version, values: &[(String, String)], max_limit: u64) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
@@ -50,7 +52,7 @@ impl PageWindow {
             Version::V3 => Start::Cursor,
         };
         match errors.is_empty() {
-            true => Ok(Self { limit: limit.min(MAX_LIMIT), clamped: limit > MAX_LIMIT, start }),
+            true => Ok(Self { limit: limit.min(max_limit), clamped: limit > max_limit, start }),
             false => Err(errors),
         }
     }
@@ -66,14 +68,31 @@ impl PageWindow {
 
     /// The window in canonical names and values, without defaults.
     pub(crate) fn canonical(&self, default_limit: u64) -> impl Iterator<Item = (&'static str, String)> {
-        // All limits above the maximum have the same response, which has a warning.
-        let limit = if self.clamped { MAX_LIMIT + 1 } else { self.limit };
+        // All limits above the maximum have the same response, which has a warning. The maximum depends on the tier.
+        let limit = if self.clamped { format!("more than {}", self.limit) } else { self.limit.to_string() };
         let start = match self.start {
             Start::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
             Start::Page(page) if page > 1 => Some(("page", page.to_string())),
             _ => None,
         };
-        (limit != default_limit).then(|| ("limit", limit.to_string())).into_iter().chain(start)
+        (limit != default_limit.to_string()).then_some(("limit", limit)).into_iter().chain(start)
+    }
+
+    /// Whether a key of another tier may have another limit.
+    pub(crate) fn depends_on_tier(&self) -> bool {
+        self.clamped || self.limit > MAX_LIMIT
+    }
+
+    /// The warning about a clamped limit of a list.
+    pub(crate) fn clamping(&self, version: Version) -> ParameterError {
+        let mut warning = ParameterError::limit_clamped(self.limit);
+        if version == Version::V3 {
+            warning.detail.push_str(match self.limit {
+                MAX_LIMIT => "; keys of the tiers pro and enterprise may set it to 1000",
+                _ => "; as CSV or NDJSON a list has no maximum",
+            });
+        }
+        warning
     }
 }
 
@@ -98,7 +117,7 @@ mod tests {
 
     fn parse(version: Version, query: &[(&str, &str)]) -> Result<(PageWindow, usize), usize> {
         let values: Vec<(String, String)> = query.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        PageWindow::parse(version, &values)
+        PageWindow::parse(version, &values, MAX_LIMIT)
             .map(|window| (window.clone(), usize::from(window.clamped)))
             .map_err(|errors| errors.len())
     }
@@ -110,6 +129,18 @@ mod tests {
             assert_eq!((window.limit, clamped), (100, 1), "{text}");
         }
         assert_eq!(parse(Version::V3, &[("limit", "100")]).unwrap().1, 0);
+    }
+
+    #[test]
+    fn a_limit_that_another_tier_may_set_has_another_canonical_form() {
+        let canonical = |limit: &str, max: u64| {
+            let window = PageWindow::parse(Version::V3, &[("limit".to_owned(), limit.to_owned())], max).unwrap();
+            window.canonical(DEFAULT_LIMIT).collect::<Vec<_>>()
+        };
+        assert_eq!(canonical("101", MAX_LIMIT), canonical("500", MAX_LIMIT));
+        assert_eq!(canonical("100", MAX_LIMIT), canonical("100", MAX_PAID_LIMIT));
+        let others = ["100", "101", "500", "1000", "1001"].map(|limit| canonical(limit, MAX_PAID_LIMIT));
+        assert!(others.iter().all(|other| *other != canonical("500", MAX_LIMIT)));
     }
 
     #[test]

@@ -148,6 +148,8 @@ impl ServiceMetrics {
         let durations =
             FrontEnd::ALL.map(|front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
+        let cut = self.telemetry.cut();
+        out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
 

@@ -11,16 +11,17 @@ use bytes::{Buf, Bytes};
 use futures_util::Stream;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::json;
+use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::path::FullPath;
-use warp::{Filter, Reply};
 
 use crate::api;
 use crate::api::Version;
 use crate::auth::audit;
 use crate::catalog::param_error::shortened;
 use crate::data::SnapshotVersion;
-use crate::http::body::{self, BodyReadError};
+use crate::http::body::{self, BodyReadError, Payload};
+use crate::http::handler::reply;
 use crate::http::headers::{CommonHeaders, READS, Scheme, set};
 use crate::http::negotiation::has_content_type;
 use crate::http::problem::{Code, Problem};
@@ -176,7 +177,7 @@ impl Router {
             .then(move |pending, method, path, query, headers, peer, id, trace, body| {
                 let shared = Arc::clone(&shared);
                 let request = OwnedRequest { method, path, query, headers, peer, id, trace };
-                async move { shared.respond_later(pending, request, body).await.into_response() }
+                async move { reply(shared.respond_later(pending, request, body).await) }
             })
             .boxed();
         Self { front_ends, filter }
@@ -322,9 +323,9 @@ impl FrontEnds {
         pending: Pending,
         request: OwnedRequest,
         body: impl Stream<Item = Result<B, warp::Error>> + Send,
-    ) -> Response<Bytes> {
-        match pending {
-            Pending::Api => api::respond_later(&self.state, &request.parts()).await,
+    ) -> Response<Payload> {
+        let response = match pending {
+            Pending::Api => return api::respond_later(&self.state, &request.parts()).await,
             Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
             Pending::Account(route) => {
                 let page = self.page_request(&request.parts());
@@ -349,7 +350,8 @@ impl FrontEnds {
                 let response = self.state.work.run(|| site::answer(route, page)).await;
                 self.site_response(response.unwrap_or_else(|Overloaded| site::overloaded(page)), request.id)
             }
-        }
+        };
+        response.map(Payload::Whole)
     }
 
     /// A response of the site, with the headers of all.

@@ -223,13 +223,7 @@ impl AuthService {
     /// Takes one request from the quota of `today`; an error if none is left.
     pub fn take(&self, subject: impl Into<Subject>, today: Date) -> Result<Quota, Quota> {
         match subject.into() {
-            Subject::Key(Caller { key, counter, tier, .. }) => {
-                let taken = self.key_counter.take(CountedKey { key, counter }, tier.daily_limit(), today);
-                taken.map(|quota| quota.with_tier(tier)).map_err(|quota| {
-                    self.denied_keys.fetch_add(1, Ordering::Relaxed);
-                    quota.with_tier(tier)
-                })
-            }
+            Subject::Key(caller) => self.take_several(&caller, 1, today),
             Subject::Client(client, limit) => {
                 let taken = self.client_counter.take(&client, limit, today);
                 taken.inspect_err(|_| {
@@ -237,6 +231,16 @@ impl AuthService {
                 })
             }
         }
+    }
+
+    /// Takes requests from the quota of `today`: all of them, or none and an error if fewer are left.
+    pub fn take_several(&self, caller: &Caller, requests: u32, today: Date) -> Result<Quota, Quota> {
+        let Caller { key, counter, tier, .. } = *caller;
+        let taken = self.key_counter.take(CountedKey { key, counter }, requests, tier.daily_limit(), today);
+        taken.map(|quota| quota.with_tier(tier)).map_err(|quota| {
+            self.denied_keys.fetch_add(1, Ordering::Relaxed);
+            quota.with_tier(tier)
+        })
     }
 
     /// How often each quota and each rate limit was exceeded.
@@ -270,12 +274,15 @@ impl AuthService {
     /// Gives back one request that was taken on `day` (the `day` of its quota), and returns the quota after it.
     pub fn give_back(&self, subject: impl Into<Subject>, day: Date) -> Quota {
         match subject.into() {
-            Subject::Key(Caller { key, counter, tier, .. }) => {
-                let counted = CountedKey { key, counter };
-                self.key_counter.give_back(counted, tier.daily_limit(), day).with_tier(tier)
-            }
+            Subject::Key(caller) => self.give_back_several(&caller, 1, day),
             Subject::Client(client, limit) => self.client_counter.give_back(&client, limit, day),
         }
+    }
+
+    /// Gives back requests that were taken on `day`, and returns the quota after it.
+    pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
+        let Caller { key, counter, tier, .. } = *caller;
+        self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day).with_tier(tier)
     }
 
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.

@@ -1,8 +1,29 @@
-//! Bodies of requests, read within limits of size and time.
+//! Bodies: of requests, read within limits of size and time; of responses, in memory or made while they are sent.
+
+use std::pin::Pin;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{CONTENT_LENGTH, HeaderMap};
+
+/// Why a body ends early.
+pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Parts of a body. The next one is only made when the connection has room for it, so that a body of any length takes as much
+/// memory as a few parts. An error ends the connection, so that the client notices that the body is incomplete.
+pub(crate) type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send + Sync>>;
+
+/// The body of a response.
+pub(crate) enum Payload {
+    Whole(Bytes),
+    Stream(ByteStream),
+}
+
+impl From<Bytes> for Payload {
+    fn from(bytes: Bytes) -> Self {
+        Self::Whole(bytes)
+    }
+}
 
 /// Why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,9 +5,11 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
+use warp::Reply;
 use warp::filters::BoxedFilter;
 
 use crate::data::SnapshotVersion;
+use crate::http::body::Payload;
 use crate::http::server::{RequestBody, ResponseBody};
 use crate::http::{RequestParts, Telemetry};
 
@@ -60,6 +62,20 @@ pub struct ErrorContext<'a> {
     pub api_version: Option<&'static str>,
     /// Unix seconds.
     pub now: i64,
+}
+
+/// A response as a warp filter returns it.
+pub(crate) fn reply(response: Response<Payload>) -> warp::reply::Response {
+    let (head, payload) = response.into_parts();
+    match payload {
+        Payload::Whole(bytes) => Response::from_parts(head, bytes).into_response(),
+        Payload::Stream(stream) => {
+            let mut response = warp::reply::stream(stream).into_response();
+            *response.status_mut() = head.status;
+            *response.headers_mut() = head.headers;
+            response
+        }
+    }
 }
 
 /// A warp filter reads bodies and waits for all that it needs.

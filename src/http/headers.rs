@@ -4,8 +4,9 @@ use bytes::Bytes;
 use http::header::IntoHeaderName;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, IF_MATCH,
-    IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, AUTHORIZATION, CACHE_CONTROL,
+    CONTENT_SECURITY_POLICY, IF_MATCH, IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, VARY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
@@ -15,9 +16,10 @@ use crate::quota::Quota;
 
 /// Our headers that scripts of other origins may read.
 const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
-                       X-Request-Id, X-Snapshot, X-API-Version, Retry-After, ETag, Link";
+                       X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, Retry-After, ETag, Link, \
+                       Content-Disposition, Content-Range, Accept-Ranges";
 /// Headers that a preflight permits.
-const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, X-Request-Id, MCP-Protocol-Version, \
+const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range, If-Range, X-Request-Id, MCP-Protocol-Version, \
                        Mcp-Method, Mcp-Name, Last-Event-ID";
 
 /// The methods of every path that can be read.
@@ -48,6 +50,15 @@ pub(crate) enum Caching {
     Public,
 }
 
+/// What of a request the response depends on, apart from its URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vary {
+    /// `Accept-Encoding`.
+    Encoding,
+    /// `Accept` as well.
+    Type,
+}
+
 /// The scheme of the public URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
@@ -71,8 +82,7 @@ pub(crate) struct CommonHeaders<'a> {
     /// The value of `X-API-Version`.
     pub(crate) api_version: Option<&'static str>,
     pub(crate) caching: Option<Caching>,
-    /// The response depends on `Accept-Encoding`.
-    pub(crate) varies: bool,
+    pub(crate) varies: Option<Vary>,
     /// Scripts of any origin may read the response.
     pub(crate) is_cross_origin: bool,
     /// How clients reach the service. With it the security headers of every response are written; they are left out where
@@ -94,8 +104,14 @@ impl CommonHeaders<'_> {
                 }),
             );
         }
-        if self.varies {
-            headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+        if let Some(varies) = self.varies {
+            headers.insert(
+                VARY,
+                HeaderValue::from_static(match varies {
+                    Vary::Encoding => "Accept-Encoding",
+                    Vary::Type => "Accept, Accept-Encoding",
+                }),
+            );
         }
         if let Some(snapshot) = self.snapshot {
             set(headers, SNAPSHOT, &snapshot.to_string());
@@ -172,6 +188,14 @@ pub(crate) fn preflight(methods: &'static str) -> Response<Bytes> {
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     CommonHeaders { is_cross_origin: true, ..CommonHeaders::default() }.write(headers);
     response
+}
+
+/// The value of `Authorization`; a value that is not a key if there are several or it is not text.
+pub(crate) fn authorization(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let first = values.next()?;
+    let is_one = values.all(|other| other == first);
+    Some(if is_one { first.to_str().unwrap_or("not text") } else { "several" })
 }
 
 /// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` is any.

@@ -14,27 +14,81 @@ pub(crate) fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
 }
 
-/// True if the client accepts JSON: if there is no `Accept`, or its most specific matching range has `q` above 0.
+/// A representation of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    Csv,
+    /// One record per line.
+    Ndjson,
+}
+
+impl Format {
+    /// All formats; of equally acceptable ones the first is sent.
+    pub const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
+
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Csv => "text/csv",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+
+    /// The end of a file's name, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Csv => "csv",
+            Self::Ndjson => "ndjson",
+        }
+    }
+}
+
+/// True if the client accepts JSON.
 pub(crate) fn accepts_json(headers: &HeaderMap) -> bool {
+    preference(headers, Format::Json).0 > 0.0
+}
+
+/// The format that the client likes best; JSON if it accepts none. Of those that it likes equally, one that it names comes
+/// before one that a wildcard matches.
+pub(crate) fn preferred_format(headers: &HeaderMap) -> Format {
+    let mut best = (Format::Json, preference(headers, Format::Json));
+    if headers.contains_key(header::ACCEPT) {
+        for format in Format::ALL {
+            let preference = preference(headers, format);
+            if preference.0 > 0.0 && preference > best.1 {
+                best = (format, preference);
+            }
+        }
+    }
+    best.0
+}
+
+/// How much the client likes a format, from 0 (not accepted) to 1: the `q` of the most specific range in `Accept` that
+/// matches it, and how specific that is; 1 if there is no `Accept`.
+fn preference(headers: &HeaderMap, format: Format) -> (f32, u8) {
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if values.peek().is_none() {
-        return true;
+        return (1.0, 0);
     }
-    let mut best: Option<(u8, bool)> = None;
+    let own = format.media_type();
+    let kind = own.split_once('/').map_or(own, |(kind, _)| kind);
+    let mut best: Option<(u8, f32)> = None;
     for range in values.flat_map(|value| value.split(',')) {
         let (media_type, parameters) = range.split_once(';').unwrap_or((range, ""));
-        let rank = match media_type.trim().to_ascii_lowercase().as_str() {
-            "application/json" => 3,
-            "application/*" => 2,
+        let rank = match media_type.trim() {
+            exact if exact.eq_ignore_ascii_case(own) => 3,
             "*/*" | "*" | "" => 1,
+            range if range.strip_suffix("/*").is_some_and(|range| range.eq_ignore_ascii_case(kind)) => 2,
             _ => continue,
         };
         if best.is_none_or(|(known, _)| rank > known) {
             let quality = parameters.split(';').find_map(|part| part.trim().strip_prefix("q="));
-            best = Some((rank, quality.and_then(|q| q.trim().parse::<f32>().ok()).is_none_or(|q| q > 0.0)));
+            best = Some((rank, quality.and_then(|q| q.trim().parse().ok()).unwrap_or(1.0)));
         }
     }
-    best.is_some_and(|(_, is_accepted)| is_accepted)
+    best.map_or((0.0, 0), |(rank, quality)| (quality, rank))
 }
 
 pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
@@ -55,4 +109,55 @@ pub(crate) fn compressed(body: &[u8], headers: &HeaderMap) -> Option<Vec<u8>> {
 pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::with_capacity(body.len() / 4), flate2::Compression::fast());
     encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+}
+
+/// Compresses a body part by part.
+pub(crate) struct GzipStream(flate2::write::GzEncoder<Vec<u8>>);
+
+impl GzipStream {
+    pub(crate) fn new() -> Self {
+        Self(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()))
+    }
+
+    /// Takes a part, and returns what of the compressed body is complete, which may be nothing; all of it with the last part.
+    pub(crate) fn part(&mut self, part: &[u8], is_last: bool) -> Vec<u8> {
+        let written = self.0.write_all(part).and_then(|()| if is_last { self.0.try_finish() } else { Ok(()) });
+        written.expect("writing to memory does not fail");
+        std::mem::take(self.0.get_mut())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_with_the_highest_quality_is_preferred() {
+        use Format::{Csv, Json, Ndjson};
+        let preferred = |accept: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            preferred_format(&headers)
+        };
+        assert_eq!(preferred_format(&HeaderMap::new()), Json);
+        for (accept, format) in [
+            ("*/*", Json),
+            ("text/csv", Csv),
+            ("TEXT/CSV; charset=utf-8", Csv),
+            ("text/*", Csv),
+            ("application/*", Json),
+            ("application/json;q=0, application/*;q=0.2", Ndjson),
+            ("application/x-ndjson", Ndjson),
+            ("application/x-ndjson, application/json;q=0.9", Ndjson),
+            ("application/json, text/csv", Json),
+            ("text/csv, */*", Csv),
+            ("application/json, text/plain, */*", Json),
+            ("text/csv;q=0.5, application/x-ndjson;q=0.6, */*;q=0.1", Ndjson),
+            ("application/json;q=0, */*", Csv),
+            ("text/csv;q=0, application/xml", Json),
+            ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Json),
+        ] {
+            assert_eq!(preferred(accept), format, "{accept}");
+        }
+    }
 }

@@ -3,8 +3,11 @@
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::auth::AuthError;
 use crate::catalog::ParameterError;
 use crate::data::field::model;
+use crate::data::rfc3339;
+use crate::quota::Quota;
 
 /// A stable error code; [`explanation`](Code::explanation) says what it means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -317,6 +320,9 @@ model! {
         /// The key's tier, if the quota is exceeded.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tier: Option<&'static str> [one_of("Tier"), optional],
+        /// Requests that the file counts as, if there are fewer left than that, but some.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub needed: Option<u32> [optional],
     }
 
     /// An error (RFC 9457).
@@ -344,6 +350,13 @@ model! {
         did_you_mean: &'a [String] [optional],
         #[serde(flatten)]
         quota: Option<&'a UsedUp> [flat],
+    }
+}
+
+impl From<AuthError> for Problem {
+    fn from(error: AuthError) -> Self {
+        let code = Code::named(error.code()).expect("every authentication error has a code of the API");
+        Self::new(code, error.to_string())
     }
 }
 
@@ -378,6 +391,16 @@ impl Problem {
             });
         }
         Self { errors, ..Self::new(code, detail.join(" · ")) }
+    }
+
+    /// A quota that is used up, at least too far for the request.
+    pub(crate) fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Self {
+        let limit = quota.limit.expect("an unlimited quota is never exceeded");
+        let resets_at = rfc3339(quota.resets_at);
+        let tier = quota.tier.map(|tier| tier.name());
+        let detail = format!("daily quota of {limit} requests exceeded{used_by_others}; resets at {resets_at}");
+        let quota = Some(Box::new(UsedUp { limit, resets_at, tier, needed: None }));
+        Self { quota, ..Self::new(Code::QuotaExceeded, detail) }
     }
 
     /// The body as JSON. `instance` is the path of the request.

@@ -5,7 +5,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::http::headers::{Caching, CommonHeaders, READS, if_none_match, preflight, set};
+use crate::http::headers::{Caching, CommonHeaders, READS, Vary, if_none_match, preflight, set};
 use crate::http::negotiation::{accepts_gzip, gzip};
 
 /// A body that is the same for every caller.
@@ -43,7 +43,8 @@ impl StaticAsset {
             *response.body_mut() = gzipped.unwrap_or(&self.body).clone();
         }
         set(response.headers_mut(), ETAG, &self.etag);
-        let common = CommonHeaders { caching: Some(Caching::Public), varies: true, ..Default::default() };
+        let common =
+            CommonHeaders { caching: Some(Caching::Public), varies: Some(Vary::Encoding), ..Default::default() };
         common.write(response.headers_mut());
         Some(response)
     }

@@ -124,7 +124,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             components = components.response(name, response);
         }
     }
-    for (name, header) in response::headers() {
+    for (name, header) in response::headers(version) {
         components = components.header(name, header);
     }
     let used: Vec<&str> = Route::of(version).map(|route| tag(route.content)).collect();

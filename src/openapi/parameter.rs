@@ -9,7 +9,7 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
-use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, Route, SUGGESTIONS, Version};
+use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, MAX_PAID_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
 use crate::catalog::json::fields::MAX_NAMES;
@@ -276,7 +276,19 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         "limit" => {
             let default = if route.content == EndpointKind::Suggestions { SUGGESTIONS } else { DEFAULT_LIMIT };
             let warning = if route.content == EndpointKind::Suggestions { "" } else { ", with a warning" };
-            let doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}{warning}.");
+            let mut doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}{warning}.");
+            if version == Version::V3 && matches!(route.content, EndpointKind::List(..)) {
+                doc = format!(
+                    "Maximum number of results. Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it \
+                     is reduced to that{warning}. As CSV and NDJSON there is no maximum, and by default all results are returned."
+                );
+            }
+            if route.content == EndpointKind::Changes {
+                doc = format!(
+                    "Maximum number of changes. Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it \
+                     is reduced to that{warning}."
+                );
+            }
             query(version, name, &doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
         "offset" => query(version, name, "Number of results to skip. Past the end, `data` is empty.")

@@ -10,6 +10,7 @@ use utoipa::openapi::{ContentBuilder, Ref};
 use crate::api::changes::FROM;
 use crate::api::{EndpointKind, Route, Version};
 use crate::data::Table;
+use crate::http::negotiation::Format;
 use crate::http::problem::Code;
 
 use crate::openapi::Examples;
@@ -31,9 +32,11 @@ const ALWAYS: [&str; 9] = [
 const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
 /// Headers of cacheable responses.
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
+/// Headers of lists as CSV and NDJSON.
+const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
 /// Name, description and schema of each header.
-const HEADERS: [(&str, &str, HeaderSchema); 17] = [
+const HEADERS: [(&str, &str, HeaderSchema); 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
@@ -57,9 +60,22 @@ const HEADERS: [(&str, &str, HeaderSchema); 17] = [
     ("Vary", "Request headers that the response depends on.", HeaderSchema::Text),
     (
         "Link",
-        "`rel=\"next\"`: the next page of a list (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
+        "`rel=\"next\"`: the next page of a list, or the next part of a file (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
         HeaderSchema::Text,
     ),
+    (
+        "X-Request-Cost",
+        "Requests that a list as CSV or NDJSON counts as: one for each started thousand of its rows. HEAD, which counts as one, \
+         returns it as well.",
+        HeaderSchema::Number,
+    ),
+    (
+        "X-Warnings",
+        "The warnings of a list as CSV or NDJSON: a JSON array of what `meta.warnings` has, other characters than ASCII \
+         escaped. Beyond 2 KB each has only `parameter` and `code`.",
+        HeaderSchema::Text,
+    ),
+    ("Content-Disposition", "The file name of a list as CSV or NDJSON.", HeaderSchema::Text),
     ("Location", "Where the response is.", HeaderSchema::Text),
     ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
     ("WWW-Authenticate", "How to authenticate.", HeaderSchema::Text),
@@ -72,8 +88,10 @@ enum HeaderSchema {
     Count,
 }
 
-pub(crate) fn headers() -> impl Iterator<Item = (&'static str, Header)> {
-    HEADERS.into_iter().map(|(name, doc, schema)| {
+/// The headers that responses of a version refer to.
+pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
+    let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
+    headers.map(|(name, doc, schema)| {
         let schema = match schema {
             HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),
             HeaderSchema::Number => ObjectBuilder::new()
@@ -92,7 +110,7 @@ const ERRORS: [(&str, u16, &[&str], &str); 12] = [
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
     ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
-    ("NotAcceptable", 406, &[], "The request does not accept JSON."),
+    ("NotAcceptable", 406, &[], "The request accepts no type of the response."),
     ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
     ("PreconditionFailed", 412, &[], "The request has an `If-Match` other than `*`."),
     ("UrlTooLong", 414, &[], "The URL is longer than 24 KB, or its filters are too long for a cursor."),
@@ -170,9 +188,19 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
     let cache: &[&str] = if route.content.is_cacheable() { &CACHEABLE } else { &["Vary"] };
     let is_list = matches!(route.content, EndpointKind::List(..) | EndpointKind::Changes);
     let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
-    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link);
+    let has_files = is_list && version == Version::V3;
+    let file: &[&str] = if has_files { &FILE } else { &[] };
+    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
     let mut response = with_headers(response, names);
-    if is_list && version == Version::V3 {
+    if has_files {
+        for format in [Format::Csv, Format::Ndjson] {
+            let text = ObjectBuilder::new().schema_type(Type::String).description(Some(match format {
+                Format::Csv => "Rows with a header line: the fields of the records as flat columns.",
+                _ => "The records of the list, each as JSON on a line of its own.",
+            }));
+            let content = ContentBuilder::new().schema(Some(text)).build();
+            response = response.content(format.media_type(), content);
+        }
         let cursor = Value::from("$response.body#/pagination/next_cursor");
         let next = Link::builder()
             .operation_id(route.operation)

@@ -93,17 +93,25 @@ impl Count {
 }
 
 impl DailyCounter {
-    /// Takes one request from the quota of `today`; an error if none is left. Without a limit it is counted and admitted.
-    pub(crate) fn take(&self, counted: CountedKey, limit: Option<u32>, today: Date) -> Result<Quota, Quota> {
+    /// Takes `requests` from the quota of `today`: all of them, or none and an error if fewer are left. Without a limit they are
+    /// counted and admitted.
+    pub(crate) fn take(
+        &self,
+        counted: CountedKey,
+        requests: u32,
+        limit: Option<u32>,
+        today: Date,
+    ) -> Result<Quota, Quota> {
         let id = (counted.counter, today);
         let mut count = self.counts.entry(id).or_default();
         let used = count.total();
-        if limit.is_some_and(|limit| used >= limit) {
+        let after = used.saturating_add(requests);
+        if limit.is_some_and(|limit| after > limit) {
             return Err(Quota::of(limit, used, today));
         }
-        count.part(counted.key).unwritten += 1;
+        count.part(counted.key).unwritten += i64::from(requests);
         self.queue(id, &mut count);
-        Ok(Quota::of(limit, used.saturating_add(1), today))
+        Ok(Quota::of(limit, after, today))
     }
 
     pub(crate) fn peek(&self, counter: CounterId, limit: Option<u32>, today: Date) -> Quota {
@@ -117,13 +125,13 @@ impl DailyCounter {
         count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(CounterPart::total)).unwrap_or(0)
     }
 
-    /// Gives back one request that was taken on `day`, and returns the quota after it.
-    pub(crate) fn give_back(&self, counted: CountedKey, limit: Option<u32>, day: Date) -> Quota {
+    /// Gives back requests that were taken on `day`, and returns the quota after it.
+    pub(crate) fn give_back(&self, counted: CountedKey, requests: u32, limit: Option<u32>, day: Date) -> Quota {
         let id = (counted.counter, day);
         let Some(mut count) = self.counts.get_mut(&id) else { return Quota::of(limit, 0, day) };
         let part = count.part(counted.key);
         if part.total() > 0 {
-            part.unwritten -= 1;
+            part.unwritten -= i64::from(requests.min(part.total()));
             self.queue(id, &mut count);
         }
         Quota::of(limit, count.total(), day)

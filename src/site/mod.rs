@@ -32,7 +32,7 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::http::headers::{Caching, CommonHeaders, set};
+use crate::http::headers::{Caching, CommonHeaders, Vary, set};
 use crate::http::negotiation::compressed;
 use crate::http::url::{decoded, with_slug};
 use crate::http::{RequestTrace, State};
@@ -215,7 +215,7 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
     }
     set(response.headers_mut(), "content-type", content_type);
     let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
-    CommonHeaders { caching, varies: true, ..PAGE }.write(response.headers_mut());
+    CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
     response
 }
 
@@ -225,7 +225,7 @@ const PAGE: CommonHeaders<'static> = CommonHeaders {
     snapshot: None,
     api_version: None,
     caching: None,
-    varies: false,
+    varies: None,
     is_cross_origin: false,
     scheme: None,
     page_policy: Some(CSP),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use venturedex::api::{MAX_LIMIT, Route, Version};
+use venturedex::api::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version};
 use venturedex::catalog::params::{MAX_PARAMETERS, MAX_TEXT_CHARS, MAX_VALUES};
 use venturedex::data::Table;
 use venturedex::http::problem::Code;
@@ -49,6 +49,7 @@ fn the_documented_limits_are_the_actual_ones() {
     let head = Limits::default().head_bytes;
     for (what, max) in [
         ("Records per page (<code>limit</code>)", MAX_LIMIT.to_string()),
+        ("Records per page of v3, tiers pro and enterprise", "1,000".to_owned()),
         ("Values of a parameter", MAX_VALUES.to_string()),
         ("Parameters, including repeated ones", MAX_PARAMETERS.to_string()),
         ("Characters of a search text", MAX_TEXT_CHARS.to_string()),
@@ -58,7 +59,7 @@ fn the_documented_limits_are_the_actual_ones() {
     ] {
         assert_eq!(documented.get(what), Some(&max), "{what}: {documented:?}");
     }
-    assert_eq!(MAX_HITS, 1_000);
+    assert_eq!((MAX_HITS, MAX_PAID_LIMIT), (1_000, 1_000));
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod docs;
 mod doctor;
 mod etag;
 mod faults;
+mod files;
 mod full_disk;
 mod further;
 mod fuzz;

@@ -219,6 +219,7 @@ fn a_cursor_carries_limit_fields_and_explain() {
         assert_eq!(form(&client.get(&format!("/api/v3/vcs?cursor={next}"))).1, ["slug"]);
     }
     // A cursor carries the clamped limit.
+    let client = server.client(Tier::Free);
     let clamped = client.get("/api/v3/vcs?limit=1000").json();
     let cursor = clamped["pagination"]["next_cursor"].as_str().unwrap();
     let reply = client.get(&format!("/api/v3/vcs?cursor={cursor}")).json();

@@ -85,29 +85,39 @@ impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-pub(crate) fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, fields: &Fields) {
-    for (index, ranked) in page.ranked.iter().enumerate() {
-        let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
-            true => RankValue::Integer(ranked.value as i64),
-            false => RankValue::Decimal(ranked.value),
-        };
-        let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
-        write_firm(out, catalog, index, ranked.row, fields, &RankFields { rank, rank_value });
-    }
+/// Writes the row of a page at `index`; the same holds for the functions below.
+pub(crate) fn write_ranked(
+    out: &mut Vec<u8>,
+    catalog: &Catalog,
+    page: &LeaderboardPage,
+    index: usize,
+    fields: &Fields,
+) {
+    let ranked = &page.ranked[index];
+    let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
+        true => RankValue::Integer(ranked.value as i64),
+        false => RankValue::Decimal(ranked.value),
+    };
+    let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
+    write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
 }
 
-pub(crate) fn write_co_investors(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, fields: &Fields) {
-    for (index, firm) in page.firms.iter().enumerate() {
-        let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
-        write_firm(out, catalog, index, firm.row, fields, &computed);
-    }
+pub(crate) fn write_co_investor(
+    out: &mut Vec<u8>,
+    catalog: &Catalog,
+    page: &CoInvestorPage,
+    index: usize,
+    fields: &Fields,
+) {
+    let firm = &page.firms[index];
+    let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
+    write_row(out, catalog, Table::Firms, firm.row, fields, &computed);
 }
 
-pub(crate) fn write_matches(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, fields: &Fields) {
-    for (index, fit) in page.matches.iter().enumerate() {
-        let computed = MatchFields::of(catalog.snapshot(), fit, page.max_points);
-        write_firm(out, catalog, index, fit.row, fields, &computed);
-    }
+pub(crate) fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
+    let fit = &page.matches[index];
+    let computed = MatchFields::of(catalog.snapshot(), fit, page.max_points);
+    write_row(out, catalog, Table::Firms, fit.row, fields, &computed);
 }
 
 impl<'a> MatchFields<'a> {
@@ -144,13 +154,6 @@ impl FieldVisitor for ComputedTexts {
     fn field(&mut self, field: &'static Field, value: &impl Serialize) {
         self.0.push((field, serde_json::to_vec(value).expect("computed fields always have a JSON form")));
     }
-}
-
-fn write_firm(out: &mut Vec<u8>, catalog: &Catalog, index: usize, firm: u32, fields: &Fields, computed: &impl Model) {
-    if index > 0 {
-        out.push(b',');
-    }
-    write_row(out, catalog, Table::Firms, firm, fields, computed);
 }
 
 /// Writes a record with computed fields, which follow its own.

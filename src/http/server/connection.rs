@@ -9,27 +9,26 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future;
-use http::header::{CONNECTION, HOST};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{Either, Full};
+use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use tokio::time::Sleep;
 
+use crate::http::body::BodyError;
 use crate::http::headers::REQUEST_ID;
 use crate::http::server::connection_error::ConnectionError;
+use crate::http::server::streamed_body::StreamedBody;
 use crate::http::server::timeout_stream::ConnectionPhase;
 use crate::http::telemetry::Finished;
 use crate::http::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
 use crate::metrics::panics::{self, Panic};
 
-/// Why a body ends early.
-pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
-
 pub type RequestBody = TimedBody<Incoming>;
 
-/// The body of a response: in memory, or made by a filter.
+/// The body of a response: in memory, or made by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 
 /// A handler as one connection sees it: each of its requests gets a response, even if the handler panics.
@@ -72,6 +71,7 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let phase = self.phase.clone();
         let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
         let (method, uri) = (request.method().clone(), request.uri().clone());
+        let is_old = request.version() < Version::HTTP_11;
         let mut request = request.map(|body| TimedBody::new(body, self.body_timeout));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
@@ -81,11 +81,27 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
             let response = panics::catch_async(handler.respond_later(pending, request)).await;
             let mut response = response
                 .unwrap_or_else(|panic| panic_response(&handler, uri.path(), id, &panic, &trace).map(in_memory));
+            let is_unlimited =
+                response.body().size_hint().exact().is_none() && !response.headers().contains_key(CONTENT_LENGTH);
+            if is_old && is_unlimited {
+                let error = ConnectionError::OldHttp;
+                response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
+            }
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
             close(response.headers_mut(), is_reserved, &stopping);
+            let status = response.status();
+            let Some(bytes) = response.body().size_hint().exact() else {
+                let duration = started.elapsed();
+                let report = move |bytes, cut: Option<&BodyError>| {
+                    phase.idle();
+                    let finished =
+                        Finished { id, method: Some(&method), status, duration, bytes: Some(bytes), trace: &trace };
+                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.streamed(&finished, cut));
+                };
+                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
+            };
             phase.idle();
-            let bytes = response.body().size_hint().exact();
-            finish(&handler, id, &method, started, response.status(), bytes, &trace);
+            finish(&handler, id, &method, started, status, Some(bytes), &trace);
             Ok(response)
         }))
     }

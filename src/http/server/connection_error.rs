@@ -23,6 +23,9 @@ pub(crate) enum ConnectionError {
     Misdirected,
     /// The bytes are not an HTTP request.
     NotHttp,
+    /// The length of the response is not known beforehand, and the client speaks HTTP/1.0: it could not tell whether it is
+    /// complete.
+    OldHttp,
     UrlTooLong,
     HeadTooLarge,
     /// Too many connections are open, in total or from one address.
@@ -44,6 +47,11 @@ impl ConnectionError {
             Self::NotHttp => (
                 Code::InvalidRequest,
                 "this is not an HTTP/1.1 request for a path: check the request line and headers, and percent-encode the URL",
+            ),
+            Self::OldHttp => (
+                Code::InvalidRequest,
+                "this response needs HTTP/1.1, in which an incomplete one is noticed: upgrade the client, or the proxy in front \
+                 of the service (nginx: proxy_http_version 1.1)",
             ),
             Self::UrlTooLong => {
                 (Code::UrlTooLong, "the URL exceeds the limit: request fewer values at a time, or shorten the query")

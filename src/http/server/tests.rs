@@ -87,6 +87,24 @@ fn routes(started: Arc<Notify>, proceed: Arc<Notify>) -> BoxedFilter<(warp::repl
     });
     let takes = warp::path("takes").and(warp::body::stream()).and_then(takes);
     let large = warp::path("large").map(|| "x".repeat(32 * 1024 * 1024));
+    let streams = warp::path("streams").map(move || {
+        let parts = futures_util::stream::unfold(0, |part| async move {
+            tokio::time::sleep(MOMENT).await;
+            (part < 4).then(|| (Ok::<_, io::Error>("part "), part + 1))
+        });
+        warp::reply::stream(parts)
+    });
+    let breaks = warp::path("breaks").map(|| {
+        let parts = futures_util::stream::unfold(true, |is_first| async move {
+            if is_first {
+                return Some((Ok("part "), false));
+            }
+            // What is not yet written when a body breaks is lost.
+            tokio::time::sleep(MOMENT).await;
+            Some((Err(io::Error::other("a disk that fails")), false))
+        });
+        warp::reply::stream(parts)
+    });
     who.or(panics)
         .unify()
         .or(panics_later)
@@ -98,6 +116,10 @@ fn routes(started: Arc<Notify>, proceed: Arc<Notify>) -> BoxedFilter<(warp::repl
         .or(large)
         .unify()
         .map(Reply::into_response)
+        .or(streams.map(Reply::into_response))
+        .unify()
+        .or(breaks.map(Reply::into_response))
+        .unify()
         .boxed()
 }
 
@@ -262,6 +284,44 @@ async fn a_client_that_does_not_read_its_response_is_disconnected() {
     let mut read = Vec::new();
     let _ = soon(socket.read_to_end(&mut read)).await;
     assert!(read.len() < 32 * 1024 * 1024, "the full response was buffered for a client that did not read");
+}
+
+#[tokio::test]
+async fn a_connection_that_waits_for_a_part_of_its_response_is_not_idle() {
+    let limits = Limits { idle: MOMENT / 2, connections: 1, ..Limits::default() };
+    let (server, ..) = Running::start(limits).await;
+    let mut socket = server.connect().await;
+    socket.write_all(b"GET /streams HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    let mut read = vec![0; 16];
+    soon(socket.read_exact(&mut read)).await.unwrap();
+    assert!(get(&mut server.connect().await, "/takes").await.0.starts_with("http/1.1 503"), "it is not evicted");
+    let text = rest(&mut socket).await;
+    assert!(text.ends_with("5\r\npart \r\n0\r\n\r\n") && text.matches("part").count() == 4, "{text}");
+}
+
+#[tokio::test]
+async fn a_response_that_breaks_has_no_proper_end() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    socket.write_all(b"GET /breaks HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+    let text = rest(&mut socket).await;
+    assert!(text.contains("transfer-encoding: chunked") && !text.contains("0\r\n\r\n"), "{text}");
+    // In HTTP/1.0 the end of a body is the end of the connection, however it ends.
+    let mut old = server.connect().await;
+    old.write_all(b"GET /breaks HTTP/1.0\r\nHost: here\r\n\r\n").await.unwrap();
+    let text = rest(&mut old).await;
+    assert!(text.starts_with("HTTP/1.0 400") && text.contains("proxy_http_version"), "{text}");
+}
+
+#[tokio::test]
+async fn a_streamed_response_to_head_keeps_its_connection() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let mut socket = server.connect().await;
+    let pipelined =
+        b"HEAD /streams HTTP/1.1\r\nHost: here\r\n\r\nGET /takes HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n";
+    socket.write_all(pipelined).await.unwrap();
+    let text = rest(&mut socket).await;
+    assert!(text.matches("HTTP/1.1 200").count() == 2 && text.ends_with("0 bytes"), "{text}");
 }
 
 #[tokio::test]

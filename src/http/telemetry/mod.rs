@@ -7,6 +7,7 @@ mod counts;
 mod log_limit;
 mod trace;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -17,6 +18,7 @@ pub(crate) use log_limit::LogLimit;
 pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 
 use crate::http::RequestId;
+use crate::http::body::BodyError;
 
 /// A request that has its response.
 pub struct Finished<'a> {
@@ -26,7 +28,7 @@ pub struct Finished<'a> {
     pub status: StatusCode,
     /// From the end of the head to the response, before it is sent.
     pub duration: Duration,
-    /// Of the response's body as sent; `None` if it is not known.
+    /// Of the response's body as sent.
     pub bytes: Option<u64>,
     pub trace: &'a RequestTrace,
 }
@@ -41,6 +43,8 @@ pub struct Telemetry {
     failures: LogLimit,
     slow_requests: LogLimit,
     accept_failures: LogLimit,
+    cut: AtomicU64,
+    cut_responses: LogLimit,
 }
 
 impl Telemetry {
@@ -53,7 +57,25 @@ impl Telemetry {
             failures: LogLimit::new(100),
             slow_requests: LogLimit::new(100),
             accept_failures: LogLimit::new(1),
+            cut: AtomicU64::new(0),
+            cut_responses: LogLimit::new(100),
         }
+    }
+
+    /// Records a request whose response was sent while it was made; `cut` is why the server ended it early.
+    pub(crate) fn streamed(&self, request: &Finished<'_>, cut: Option<&BodyError>) {
+        self.finished(request);
+        let Some(cause) = cut else { return };
+        self.cut.fetch_add(1, Ordering::Relaxed);
+        if let Some(suppressed) = self.cut_responses.admit() {
+            let (id, route) = (request.id, request.trace.route());
+            tracing::error!(request_id = %id, %route, %cause, suppressed, "response cut short");
+        }
+    }
+
+    /// Responses that the server ended early, because the rest of them could not be made.
+    pub fn cut(&self) -> u64 {
+        self.cut.load(Ordering::Relaxed)
     }
 
     pub(crate) fn finished(&self, request: &Finished<'_>) {

@@ -19,21 +19,21 @@ fn day(number: i32) -> Date {
 fn exactly_the_limit_is_admitted_and_both_results_hold_the_quota() {
     let counter = DailyCounter::default();
     for used in 1..=LIMIT {
-        let quota = counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap();
+        let quota = counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).unwrap();
         assert_eq!((quota.used, quota.remaining), (used, Some(LIMIT - used)));
     }
-    let rejected = counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap_err();
+    let rejected = counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).unwrap_err();
     assert_eq!((rejected.used, rejected.remaining, rejected.resets_at), (LIMIT, Some(0), day(1).unix()));
     assert_eq!(counter.peek(CounterId(1), Some(LIMIT), day(0)), rejected);
-    assert!(counter.take(counted(2, 2), Some(LIMIT), day(0)).is_ok(), "another key has its own counter");
-    assert_eq!(counter.take(counted(1, 1), Some(LIMIT), day(1)).unwrap().used, 1, "a new day starts at zero");
-    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_err(), "a late request counts on its own day");
+    assert!(counter.take(counted(2, 2), 1, Some(LIMIT), day(0)).is_ok(), "another key has its own counter");
+    assert_eq!(counter.take(counted(1, 1), 1, Some(LIMIT), day(1)).unwrap().used, 1, "a new day starts at zero");
+    assert!(counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).is_err(), "a late request counts on its own day");
 }
 
 #[test]
 fn without_a_limit_every_request_is_counted_and_admitted() {
     let counter = DailyCounter::default();
-    let quotas = (0..10_000).map(|_| counter.take(counted(1, 1), None, day(0)).unwrap());
+    let quotas = (0..10_000).map(|_| counter.take(counted(1, 1), 1, None, day(0)).unwrap());
     assert_eq!(quotas.last().unwrap().used, 10_000);
     assert_eq!(counter.peek(CounterId(1), None, day(0)).remaining, None);
 }
@@ -53,10 +53,10 @@ fn sixty_four_clients_at_once_get_exactly_the_limit_on_each_day() {
                     for request in 0..18 {
                         let today = ((request + client % 5) / 6).min(2);
                         let counted_key = counted((client % 2) as i64, 1);
-                        if counter.take(counted_key, Some(LIMIT), day(today as i32)).is_ok() {
+                        if counter.take(counted_key, 1, Some(LIMIT), day(today as i32)).is_ok() {
                             admitted[today].fetch_add(1, Ordering::SeqCst);
                             if client == 7 {
-                                counter.give_back(counted_key, Some(LIMIT), day(today as i32));
+                                counter.give_back(counted_key, 1, Some(LIMIT), day(today as i32));
                                 given_back[today].fetch_add(1, Ordering::SeqCst);
                             }
                         }
@@ -99,10 +99,10 @@ fn write(store: &mut HashMap<(KeyId, Date), u32>, added: &[AddedUsage]) -> Vec<u
 fn requests_taken_during_a_write_are_written_by_the_next() {
     let counter = DailyCounter::default();
     let mut store = HashMap::new();
-    counter.take(counted(1, 1), None, day(0)).unwrap();
+    counter.take(counted(1, 1), 1, None, day(0)).unwrap();
     let first = counter.to_write();
     assert_eq!(first.len(), 1);
-    counter.take(counted(1, 1), None, day(0)).unwrap();
+    counter.take(counted(1, 1), 1, None, day(0)).unwrap();
     counter.written(&first, &write(&mut store, &first));
     let second = counter.to_write();
     assert_eq!(second.iter().map(|added| added.requests).collect::<Vec<_>>(), [1]);
@@ -116,17 +116,17 @@ fn requests_taken_during_a_write_are_written_by_the_next() {
 fn counts_of_another_process_are_loaded_with_the_result_of_a_write() {
     let counter = DailyCounter::default();
     counter.load(day(0), [StoredUsage { key: KeyId(1), counter: CounterId(1), requests: 40 }]);
-    counter.take(counted(1, 1), Some(LIMIT), day(0)).unwrap();
+    counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).unwrap();
     let added = counter.to_write();
     counter.written(&added, &[99]);
-    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_ok());
-    assert!(counter.take(counted(1, 1), Some(LIMIT), day(0)).is_err());
+    assert!(counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).is_ok());
+    assert!(counter.take(counted(1, 1), 1, Some(LIMIT), day(0)).is_err());
 }
 
 #[test]
 fn demo_keys_are_never_written() {
     let counter = DailyCounter::default();
-    counter.take(counted(-1, -1), Some(LIMIT), day(0)).unwrap();
+    counter.take(counted(-1, -1), 1, Some(LIMIT), day(0)).unwrap();
     assert!(counter.to_write().is_empty());
 }
 
@@ -167,7 +167,7 @@ proptest! {
             match step {
                 Step::Take(key, today) => {
                     let before = total(&list, key, today);
-                    let taken = counter.take(counted(key, key / 2), Some(LIMIT), day(today));
+                    let taken = counter.take(counted(key, key / 2), 1, Some(LIMIT), day(today));
                     prop_assert_eq!(taken.is_ok(), before < LIMIT);
                     if let Ok(quota) = taken {
                         *list.entry((key, today)).or_default() += 1;
@@ -175,7 +175,7 @@ proptest! {
                     }
                 }
                 Step::GiveBack(key, today) => {
-                    counter.give_back(counted(key, key / 2), Some(LIMIT), day(today));
+                    counter.give_back(counted(key, key / 2), 1, Some(LIMIT), day(today));
                     let count = list.entry((key, today)).or_default();
                     *count = count.saturating_sub(1);
                 }
@@ -217,7 +217,7 @@ fn counters_of_past_days_are_dropped_once_written() {
     let counter = DailyCounter::default();
     let mut store = HashMap::new();
     for today in 0..5 {
-        counter.take(counted(1, 1), None, day(today)).unwrap();
+        counter.take(counted(1, 1), 1, None, day(today)).unwrap();
     }
     counter.drop_old(day(9));
     assert_eq!(counter.len(), 5, "nothing is written yet");

@@ -103,6 +103,10 @@ fn every_example_fits_its_schema() {
             for (status, response) in operation(&document, endpoint)["responses"].as_object().unwrap() {
                 let response = resolved(&document, response);
                 for (kind, content) in response.get("content").and_then(Value::as_object).into_iter().flatten() {
+                    // Files have the records of the JSON example.
+                    if !kind.contains("json") || kind.ends_with("x-ndjson") {
+                        continue;
+                    }
                     let misfit = misfit_exactly(&document, &content["schema"], &content["example"], "");
                     assert_eq!(misfit, None, "{} {status} {kind}", endpoint.path);
                     if status == "200" {

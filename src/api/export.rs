@@ -1,0 +1,401 @@
+//! A list as a file: all its rows from a position on, as CSV or NDJSON, made page by page while it is sent.
+//!
+//! The rows are those of the JSON list, by the same code. The quota is taken at the start, for all rows that will be sent. What
+//! goes wrong before the first byte is a problem document; afterwards the connection ends without a proper end of the body, so
+//! that an incomplete file is never taken for a complete one.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
+use serde::Serialize;
+
+use crate::auth::Caller;
+use crate::catalog::flat::{Column, CsvWriter, Formulas, list_columns};
+use crate::catalog::json::{FieldSet, Fields};
+use crate::catalog::{ListPosition, ParameterError};
+use crate::data::{Date, SnapshotVersion, rfc3339};
+use crate::http::State;
+use crate::http::body::{BodyError, ByteStream, Payload};
+use crate::http::headers::{self, Caching, set};
+use crate::http::negotiation::{Format, GzipStream, accepts_gzip};
+use crate::http::problem::Problem;
+use crate::metrics::panics;
+use crate::quota::{Overloaded, Quota};
+
+use crate::api::list::{self, Rows};
+use crate::api::pagination::ListRequest;
+use crate::api::request::{Canonical, RequestError, RequestUrl};
+use crate::api::routes::{EndpointKind, Route, split_version};
+use crate::api::window::{DEFAULT_LIMIT, single_value};
+use crate::api::{MAX_HEADERS, Outcome, Parsed, Pipeline, Version, catch_panic, shared_headers};
+
+/// Rows of a file that cost one request.
+pub const ROWS_PER_REQUEST: u64 = 1_000;
+/// A part of a file is sent when it has as many bytes.
+const PART: usize = 64 * 1024;
+/// How long a part waits if the queue is full.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long a file may take: until it ends, its release stays in memory.
+const MAX_DURATION: Duration = Duration::from_secs(3_600);
+/// Longest `X-Warnings` and `Link` in bytes: proxies reject responses with long headers.
+const MAX_HEADER: usize = 2 * 1024;
+
+const COST: HeaderName = HeaderName::from_static("x-request-cost");
+const WARNINGS: HeaderName = HeaderName::from_static("x-warnings");
+
+/// The format that a path below a version names by its extension, and the path without it. Only lists of v3 have formats.
+pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Option<Format>) {
+    let of_list = |format: Format| {
+        let path = path.strip_suffix(format.extension())?.strip_suffix('.')?;
+        let (route, _) = Route::find(Version::V3, path)?;
+        matches!(route.content, EndpointKind::List(..)).then_some((path, Some(format)))
+    };
+    let formats = [Format::Csv, Format::Ndjson].into_iter().filter(|_| version == Some(Version::V3));
+    formats.filter_map(of_list).next().unwrap_or((path, None))
+}
+
+/// A request for a list as a file.
+pub(crate) struct Export {
+    list: ListRequest,
+    format: Format,
+    /// The greatest number of rows, if the request gives one.
+    limit: Option<u64>,
+}
+
+impl Export {
+    /// The rest of a request whose list is parsed.
+    pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
+        for (name, is_set) in [("explain", list.explain), ("amounts", list.amounts)] {
+            if is_set {
+                let detail = format!(
+                    "a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it"
+                );
+                return Err(vec![ParameterError::invalid(name, detail)].into());
+            }
+        }
+        // A cursor carries the length of pages.
+        let limit = single_value(url.values, "limit", &mut Vec::new()).map(|_| list.window.limit);
+        list.window.limit = DEFAULT_LIMIT;
+        Ok(Self { list, format, limit })
+    }
+
+    /// The request in canonical names and values; `None` if it was not fully understood.
+    pub(crate) fn canonical(&self) -> Option<Canonical> {
+        let mut canonical = self.list.canonical(Version::V3)?;
+        canonical.push(("format", self.format.extension().to_owned()));
+        canonical.extend(self.limit.map(|limit| ("limit", limit.to_string())));
+        Some(canonical)
+    }
+
+    /// Reads the first page.
+    fn open(self: &Arc<Self>, values: &[(String, String)]) -> Result<OpenExport, Problem> {
+        let set = FieldSet::of_list(self.list.resource);
+        let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
+        let position = self.list.position;
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let page = Rows::of(&self.list, position, limit.min(ROWS_PER_REQUEST) as usize);
+        let (total, _) = page.total_and_next();
+        let after = total.saturating_sub(position.offset);
+        let rows = after.min(limit);
+        let mut warnings = list::warnings(Version::V3, values, &self.list, &page);
+        warnings.extend(list::nothing_found(&self.list, &page));
+        Ok(OpenExport { export: Arc::clone(self), fields, page, rows, is_part: rows < after, warnings })
+    }
+}
+
+/// A file whose first page is read.
+struct OpenExport {
+    export: Arc<Export>,
+    fields: Fields,
+    page: Rows,
+    /// Rows that the file will have.
+    rows: u64,
+    /// Whether the list continues after them.
+    is_part: bool,
+    warnings: Vec<ParameterError>,
+}
+
+/// What was taken from the quota for a file.
+#[derive(Clone, Copy)]
+struct Taken {
+    caller: Caller,
+    requests: u32,
+    day: Date,
+}
+
+impl OpenExport {
+    /// Requests that a GET counts as: one for each started thousand of rows.
+    fn cost(&self) -> u32 {
+        u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// Requests that this method counts as: HEAD gets no rows.
+    fn cost_of(&self, method: &Method) -> u32 {
+        if method == Method::HEAD { 1 } else { self.cost() }
+    }
+
+    fn snapshot(&self) -> SnapshotVersion {
+        self.export.list.catalog.version()
+    }
+
+    /// The headers that only files have. `path` is the one below the version, as it was sent.
+    fn write_headers(&self, headers: &mut HeaderMap, state: &State, path: &str, is_gzipped: bool) {
+        let format = self.export.format;
+        headers.insert(
+            CONTENT_TYPE,
+            HeaderValue::from_static(match format {
+                Format::Csv => "text/csv; charset=utf-8; header=present",
+                format => format.media_type(),
+            }),
+        );
+        if is_gzipped {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let (list, _) = split_format(Some(Version::V3), path);
+        let name: String = list.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
+        let name = format!("attachment; filename=\"{name}-{}.{}\"", self.snapshot(), format.extension());
+        set(headers, CONTENT_DISPOSITION, &name);
+        headers.insert(COST, HeaderValue::from(self.cost()));
+        if !self.warnings.is_empty() {
+            set(headers, WARNINGS, &warnings_header(&self.warnings));
+        }
+        if let Some(link) = self.next_link(state, list, path) {
+            set(headers, "link", &link);
+        }
+    }
+
+    /// The rest of the list after a part of it.
+    fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
+        let limit = self.export.limit.filter(|_| self.is_part)?;
+        let position = ListPosition::after(self.export.list.position.offset + self.rows);
+        let cursor = self.export.list.cursor_at(position, Version::V3, list).seal(state.auth.cursor_secret())?;
+        let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
+        Some(link).filter(|link| link.len() <= MAX_HEADER)
+    }
+
+    /// The response with the body that makes the rest.
+    fn response(self, state: &Arc<State>, taken: Taken, is_gzipped: bool, headers: HeaderMap) -> Response<Payload> {
+        let columns = match self.export.format {
+            Format::Csv => list_columns(self.export.list.resource, &self.fields),
+            _ => Vec::new(),
+        };
+        let writer = Writer {
+            next: self.page.total_and_next().1,
+            columns,
+            has_header: false,
+            export: self.export,
+            fields: self.fields,
+            page: self.page,
+            index: 0,
+            rows_left: self.rows,
+            gzip: is_gzipped.then(GzipStream::new),
+            has_ended: false,
+        };
+        let mut response = Response::new(Payload::Stream(writer.stream(Arc::clone(state), taken)));
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+impl Pipeline<'_> {
+    /// The response with a list as a file. What it costs is known after its rows are counted, which is not done for a caller
+    /// without any quota left.
+    pub(super) fn send_file(
+        &self,
+        caller: &Caller,
+        parsed: &Parsed,
+        export: &Arc<Export>,
+        values: &[(String, String)],
+        quota: &mut Quota,
+    ) -> Result<Outcome, Problem> {
+        if self.state.auth.peek(caller, quota.day).remaining == Some(0) {
+            self.take(caller, 1, quota)?;
+        }
+        let opened = catch_panic(self.request.trace, || export.open(values).map_err(Some));
+        let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let requests = opened.as_ref().map_or(1, |opened| opened.cost_of(self.request.method));
+        *quota = self.take(caller, requests, quota)?;
+        let opened = opened.inspect_err(|problem| {
+            if problem.code.status().is_server_error() {
+                *quota = self.state.auth.give_back(caller, quota.day);
+            }
+        })?;
+        let taken = Taken { caller: *caller, requests, day: quota.day };
+        let is_gzipped = accepts_gzip(self.request.headers);
+        let headers = self.file_headers(parsed, &opened, quota, is_gzipped);
+        Ok(Outcome::File(opened.response(self.state, taken, is_gzipped, headers)))
+    }
+
+    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota, is_gzipped: bool) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
+        opened.write_headers(&mut headers, self.state, split_version(self.request.path).1, is_gzipped);
+        if let Some(etag) = &parsed.etag {
+            headers.insert(ETAG, etag.value.clone());
+        }
+        shared_headers(self.state, Version::V3, opened.snapshot(), Caching::Private).write(&mut headers);
+        headers::reserve(&mut headers, quota.limit.is_some());
+        headers
+    }
+}
+
+/// The error of a request above the daily quota; `needed` are the requests that it counts as.
+pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -> Problem {
+    let mut problem = Problem::quota_exceeded(quota, used_by_others);
+    if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
+        problem.detail = format!(
+            "the file counts as {needed} requests, and {left} of {limit} are left{used_by_others}; `limit={}` requests a part \
+             of it; the quota resets at {}",
+            u64::from(left) * ROWS_PER_REQUEST,
+            rfc3339(quota.resets_at)
+        );
+        if let Some(quota) = &mut problem.quota {
+            quota.needed = Some(needed);
+        }
+    }
+    problem
+}
+
+/// Makes a file, part by part.
+struct Writer {
+    export: Arc<Export>,
+    fields: Fields,
+    page: Rows,
+    /// Rows of the page that are written.
+    index: usize,
+    /// Where the next page begins.
+    next: Option<ListPosition>,
+    rows_left: u64,
+    /// The columns of CSV.
+    columns: Vec<Column>,
+    has_header: bool,
+    gzip: Option<GzipStream>,
+    has_ended: bool,
+}
+
+impl Writer {
+    fn stream(self, state: Arc<State>, taken: Taken) -> ByteStream {
+        let (started, writer) = (Instant::now(), Some(self));
+        Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
+            let mut writer = writer.filter(|writer| !writer.has_ended)?;
+            if started.elapsed() > MAX_DURATION {
+                return Some((Err("the client takes longer than an hour".into()), (state, None)));
+            }
+            let part = loop {
+                match state.work.run(|| writer.part()).await {
+                    Ok(part) => break part,
+                    Err(Overloaded) => tokio::time::sleep(PAUSE).await,
+                }
+            };
+            match part {
+                Ok(part) => Some((Ok(part), (state, Some(writer)))),
+                Err(fault) => {
+                    state.auth.give_back_several(&taken.caller, taken.requests, taken.day);
+                    Some((Err(fault), (state, None)))
+                }
+            }
+        }))
+    }
+
+    /// The next part, which is not empty unless it is the last.
+    fn part(&mut self) -> Result<Bytes, BodyError> {
+        panics::catch(|| self.write_part()).unwrap_or_else(|panic| Err(panic.to_string().into()))
+    }
+
+    fn write_part(&mut self) -> Result<Bytes, BodyError> {
+        loop {
+            let part = match self.export.format {
+                Format::Csv => self.csv()?,
+                _ => self.ndjson()?,
+            };
+            self.has_ended = self.rows_left == 0;
+            let part = match &mut self.gzip {
+                Some(gzip) => gzip.part(&part, self.has_ended),
+                None => part,
+            };
+            if self.has_ended || !part.is_empty() {
+                return Ok(part.into());
+            }
+        }
+    }
+
+    fn ndjson(&mut self) -> Result<Vec<u8>, BodyError> {
+        let mut part = Vec::with_capacity(PART + PART / 8);
+        while part.len() < PART && self.write_record(&mut part)? {
+            part.push(b'\n');
+        }
+        Ok(part)
+    }
+
+    fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
+        let columns = std::mem::take(&mut self.columns);
+        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns, Formulas::Neutralized);
+        if !std::mem::replace(&mut self.has_header, true) {
+            csv.header()?;
+        }
+        let (mut record, mut read) = (Vec::new(), 0);
+        // Rows are at most as long as their records, but for quotes.
+        while read < PART && self.write_record(&mut record)? {
+            csv.row(&record)?;
+            read += record.len();
+            record.clear();
+        }
+        let part = csv.finish()?;
+        self.columns = columns;
+        Ok(part)
+    }
+
+    /// Writes the JSON of the next record; false if there are no more.
+    fn write_record(&mut self, out: &mut Vec<u8>) -> Result<bool, BodyError> {
+        if self.rows_left == 0 {
+            return Ok(false);
+        }
+        let list = &self.export.list;
+        if self.index == self.page.len() {
+            let position = self.next.ok_or("the list ended before the rows that were announced")?;
+            self.page = Rows::of(list, position, self.rows_left.min(ROWS_PER_REQUEST) as usize);
+            self.next = self.page.total_and_next().1;
+            self.index = 0;
+            if self.page.len() == 0 {
+                return Err("the list has an empty page".into());
+            }
+        }
+        self.page.write(out, list, self.index, &self.fields);
+        self.index += 1;
+        self.rows_left -= 1;
+        Ok(true)
+    }
+}
+
+/// A warning without what may be long.
+#[derive(Serialize)]
+struct ShortWarning<'a> {
+    parameter: &'a str,
+    code: &'a str,
+}
+
+/// Warnings as a JSON array of ASCII characters; without their details if it would be too long.
+fn warnings_header(warnings: &[ParameterError]) -> String {
+    let full = ascii(&serde_json::to_string(warnings).expect("warnings have a JSON form"));
+    if full.len() <= MAX_HEADER {
+        return full;
+    }
+    let short: Vec<ShortWarning<'_>> =
+        warnings.iter().map(|warning| ShortWarning { parameter: &warning.parameter, code: warning.code }).collect();
+    ascii(&serde_json::to_string(&short).expect("warnings have a JSON form"))
+}
+
+/// JSON with all other characters escaped.
+fn ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for unit in json.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii() && byte != 0x7f => text.push(char::from(byte)),
+            _ => text.push_str(&format!("\\u{unit:04x}")),
+        }
+    }
+    text
+}
