@@ -24,5 +24,6 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         work: Default::default(),
         telemetry: Default::default(),
         hosts: Hosts::new(url, false).expect("a URL"),
+        bulk: Default::default(),
     })
 }

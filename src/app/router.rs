@@ -21,6 +21,7 @@ use crate::auth::audit;
 use crate::catalog::param_error::shortened;
 use crate::data::SnapshotVersion;
 use crate::http::body::{self, BodyReadError, Payload};
+use crate::http::bulk;
 use crate::http::handler::reply;
 use crate::http::headers::{CommonHeaders, READS, Scheme, set};
 use crate::http::negotiation::has_content_type;
@@ -53,6 +54,8 @@ enum Route<'a> {
         is_page: bool,
     },
     Account(AccountRoute),
+    /// A bulk file of a release.
+    Bulk,
     Page(Page<'a>),
     /// `*`, the service as a whole, which only responds to OPTIONS.
     Service,
@@ -74,6 +77,9 @@ impl<'a> Route<'a> {
         }
         if path == "/api" || path.starts_with("/api/") {
             return Self::Api;
+        }
+        if path.len() > bulk::PREFIX.len() && path.starts_with(bulk::PREFIX) {
+            return Self::Bulk;
         }
         match trimmed(path) {
             "*" => Self::Service,
@@ -103,6 +109,7 @@ impl<'a> Route<'a> {
             Self::SecurityTxt => (RouteGroup::Static, "/.well-known/security.txt"),
             Self::ChangePassword => (RouteGroup::Account, "/.well-known/change-password"),
             Self::Static { position, .. } => (RouteGroup::Static, StaticPages::path(position)),
+            Self::Bulk => (RouteGroup::Static, "/data/{version}/{file}"),
             Self::Account(route) => (RouteGroup::Account, route.label()),
             Self::Page(page) => (RouteGroup::Page, page.label()),
             Self::Service => (RouteGroup::Unknown, "*"),
@@ -138,6 +145,7 @@ pub enum Pending {
     Api,
     Mcp(McpPath),
     Account(AccountRoute),
+    Bulk,
     Page,
 }
 
@@ -259,6 +267,7 @@ impl FrontEnds {
         match route {
             Route::Api => api::respond(&self.state, request).ok_or(Pending::Api),
             Route::Mcp(path) => Err(Pending::Mcp(path)),
+            Route::Bulk => Err(Pending::Bulk),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
         }
     }
@@ -326,6 +335,7 @@ impl FrontEnds {
     ) -> Response<Payload> {
         let response = match pending {
             Pending::Api => return api::respond_later(&self.state, &request.parts()).await,
+            Pending::Bulk => return bulk::respond(&self.state, &request.parts()).await,
             Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
             Pending::Account(route) => {
                 let page = self.page_request(&request.parts());

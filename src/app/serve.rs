@@ -220,6 +220,7 @@ impl RouterParts {
                 terms_url: settings.terms_url,
             },
             well_known,
+            bulk: settings.bulk,
             response_cache: ResponseCache::default(),
             trusted_proxies: settings.trusted_proxies,
             clock: now,

@@ -29,6 +29,7 @@ use crate::auth::account::{
 };
 use crate::auth::audit::Event;
 use crate::data::{Date, rfc3339};
+use crate::http::BulkAccess;
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
@@ -296,6 +297,10 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_KEEP_RELEASES", value_name = "NUMBER", default_value = "3",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=20))]
     pub keep_releases: u32,
+    /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody, who sends an API key, or
+    /// nobody.
+    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open", value_parser = bulk_access())]
+    pub bulk: BulkAccess,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
@@ -399,6 +404,7 @@ impl ServeSettings {
             Some(index) => ReleaseStore::at(index),
             None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
         };
+        let releases = if self.bulk == BulkAccess::Off { releases } else { releases.with_bulk_files() };
         let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
         Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
     }
@@ -573,6 +579,11 @@ fn log_format() -> impl TypedValueParser<Value = LogFormat> {
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
+}
+
+fn bulk_access() -> impl TypedValueParser<Value = BulkAccess> {
+    let access = |name: String| BulkAccess::ALL.into_iter().find(|access| access.name() == name).ok_or("no access");
+    PossibleValuesParser::new(BulkAccess::ALL.map(BulkAccess::name)).try_map(access)
 }
 
 fn proxies(text: &str) -> Result<IpRange, String> {

@@ -6,6 +6,7 @@
 mod address;
 pub mod aggregate;
 pub mod amounts;
+pub mod bulk_file;
 pub mod bundled;
 pub mod changes;
 mod city_names;
@@ -41,6 +42,7 @@ pub mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
+pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
 pub use co_investors::{CoInvestor, CoInvestorPage};
@@ -125,6 +127,8 @@ pub struct Catalog {
     snapshot: Snapshot,
     is_bundled: bool,
     texts: Texts,
+    /// The files of the release that are offered as downloads, by name.
+    bulk_files: Vec<Arc<BulkFile>>,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
@@ -149,6 +153,7 @@ impl Catalog {
             snapshot,
             is_bundled: false,
             texts,
+            bulk_files: Vec::new(),
             counts: Cache::default(),
             amounts: Cache::default(),
             searches: SearchCache::default(),
@@ -161,6 +166,18 @@ impl Catalog {
             terms: Default::default(),
             example_terms: Default::default(),
         }
+    }
+
+    /// The same with files to download.
+    #[must_use]
+    pub fn with_bulk_files(self, mut bulk_files: Vec<BulkFile>) -> Self {
+        bulk_files.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { bulk_files: bulk_files.into_iter().map(Arc::new).collect(), ..self }
+    }
+
+    /// The files of the release that are offered as downloads, by name.
+    pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
+        &self.bulk_files
     }
 
     pub fn version(&self) -> SnapshotVersion {

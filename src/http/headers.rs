@@ -48,6 +48,12 @@ pub(crate) enum Caching {
     Private,
     /// `public, max-age=300`.
     Public,
+    /// `public, max-age=31536000, immutable`: what never changes.
+    Forever,
+    /// The same for the caller only.
+    PrivateForever,
+    /// `no-cache`: to be checked before each use.
+    Revalidated,
 }
 
 /// What of a request the response depends on, apart from its URL.
@@ -101,6 +107,9 @@ impl CommonHeaders<'_> {
                     Caching::Never => "no-store",
                     Caching::Private => "private, max-age=60",
                     Caching::Public => "public, max-age=300",
+                    Caching::Forever => "public, max-age=31536000, immutable",
+                    Caching::PrivateForever => "private, max-age=31536000, immutable",
+                    Caching::Revalidated => "no-cache",
                 }),
             );
         }

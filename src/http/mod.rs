@@ -1,6 +1,7 @@
 //! HTTP below the routes: the accept loop, headers, content negotiation, errors, the response cache, static files.
 
 pub mod body;
+pub mod bulk;
 pub mod handler;
 pub mod headers;
 pub mod negotiation;
@@ -19,6 +20,7 @@ pub mod url;
 pub mod well_known;
 
 pub use body::BodyTimeout;
+pub use bulk::BulkAccess;
 pub use handler::{ErrorContext, Handler};
 pub use operator::Operator;
 pub use request_info::{Peer, RequestId, RequestIds, RequestParts};

@@ -13,7 +13,7 @@ use crate::data::Date;
 use crate::http::headers::Scheme;
 use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
-use crate::http::{Operator, Peer, RequestParts, ResponseCache, Telemetry};
+use crate::http::{BulkAccess, Operator, Peer, RequestParts, ResponseCache, Telemetry};
 use crate::quota::{IpRange, WorkQueue, client_address};
 use crate::release::ActiveRelease;
 
@@ -32,6 +32,8 @@ pub struct State {
     pub operator: Operator,
     /// The operator's files below `/.well-known/`.
     pub well_known: WellKnown,
+    /// Who may download bulk files.
+    pub bulk: BulkAccess,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
     /// Counts and logs requests and connections.

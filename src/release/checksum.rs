@@ -28,6 +28,12 @@ impl Checksum {
     }
 }
 
+impl From<[u8; SHA256_OUTPUT_LEN]> for Checksum {
+    fn from(bytes: [u8; SHA256_OUTPUT_LEN]) -> Self {
+        Self(bytes)
+    }
+}
+
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

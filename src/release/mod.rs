@@ -66,6 +66,8 @@ pub struct ReleaseStore {
     is_optional: bool,
     /// Releases that are not signed with it are refused.
     trusted: Option<TrustedKey>,
+    /// Whether the bulk files of releases are opened, too.
+    has_bulk_files: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +79,7 @@ pub struct Removed {
 impl ReleaseStore {
     /// The releases in the folder `index`, which need not exist.
     pub fn at(index: impl Into<PathBuf>) -> Self {
-        Self { index: index.into(), is_optional: false, trusted: None }
+        Self { index: index.into(), is_optional: false, trusted: None, has_bulk_files: false }
     }
 
     /// The same; releases that are not signed with this key are refused.
@@ -91,6 +93,12 @@ impl ReleaseStore {
     #[must_use]
     pub fn or_bundled(self) -> Self {
         Self { is_optional: true, ..self }
+    }
+
+    /// The same; the bulk files of releases are opened, to be served.
+    #[must_use]
+    pub fn with_bulk_files(self) -> Self {
+        Self { has_bulk_files: true, ..self }
     }
 
     pub fn folder(&self) -> &Path {

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::catalog::{Catalog, Filter, ListPosition, Order, Query, ValueCount};
+use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, ValueCount};
 use crate::data::archive::AlignedBytes;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Checksums, Direction, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
@@ -122,6 +122,23 @@ pub(crate) fn verify<'m>(
         check_sum(version, file, found)?;
     }
     Ok(())
+}
+
+/// Opens the bulk files of the release in `folder`, and verifies their checksums without holding them in memory.
+pub(crate) fn bulk_files(
+    folder: &Path,
+    version: SnapshotVersion,
+    manifest: &Manifest,
+) -> Result<Vec<BulkFile>, ReleaseError> {
+    let mut opened = Vec::new();
+    for file in manifest.bulk() {
+        let path = folder.join(&file.path);
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        let bulk_file = BulkFile::open(&path, name).at(&path)?;
+        check_sum(version, file, bulk_file.sha256.into())?;
+        opened.push(bulk_file);
+    }
+    Ok(opened)
 }
 
 fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {

@@ -2,7 +2,7 @@
 
 use crate::catalog::{Catalog, bundled};
 use crate::data::SnapshotVersion;
-use crate::release::{ReleaseError, ReleaseStore};
+use crate::release::{ReleaseError, ReleaseStore, open};
 
 pub trait HasVersion {
     fn version(&self) -> SnapshotVersion;
@@ -45,7 +45,11 @@ impl ReleaseSource for ReleaseStore {
     fn open(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
         let release = Self::open(self, version)?;
         release.smoke_test()?;
-        Ok(release.catalog)
+        if !self.has_bulk_files {
+            return Ok(release.catalog);
+        }
+        let files = open::bulk_files(&self.release_folder(version), version, &release.manifest)?;
+        Ok(release.catalog.with_bulk_files(files))
     }
 
     fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {

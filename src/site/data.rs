@@ -4,6 +4,7 @@ use askama::Template;
 
 use crate::catalog::{Catalog, Totals};
 use crate::data::{NONE_U32, Table};
+use crate::http::{BulkAccess, bulk};
 use crate::site::charts::BarChart;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -18,7 +19,18 @@ struct DataPage<'a> {
     years: Option<BarChart>,
     /// Number of rounds whose amount is suspect.
     suspect: usize,
+    files: Vec<FileRow>,
+    /// Whether a download needs an API key.
+    needs_key: bool,
     api: String,
+}
+
+/// A bulk file of the release.
+struct FileRow {
+    path: String,
+    name: String,
+    bytes: u64,
+    checksum: String,
 }
 
 struct TableCoverage {
@@ -65,6 +77,20 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         tables: tables.collect(),
         years,
         suspect: known - ranks.iter().filter(|rank| **rank != NONE_U32).count(),
+        files: match request.state.bulk {
+            BulkAccess::Off => Vec::new(),
+            _ => catalog
+                .bulk_files()
+                .iter()
+                .map(|file| FileRow {
+                    path: bulk::path_of(catalog.version(), file),
+                    name: file.name.clone(),
+                    bytes: file.bytes,
+                    checksum: file.checksum(),
+                })
+                .collect(),
+        },
+        needs_key: request.state.bulk == BulkAccess::Key,
         api: format!("{}/api/v3/stats", request.state.public_url),
     };
     Ok(page.render()?)

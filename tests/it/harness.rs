@@ -17,7 +17,7 @@ use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
 use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::Limits;
-use venturedex::http::{Operator, State};
+use venturedex::http::{BulkAccess, Operator, State};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
 use venturedex::quota::{RateLimitConfig, Tier};
@@ -131,6 +131,11 @@ impl Server {
         Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), operator, PLENTY)
     }
 
+    /// Serves a catalog whose bulk files only some may download.
+    pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
+        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 100, None, bulk)
+    }
+
     /// The folder of accounts and keys.
     pub fn data(&self) -> &Path {
         self.data.path()
@@ -143,13 +148,13 @@ impl Server {
     }
 
     fn serving(catalog: Catalog, public_url: Option<&str>, operator: Operator, rate_limits: RateLimitConfig) -> Self {
-        Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None)
+        Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None, BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot and more methods at the MCP endpoint.
     pub fn with_methods(more: mcp::Methods) -> Self {
         let catalog = venturedex::catalog::bundled().unwrap();
-        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 1_000_000, Some(more))
+        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 1_000_000, Some(more), BulkAccess::Open)
     }
 
     fn with_mcp(
@@ -159,13 +164,14 @@ impl Server {
         rate_limits: RateLimitConfig,
         daily_limit: u32,
         more_methods: Option<mcp::Methods>,
+        bulk: BulkAccess,
     ) -> Self {
         let data = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let own_url = format!("http://{address}");
-        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits);
+        let state = state_with(catalog, data.path(), public_url.ok_or(&own_url), operator, rate_limits, bulk);
         let mcp_quota = McpQuota {
             state: Arc::clone(&state),
             daily_limit,
@@ -202,7 +208,7 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog, data, Ok(public_url), Operator::default(), PLENTY)
+    state_with(catalog, data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
 }
 
 /// `public_url` is `Err` if the operator chose none: the address on which the server listens.
@@ -212,6 +218,7 @@ fn state_with(
     public_url: Result<&str, &String>,
     operator: Operator,
     limits: RateLimitConfig,
+    bulk: BulkAccess,
 ) -> Arc<State> {
     let has_public_url = public_url.is_ok();
     let public_url = public_url.unwrap_or_else(|own| own);
@@ -222,6 +229,7 @@ fn state_with(
         has_public_url,
         operator,
         well_known: Default::default(),
+        bulk,
         response_cache: Default::default(),
         trusted_proxies: vec!["127.0.0.1".parse().unwrap()],
         clock: noon,

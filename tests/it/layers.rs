@@ -37,7 +37,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("foldhash", &["auth", "catalog", "http", "quota"]),
     ("rusqlite", &["auth"]),
     ("arc_swap", &["release"]),
-    ("ring", &["release"]),
+    ("ring", &["release", "catalog/bulk_file"]),
     ("warp", &["http", "app"]),
     ("hyper", &["http"]),
     ("hyper_util", &["http"]),

@@ -19,6 +19,7 @@ mod dates;
 mod deploy;
 mod docs;
 mod doctor;
+mod downloads;
 mod etag;
 mod faults;
 mod files;
