@@ -7,6 +7,7 @@ import csv
 import gzip
 import json
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -164,7 +165,7 @@ def main():
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
     try:
-        base = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        base = next(found[0] for line in server.stdout if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
         admin = [options.bin / "venturedex", "--data", work / "data"]
         subprocess.run([*admin, "account", "create", "--email", "m@example.com", "--tier", "enterprise"], check=True, capture_output=True)
         key = subprocess.run([*admin, "key", "create", "--email", "m@example.com", "--name", "mirror"], check=True, capture_output=True, text=True).stdout.split()[-1]
