@@ -443,10 +443,10 @@ fn name(original: &Original, kind: SourceKind, random: &mut Random) -> String {
     }
 }
 
-/// A name that nobody else has.
+/// A name that nobody else has: of four syllables, some of the thousands that a large truth needs would be equal.
 fn invented(random: &mut Random) -> String {
     const SYLLABLES: [&str; 12] = ["ba", "cor", "den", "fi", "gal", "ho", "ka", "lum", "mi", "nor", "ta", "vex"];
-    let word = (0..4).map(|_| *random.pick(&SYLLABLES)).collect::<String>();
+    let word = (0..7).map(|_| *random.pick(&SYLLABLES)).collect::<String>();
     format!("{}{}", word[..1].to_uppercase(), &word[1..])
 }
 

@@ -16,7 +16,7 @@ const MAX_YEARS_APART: u16 = 15;
 const RARE_LINK: u32 = 4;
 
 /// A name of fewer letters may be rare, and yet be given twice.
-const MIN_LETTERS_OF_ONE: usize = 6;
+const MIN_LETTERS_OF_ONE: usize = 4;
 
 /// How many namesakes a rare, a usual and a common name would have, see [`Profiles::expected_namesakes`].
 const RARE: f64 = 3.0;
@@ -95,9 +95,9 @@ impl Evidence {
             E::MisspelledName => ("name misspelled", K::Name, 50),
             E::SameCore => ("same name but for generic words", K::Name, 46),
             E::NearName => ("a letter of a short name differs", K::Name, 26),
-            E::NameSoundsAlike => ("names sound alike", K::Name, 32),
+            E::NameSoundsAlike => ("names sound alike", K::Name, 24),
             E::OtherGenericWords => ("same core, other generic words", K::Name, 28),
-            E::NameBegins => ("one name begins with the other", K::Name, 22),
+            E::NameBegins => ("one name begins with the other", K::Name, -4),
             E::Initials => ("initials of the other name", K::Name, 22),
             E::ByAlias => ("an alias", K::Name, -2),
             E::RareName => ("the name is rare", K::Name, 14),
@@ -105,7 +105,7 @@ impl Evidence {
             E::CommonName => ("the name is of common words", K::Name, -16),
             E::Namesakes => ("a source has several records of the name", K::Name, -26),
             E::OnlyOne => ("each source has the rare name once", K::Source, 22),
-            E::StrongIdentifier => ("same strong identifier", K::Identifier, 70),
+            E::StrongIdentifier => ("same strong identifier", K::Identifier, 74),
             E::MediumIdentifier => ("same identifier", K::Identifier, 45),
             E::WeakIdentifier => ("same identifier of an unknown scheme", K::Identifier, 20),
             E::SameDomain => ("same domain", K::Identifier, 45),
@@ -113,7 +113,7 @@ impl Evidence {
             E::OtherDomain => ("different domains", K::Identifier, -20),
             E::SameCity => ("same city", K::Place, 32),
             E::SameCountry => ("same country", K::Place, 22),
-            E::OtherCity => ("different cities", K::Place, -26),
+            E::OtherCity => ("different cities", K::Place, -24),
             E::OtherCountry => ("different countries", K::Place, -28),
             E::SameYear => ("founded in the same year", K::Founding, 20),
             E::NearYear => ("founded a year apart", K::Founding, 10),
@@ -182,11 +182,12 @@ pub(super) struct Comparison {
 
 /// Whether the evidence is good enough for merging, whatever its score: of two kinds, and more than a part of the name. A
 /// subsidiary has the place, domain and people of its parent, and begins with its name; the fund of a corporation has its
-/// core, and sources list both.
+/// core, and sources list both. A source that has two names that differ in a letter means two.
 pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has = |one: Evidence| evidence.contains(&one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
-    let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName, E::MisspelledName, E::NearName]);
+    let has_spelling = has_any(&[E::MisspelledName, E::NearName]) && !has(E::OneSource);
+    let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
     kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
@@ -249,16 +250,19 @@ pub(super) fn compare(profiles: &Profiles, left: &Profile, right: &Profile) -> C
     compare_links(profiles, left, right, &mut evidence);
     if left.source == right.source {
         evidence.push(E::OneSource);
-    } else if profiles.is_large() && has_long_name(left) && has_long_name(right) && is_only_one(&evidence) {
+    } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
         evidence.push(E::OnlyOne);
     }
     let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
     Comparison { evidence, score: sum.clamp(0, 100) }
 }
 
-/// Whether a name is long enough not to be given twice by chance.
-fn has_long_name(profile: &Profile) -> bool {
-    profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE)
+/// Whether names are long enough not to be given twice by chance. If only one of the two has a place, it may be the place of
+/// a namesake.
+fn may_be_only_one(left: &Profile, right: &Profile) -> bool {
+    let is_long = |profile: &Profile| profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE);
+    let has_place = |profile: &Profile| profile.country.is_some() || profile.city.is_some();
+    is_long(left) && is_long(right) && has_place(left) == has_place(right)
 }
 
 /// Whether two sources have the same rare name, and nothing speaks against it.

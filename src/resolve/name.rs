@@ -22,7 +22,7 @@ const ROMAN: [&str; 20] = [
 const MIN_LETTERS: usize = 5;
 const MIN_BEGINNING: usize = 6;
 /// A letter that differs in so many is hardly ever another name.
-const MIN_SURE_LETTERS: usize = 10;
+const MIN_SURE_LETTERS: usize = 9;
 const MIN_INITIALS: usize = 3;
 
 /// How two names agree, the surest first.

@@ -81,6 +81,36 @@ fn a_name_and_a_second_kind_of_evidence_merge() {
 }
 
 #[test]
+fn names_of_one_source_that_differ_in_a_letter_are_two() {
+    let record = |id: &str, name: &str| Record {
+        sectors: vec!["Fintech".to_owned()],
+        founded_year: Some(2_010),
+        ..located(id, name, "", "Berlin")
+    };
+    let left = || Record { website: None, ..record("a/firm:1", "Zyntrixor Ventures") };
+    let right = |id: &str| Record { website: None, ..record(id, "Zyntrixar Ventures") };
+    assert!(is_merged(left(), right("b/firm:1")));
+    assert!(!is_merged(left(), right("a/firm:2")));
+    assert!(is_reviewed(left(), right("a/firm:2")));
+    assert!(is_merged(with_id(left(), "lei", "A"), with_id(right("a/firm:2"), "lei", "A")));
+}
+
+#[test]
+fn a_rare_name_is_of_one_unless_one_source_alone_has_a_place() {
+    let country = |record: Record| Record { country: Country::read("DE"), ..record };
+    let other = |number: usize| firm(&format!("c/firm:{number}"), &format!("Firm{number} Word{number}"));
+    let is_merged = |left: Record, right: Record| {
+        let records: Vec<Record> = (0..1_100).map(other).chain([left, right]).collect();
+        !resolved(&records, &Decisions::default()).clusters.is_empty()
+    };
+    let (left, right) = (|| firm("a/firm:1", "Zyntrix"), || firm("b/firm:1", "Zyntrix"));
+    assert!(is_merged(left(), right()));
+    assert!(is_merged(country(left()), country(right())));
+    assert!(!is_merged(left(), country(right())));
+    assert!(!is_merged(firm("a/firm:1", "Zyn"), firm("b/firm:1", "Zyn")), "a short name");
+}
+
+#[test]
 fn each_veto_forbids_a_merge() {
     let record = |id: &str, name: &str| located(id, name, "zyntrix.example", "Berlin");
     let left = || record("a/firm:1", "Zyntrix Capital");
