@@ -3,6 +3,7 @@
 //! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name the flag or variable, the value and what
 //! is accepted.
 
+mod query;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +38,8 @@ use crate::http::telemetry::LogFormat;
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
 use crate::release::{KeyError, ReleaseStore, TrustedKey};
+
+pub use query::{API_KEY, OutputFormat, QueryOptions};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -84,6 +87,9 @@ pub enum Command {
     Backup(BackupOptions),
     /// Restore a backup into the data folder, which no server may use.
     Restore(RestoreOptions),
+    /// Send a request to the API of a running server and print its answer as a table, CSV, NDJSON or JSON. Lists are read to
+    /// their end.
+    Query(QueryOptions),
     /// Print the server.json with which the MCP registry lists this server.
     ServerJson {
         /// Public URL of the service, https.
@@ -477,7 +483,7 @@ impl Cli {
 pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String, Option<String>)> {
     let command = Cli::command();
     let known: Vec<&str> = arguments(&command).filter_map(|arg| arg.get_env()?.to_str()).collect();
-    let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA"];
+    let not_settings = ["VENTUREDEX_DATASET", "VENTUREDEX_REAL_DATA", API_KEY];
     let is_of_tests = |name: &str| not_settings.contains(&name) || name.starts_with("VENTUREDEX_TEST_");
     let unknown =
         |name: &String| name.starts_with("VENTUREDEX_") && !known.contains(&name.as_str()) && !is_of_tests(name);

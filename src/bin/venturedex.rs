@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use venturedex::app;
 use venturedex::app::settings::{self, Cli, Command, ServeSettings};
-use venturedex::cli::{admin, doctor};
+use venturedex::cli::{admin, doctor, query};
 use venturedex::mcp::manifest;
 
 fn main() -> ExitCode {
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Doctor { settings, json } => doctor::run(&settings, json, variables()),
         Command::Backup(options) => admin::backup(&cli.data, &options),
         Command::Restore(options) => admin::restore(&cli.data, &options),
+        Command::Query(options) => query::run(&options),
         Command::ServerJson { public_url } => exit(server_json(&public_url)),
     }
 }

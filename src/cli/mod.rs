@@ -3,3 +3,5 @@
 pub mod admin;
 pub mod doctor;
 pub mod indexer;
+pub mod query;
+mod table;

@@ -13,7 +13,7 @@ use venturedex::quota::Tier;
 use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as};
 use crate::releases::Installation;
 
-const FIRST: &str = "2026-11-20.1";
+pub const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-21.1";
 const PATHS: [&str; 6] = ["vcs", "startups", "funding-rounds", "people", "reviews", "sectors"];
 
@@ -165,7 +165,7 @@ fn edit(folder: &Path, dice: &mut Dice) {
 }
 
 /// A server that holds two releases, `seed` decides how they differ.
-fn two_releases(seed: u64) -> (Server, Client) {
+pub fn two_releases(seed: u64) -> (Server, Client) {
     let mut dice = Dice(seed);
     let [first, second] = [FIRST, SECOND].map(|version| {
         let copy = copy_as(&bundled_folder(), version);

@@ -55,7 +55,11 @@ const HOMES: &[(&str, &[&str])] = &[
     ("prometheus_client", &["app/metrics"]),
     ("utoipa", &["openapi"]),
     ("askama", &["site"]),
-    ("rustix", &["cli/doctor"]),
+    ("rustix", &["cli/doctor", "cli/query"]),
+    // And an example for users.
+    ("ureq", &["cli/query", "site/docs/clients"]),
+    ("rustls", &["cli/query"]),
+    ("rustls_native_certs", &["cli/query"]),
 ];
 
 fn sources() -> Vec<(String, String)> {

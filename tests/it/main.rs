@@ -47,6 +47,7 @@ mod parameters;
 mod pin;
 mod program;
 mod provenance;
+mod query;
 mod quota;
 mod real;
 mod records;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::CommandError;
+use crate::cli::table;
 
 pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -20,8 +21,7 @@ pub(super) fn print_error(error: &CommandError, json: bool) {
 }
 
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::Output)
+    table::print(text).map_err(CommandError::Output)
 }
 
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
@@ -31,15 +31,5 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
 pub(super) fn print_table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> Result<(), CommandError> {
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(rows);
-    let mut widths = [0; N];
-    for line in &lines {
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let line = |line: &[String; N]| {
-        let cells = line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    print(&lines.iter().map(line).collect::<Vec<_>>().join("\n"))
+    print(&table::aligned(&lines))
 }
