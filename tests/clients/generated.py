@@ -1,44 +1,41 @@
-"""Uses the client that `openapi-python-client` generates from the v3 document.
+"""Uses the installed package that `deploy/clients/build` makes of the v3 document.
 
-    openapi-python-client generate --path v3.json --output-path FOLDER
-    VENTUREDEX_URL=http://… VENTUREDEX_KEY=vdx_… python generated.py FOLDER
+    VENTUREDEX_URL=http://… VENTUREDEX_KEY=vdx_… python generated.py
 """
 
 import importlib
 import os
-import pathlib
-import sys
 
-package = next(path.parent for path in pathlib.Path(sys.argv[1]).glob("*/client.py"))
-sys.path.insert(0, str(package.parent))
-generated = importlib.import_module(package.name)
-models = importlib.import_module(f"{package.name}.models")
-UNSET = importlib.import_module(f"{package.name}.types").UNSET
+from venturedex_client import AuthenticatedClient, models
+from venturedex_client.paging import Refused, rows
+from venturedex_client.types import UNSET
+
+
+def module(tag, name):
+    return importlib.import_module(f"venturedex_client.api.{tag}.{name}")
 
 
 def operation(tag, name):
-    return importlib.import_module(f"{package.name}.api.{tag}.{name}").sync_detailed
+    return module(tag, name).sync_detailed
 
 
-client = generated.AuthenticatedClient(base_url=f"{os.environ['VENTUREDEX_URL']}/api/v3", token=os.environ["VENTUREDEX_KEY"])
+client = AuthenticatedClient(base_url=f"{os.environ['VENTUREDEX_URL']}/api/v3", token=os.environ["VENTUREDEX_KEY"])
 list_vcs = operation("firms", "list_vcs")
 
-seen, cursor = [], UNSET
-while cursor is not None:
-    query = {"cursor": cursor}
-    if cursor is UNSET:
-        query = {
-            "limit": 30,
-            "stage": [models.Stage.SEED, models.Stage.SERIES_A],
-            "sort": [models.FirmSort.NAME_DESCENDING],
-            "fields": [models.FirmField.SLUG, models.FirmField.COUNTRY, models.FirmField.SCORE_VALUE],
-        }
-    page = list_vcs(client=client, **query)
-    assert page.status_code == 200, page.content
-    seen += page.parsed.data
-    cursor = page.parsed.pagination.next_cursor
-assert len({firm.slug for firm in seen}) == len(seen) == page.parsed.pagination.total > 60
-assert seen[0].name is UNSET, "`fields` is not part of the cursor"
+query = {
+    "stage": [models.Stage.SEED, models.Stage.SERIES_A],
+    "sort": [models.FirmSort.NAME_DESCENDING],
+    "fields": [models.FirmField.SLUG, models.FirmField.COUNTRY, models.FirmField.SCORE_VALUE],
+}
+seen = list(rows(module("firms", "list_vcs"), client, limit=30, **query))
+total = list_vcs(client=client, **query).parsed.pagination.total
+assert len({firm.slug for firm in seen}) == len(seen) == total > 60
+assert all(firm.name is UNSET for firm in seen), "`fields` holds for every page"
+try:
+    list(rows(module("firms", "list_vcs"), client, cursor="nonsense"))
+    raise SystemExit("a refused request gives no rows")
+except Refused as error:
+    assert (error.status, error.problem.code) == (400, "invalid_cursor"), error
 
 # Values of results are accepted as parameters.
 country = next(firm.country for firm in seen if firm.country)

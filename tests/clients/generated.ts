@@ -1,28 +1,26 @@
-// The types that `openapi-typescript` generates from the v3 document, used with `openapi-fetch` in strict mode.
-import createClient from "openapi-fetch";
-import type { components, paths } from "./v3.js";
+// The package that `deploy/clients/build` makes of the v3 document, used in strict mode.
+import { createVentureDex, Refused, rows } from "venturedex-client";
+import type { components } from "venturedex-client";
 
 const { VENTUREDEX_URL: url, VENTUREDEX_KEY: key } = process.env;
-const client = createClient<paths>({ baseUrl: `${url}/api/v3`, headers: { Authorization: `Bearer ${key}` } });
+const client = createVentureDex({ url: url!, key: key! });
 
 function check(condition: unknown, detail: unknown): asserts condition {
   if (!condition) throw new Error(JSON.stringify(detail));
 }
 
 const seen = new Map<string, components["schemas"]["Firm"]>();
-let cursor: string | undefined;
-let total = 0;
-do {
-  const query = cursor
-    ? { cursor }
-    : { limit: 30, stage: ["seed" as const], sort: ["-health_score" as const, "name" as const], fields: ["slug" as const, "country" as const] };
-  const { data, error } = await client.GET("/vcs", { params: { query } });
-  check(data, error);
-  for (const firm of data.data) seen.set(firm.slug!, firm);
-  total = data.pagination.total;
-  cursor = data.pagination.next_cursor ?? undefined;
-} while (cursor);
-check(seen.size === total && total > 60, [seen.size, total]);
+const first = { limit: 30, stage: ["seed" as const], sort: ["-health_score" as const, "name" as const], fields: ["slug" as const, "country" as const] };
+const read = (cursor?: string) => client.GET("/vcs", { params: { query: cursor ? { cursor } : first } });
+for await (const firm of rows(read)) seen.set(firm.slug!, firm);
+const { data: page } = await client.GET("/vcs", { params: { query: { stage: ["seed"], limit: 1 } } });
+check(seen.size === page?.pagination.total && seen.size > 60, [seen.size, page]);
+try {
+  for await (const _ of rows((cursor) => client.GET("/vcs", { params: { query: { cursor: cursor ?? "nonsense" } } }))) check(false, "a row");
+  check(false, "a refused request gives no rows");
+} catch (error) {
+  check(error instanceof Refused && error.status === 400, error);
+}
 
 // Values of results are accepted as parameters.
 const country = [...seen.values()].find((firm) => firm.country)?.country;
