@@ -40,11 +40,14 @@ def column(path, name, **query):
 FIRMS = column("vcs", "slug")
 STARTUPS = column("startups", "slug")
 SECTORS = column("sectors", "slug")
+RELEASES = [release["version"] for release in get("/api/v3/snapshots")["data"]]
 VALUES = {
     **dict.fromkeys(["sector", "parent"], SECTORS),
     **dict.fromkeys(["vc", "investor", "lead", "organization"], FIRMS),
     "startup": STARTUPS,
-    "snapshot": [release["version"] for release in get("/api/v3/snapshots")["data"]],
+    **dict.fromkeys(["snapshot", "from", "to"], RELEASES),
+    # Days before the first release have none; a year would be taken for a number.
+    "as_of": [form for release in RELEASES for form in (release[:10], release[:7])],
 }
 LISTS = {
     "vcs": {"slug": FIRMS, "city": column("vcs", "city"), "website": column("vcs", "website")},
@@ -177,6 +180,9 @@ def map_case(context, case):
         case.query = others | ({"cursor": value} if value else {})
     elif case.query and strict:
         slug = (case.path_parameters or {}).get("slug")
+        # Both select the release.
+        if "snapshot" in case.query:
+            case.query = {name: value for name, value in case.query.items() if name != "as_of"}
         case.query = without_contradictions(dict(case.query), case.path, slug)
     return case
 
