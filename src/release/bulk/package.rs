@@ -67,7 +67,7 @@ pub(super) fn table_description(table: Table) -> String {
 }
 
 impl Package<'_> {
-    /// `datapackage.json`.
+    /// `datapackage.json`: the tables as CSV, which every program of data packages reads.
     pub(super) fn data_package(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let sources = snapshot.sources().iter().map(|source| {
@@ -81,6 +81,7 @@ impl Package<'_> {
             [] => vec![json!({ "title": snapshot.source() })],
             _ => sources.collect(),
         };
+        let tables = self.files.iter().filter(|file| file.format == Format::CsvGzip);
         pretty(&json!({
             "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
             "name": "venturedex",
@@ -90,52 +91,30 @@ impl Package<'_> {
             "created": format!("{}T00:00:00Z", snapshot.released_on()),
             "licenses": [License(snapshot.license()).json()],
             "sources": sources,
-            "resources": self.files.iter().map(|file| self.resource(file)).collect::<Vec<_>>(),
+            "resources": tables.map(|file| self.resource(file)).collect::<Vec<_>>(),
         }))
     }
 
     fn resource(&self, file: &TableFile) -> Value {
-        let name = table_name(file.table);
-        let (name, rest) = match file.format {
-            // Of all formats the one that every program of data packages reads.
-            Format::CsvGzip => (
-                name.to_owned(),
-                json!({
-                    "type": "table", "format": "csv", "mediatype": "text/csv", "encoding": "utf-8", "compression": "gz",
-                }),
-            ),
-            Format::Parquet => (
-                format!("{name}-parquet"),
-                json!({ "type": "table", "format": "parquet", "mediatype": "application/vnd.apache.parquet" }),
-            ),
-            Format::NdjsonGzip => (
-                format!("{name}-ndjson-gz"),
-                json!({ "format": "ndjson", "mediatype": "application/x-ndjson", "compression": "gz" }),
-            ),
-            Format::NdjsonZstd => (
-                format!("{name}-ndjson-zst"),
-                json!({ "format": "ndjson", "mediatype": "application/x-ndjson", "compression": "zst" }),
-            ),
-        };
-        let mut json = json!({
-            "name": name,
+        json!({
+            "name": table_name(file.table),
             "path": file.path(),
             "description": table_description(file.table),
+            "type": "table",
+            "format": "csv",
+            "mediatype": "text/csv",
+            "encoding": "utf-8",
+            "compression": "gz",
             "bytes": file.bytes,
             "hash": format!("sha256:{}", file.sha256),
             "rowCount": self.snapshot.published(file.table).count(),
-        });
-        let object = json.as_object_mut().expect("an object");
-        object.extend(rest.as_object().expect("an object").clone());
-        if matches!(file.format, Format::CsvGzip | Format::Parquet) {
-            object.insert("schema".into(), table_schema(file.table, file.format));
-        }
-        json
+            "schema": table_schema(file.table),
+        })
     }
 }
 
-fn table_schema(table: Table, format: Format) -> Value {
-    let fields: Vec<Value> = table_columns(table).iter().map(|column| field(column, table, format)).collect();
+fn table_schema(table: Table) -> Value {
+    let fields: Vec<Value> = table_columns(table).iter().map(|column| field(column, table)).collect();
     let mut schema = json!({ "fields": fields, "primaryKey": [table.key()] });
     let keys: Vec<Value> = foreign_keys(table)
         .iter()
@@ -145,21 +124,21 @@ fn table_schema(table: Table, format: Format) -> Value {
             json!({ "fields": [column], "reference": { "resource": resource, "fields": [other.key()] } })
         })
         .collect();
-    if !keys.is_empty() && format == Format::CsvGzip {
+    if !keys.is_empty() {
         schema["foreignKeys"] = keys.into();
     }
     schema
 }
 
-fn field(column: &Column, table: Table, format: Format) -> Value {
+fn field(column: &Column, table: Table) -> Value {
     let kind = match column.kind {
         ColumnType::Text | ColumnType::Precision => "string",
         ColumnType::Integer => "integer",
         ColumnType::Number => "number",
         ColumnType::Boolean => "boolean",
         ColumnType::Date => "date",
-        ColumnType::Texts if format == Format::CsvGzip => "list",
-        ColumnType::Texts | ColumnType::Json => "array",
+        ColumnType::Texts => "list",
+        ColumnType::Json => "array",
     };
     let mut json = json!({ "name": column.name, "type": kind, "description": column.description });
     if kind == "list" {

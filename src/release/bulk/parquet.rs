@@ -190,10 +190,10 @@ fn schema(column: &Column) -> Result<TypePtr, ParquetError> {
         return Ok(Arc::new(group.build()?));
     }
     let (physical, logical) = match column.kind {
-        ColumnType::Text | ColumnType::Precision | ColumnType::Texts => {
+        // The type for JSON is read as bytes by some programs, as an extension by others.
+        ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
             (PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
         }
-        ColumnType::Json => (PhysicalType::BYTE_ARRAY, Some(LogicalType::Json)),
         ColumnType::Integer => (PhysicalType::INT64, None),
         ColumnType::Number => (PhysicalType::DOUBLE, None),
         ColumnType::Boolean => (PhysicalType::BOOLEAN, None),
