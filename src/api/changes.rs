@@ -126,7 +126,8 @@ pub(crate) fn respond(request: &ApiRequest<'_>, changes: &ChangesRequest) -> Res
     let pagination = Pagination::V3(PaginationV3 { next_cursor, has_more, total: page.total, limit });
     append_member(&mut body, "pagination", &pagination);
     append_meta(&mut body, request.version, &Meta::of(changes.to.snapshot(), &warnings));
-    Ok(ApiResponse { body, snapshot: changes.to.version(), next_link })
+    // `meta.snapshot` is where a copy continues.
+    Ok(ApiResponse { body, release: 0..0, snapshot: changes.to.version(), next_link })
 }
 
 fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) -> Result<String, Problem> {

@@ -1,5 +1,7 @@
 //! What surrounds the data of a response: pagination and `meta`.
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::api::Version;
@@ -124,14 +126,21 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// Ends a body with `meta`, which v1 and v2 have only with warnings.
-pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>) {
+/// Ends a body with `meta`, which v1 and v2 have only with warnings. Returns the bytes that name the release, if any.
+pub(crate) fn append_meta(body: &mut Vec<u8>, version: Version, meta: &Meta<'_>) -> Range<usize> {
+    let mut release = 0..0;
     match version {
         Version::V1 | Version::V2 if meta.warnings.is_empty() => {}
         Version::V1 | Version::V2 => append_member(body, "meta", &Warnings { warnings: meta.warnings }),
-        Version::V3 => append_member(body, "meta", meta),
+        Version::V3 => {
+            let start = body.len() + br#","meta":{"snapshot":""#.len();
+            append_member(body, "meta", meta);
+            release = start..start + meta.snapshot.len();
+            debug_assert_eq!(&body[release.clone()], meta.snapshot.as_bytes());
+        }
     }
     body.push(b'}');
+    release
 }
 
 /// Appends `,"name":value`.

@@ -233,7 +233,7 @@ impl Pipeline<'_> {
     fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota, is_gzipped: bool) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         opened.write_headers(&mut headers, self.state, split_version(self.request.path).1, is_gzipped);
-        if let Some(etag) = &parsed.etag {
+        if let Some(etag) = &parsed.file_etag {
             headers.insert(ETAG, etag.value.clone());
         }
         shared_headers(self.state, Version::V3, opened.snapshot(), Caching::Private).write(&mut headers);

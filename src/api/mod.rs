@@ -1,7 +1,9 @@
 //! REST v1, v2 and v3: a request in, a response out.
 //!
 //! Every request takes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL, authentication,
-//! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution.
+//! `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing, parsing and execution. What
+//! `If-None-Match` names is known after execution, unless the response is cached: then it is compared, and the quota is taken
+//! if it differs.
 
 pub(crate) mod changes;
 pub mod envelope;
@@ -26,6 +28,7 @@ pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 
 use std::cell::LazyCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -49,7 +52,7 @@ use crate::http::url::{KEY_IN_URL, has_key, with_slug};
 use crate::http::{RequestParts, RequestTrace, State};
 use crate::metrics::panics;
 
-use crate::api::etag::ETag;
+use crate::api::etag::FileETag;
 use crate::api::export::{Export, quota_exceeded, split_format};
 use crate::api::pin::{Pin, PinError};
 use crate::api::request::{Operation, RequestError, RequestUrl};
@@ -72,6 +75,8 @@ pub(crate) struct ApiRequest<'a> {
 /// A successful response.
 pub(crate) struct ApiResponse {
     body: Vec<u8>,
+    /// The bytes of the body that name the release, as far as they do not count for the `ETag`.
+    release: Range<usize>,
     snapshot: SnapshotVersion,
     next_link: Option<String>,
 }
@@ -124,8 +129,11 @@ pub(crate) async fn respond_later(state: &Arc<State>, request: &RequestParts<'_>
 
 enum Outcome {
     Preflight,
-    NotModified(HeaderValue),
     Found(Arc<CachedResponse>),
+    /// The client has the response.
+    NotModified(Arc<CachedResponse>),
+    /// The client has the file of this `ETag`.
+    FileNotModified(HeaderValue),
     /// A list as a file, with its headers.
     File(Response<Payload>),
     /// The request has to search, and may not yet.
@@ -147,12 +155,12 @@ struct Pipeline<'a> {
     now: i64,
 }
 
-/// A parsed request with its `ETag`, if responses to it can be cached.
 struct Parsed {
     route: &'static Route,
     format: Format,
     operation: Result<Operation, RequestError>,
-    etag: Option<ETag>,
+    /// The `ETag` of a file. That of another response is known when it is computed.
+    file_etag: Option<FileETag>,
 }
 
 impl Parsed {
@@ -245,14 +253,15 @@ impl<'a> Pipeline<'a> {
         });
 
         let fails_if_match = request.is_read() && fails_if_match(request.headers);
-        if request.is_read() && request.headers.contains_key(IF_NONE_MATCH) && !fails_if_match {
-            let etag = match &self.cached {
-                Some(cached) => cached.etag().cloned().map(ETag::of_cached),
-                None => parsed.as_ref().and_then(|parsed| parsed.etag.clone()),
-            };
-            if let Some(etag) = etag.filter(|etag| etag.matches(request.headers)) {
+        let is_conditional = request.is_read() && request.headers.contains_key(IF_NONE_MATCH) && !fails_if_match;
+        if is_conditional {
+            let known = self.cached.as_ref().filter(|cached| is_known(cached, request.headers)).cloned();
+            let known = known.filter(|_| accepts_json(request.headers));
+            let file = parsed.as_ref().and_then(|parsed| parsed.file_etag.as_ref());
+            let file = file.filter(|etag| etag.matches(request.headers)).map(|etag| etag.value.clone());
+            if let Some(outcome) = known.map(Outcome::NotModified).or(file.map(Outcome::FileNotModified)) {
                 *quota = self.state.auth.peek(&caller, quota.day);
-                return Ok(Outcome::NotModified(etag.value));
+                return Ok(outcome);
             }
         }
         if !may_search && parsed.as_ref().is_some_and(Parsed::searches) {
@@ -264,27 +273,48 @@ impl<'a> Pipeline<'a> {
         {
             return self.send_file(&caller, parsed, export, &values, quota);
         }
-        let is_usage = route.as_ref().is_some_and(|(route, _)| route.content == EndpointKind::Usage);
-        *quota = match is_usage {
-            true => self.state.auth.peek(&caller, quota.day),
-            false => self.take(&caller, 1, quota)?,
-        };
         if let Some(cached) = &self.cached {
+            *quota = self.take(&caller, 1, quota)?;
             return match (accepts_json(request.headers), fails_if_match) {
                 (true, false) => Ok(Outcome::Found(Arc::clone(cached))),
                 (true, true) => Err(precondition_failed()),
                 (false, _) => Err(not_acceptable()),
             };
         }
-        let response = catch_panic(request.trace, || self.execute(parsed.as_ref(), &values, *quota).map_err(Some));
+        let response = self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota)?;
+        if is_conditional && is_known(&response, request.headers) {
+            return Ok(Outcome::NotModified(response));
+        }
+        if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
+    }
+
+    /// Executes the request, and counts it unless it is a conditional one whose response the client has: that shows when it is
+    /// executed. For a caller without any quota left, nothing is that waits in the queue.
+    fn compute(
+        &self,
+        caller: &Caller,
+        parsed: Option<&Parsed>,
+        values: &[(String, String)],
+        is_conditional: bool,
+        quota: &mut Quota,
+    ) -> Result<Arc<CachedResponse>, Problem> {
+        let left = self.state.auth.peek(caller, quota.day);
+        let is_free = parsed.is_some_and(|parsed| parsed.route.content == EndpointKind::Usage);
+        let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
+        *quota = if is_free || is_open { left } else { self.take(caller, 1, quota)? };
+        let trace = self.request.trace;
+        let response = catch_panic(trace, || self.execute(parsed, values, *quota).map_err(Some));
         let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
+        if is_open && !is_free && !is_known {
+            *quota = self.take(caller, 1, quota)?;
+        }
         if let Err(problem) = &response
             && problem.code.status().is_server_error()
         {
-            *quota = self.state.auth.give_back(&caller, quota.day);
+            *quota = self.state.auth.give_back(caller, quota.day);
         }
-        let response = response?;
-        if fails_if_match { Err(precondition_failed()) } else { Ok(Outcome::Found(response)) }
+        response
     }
 
     /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
@@ -315,9 +345,9 @@ impl<'a> Pipeline<'a> {
             Some(error) => Err(error.with(operation.err())),
             None => operation,
         };
-        let cacheable = operation.as_ref().ok().filter(|_| route.content.is_cacheable());
-        let etag = cacheable.map(|operation| ETag::new(&url, operation.canonical(&url).as_ref()));
-        Parsed { route, format, operation, etag }
+        let file = operation.as_ref().ok().filter(|operation| matches!(operation, Operation::Export(_)));
+        let file_etag = file.map(|file| FileETag::new(&url, file.canonical(&url).as_ref()));
+        Parsed { route, format, operation, file_etag }
     }
 
     /// Checks route, method and parameters, executes the request and caches the response.
@@ -351,10 +381,11 @@ impl<'a> Pipeline<'a> {
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
         let response = api_request.execute(operation)?;
-        let cached = Arc::new(api_request.finish(request.trace.route(), parsed.etag.as_ref(), response));
+        let is_cacheable = parsed.route.content.is_cacheable();
+        let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
         // The release of a cursor may be unloaded at any time.
-        let is_cacheable = parsed.etag.is_some() && !operation.depends_on_tier();
-        if is_cacheable && !values.iter().any(|(name, _)| name == "cursor") {
+        let is_shared = is_cacheable && !operation.depends_on_tier();
+        if is_shared && !values.iter().any(|(name, _)| name == "cursor") {
             self.state.response_cache.insert(CacheKey::of(self.catalog, request.path, request.query), &cached);
         }
         Ok(cached)
@@ -362,7 +393,7 @@ impl<'a> Pipeline<'a> {
 
     /// The response with the headers that every response has.
     fn present(&self, outcome: Result<Outcome, Problem>, quota: &Quota) -> Response<Payload> {
-        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_) | Outcome::File(_)));
+        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_) | Outcome::NotModified(_) | Outcome::File(_)));
         // A path with a key is not repeated.
         let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
         let caching = match &outcome {
@@ -373,7 +404,14 @@ impl<'a> Pipeline<'a> {
         let mut response = match outcome {
             Ok(Outcome::File(response)) => response,
             Ok(Outcome::Found(cached)) => success(self.request, cached).map(Payload::Whole),
-            Ok(Outcome::NotModified(etag)) => not_modified(etag).map(Payload::Whole),
+            Ok(Outcome::NotModified(known)) => {
+                let mut headers = known.headers.clone();
+                headers.remove(CONTENT_TYPE);
+                not_modified(headers).map(Payload::Whole)
+            }
+            Ok(Outcome::FileNotModified(etag)) => {
+                not_modified(HeaderMap::from_iter([(ETAG, etag)])).map(Payload::Whole)
+            }
             Ok(Outcome::Preflight) => preflight(READS).map(Payload::Whole),
             Ok(Outcome::Queue) => unreachable!("it has no response yet"),
             Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
@@ -465,17 +503,17 @@ impl ApiRequest<'_> {
     }
 
     /// The response with all headers that are the same for every caller.
-    fn finish(&self, route: RouteLabel, etag: Option<&ETag>, response: ApiResponse) -> CachedResponse {
+    fn finish(&self, route: RouteLabel, is_cacheable: bool, response: ApiResponse) -> CachedResponse {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(etag) = etag {
-            headers.insert(ETAG, etag.value.clone());
+        if is_cacheable {
+            headers.insert(ETAG, etag::of_body(&response.body, response.release));
         }
         if let Some(link) = response.next_link {
             set(&mut headers, "link", &format!("<{link}>; rel=\"next\""));
         }
         write_successor(&mut headers, self.version, self.state, self.path);
-        let caching = if etag.is_some() { Caching::Private } else { Caching::Never };
+        let caching = if is_cacheable { Caching::Private } else { Caching::Never };
         shared_headers(self.state, self.version, response.snapshot, caching).write(&mut headers);
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
@@ -572,10 +610,15 @@ fn success(request: &RequestParts<'_>, found: Arc<CachedResponse>) -> Response<B
     response
 }
 
-fn not_modified(etag: HeaderValue) -> Response<Bytes> {
+/// Whether `If-None-Match` names the `ETag` of a response.
+fn is_known(response: &CachedResponse, headers: &HeaderMap) -> bool {
+    response.etag().is_some_and(|etag| etag::matches(etag, headers, true))
+}
+
+fn not_modified(headers: HeaderMap) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NOT_MODIFIED;
-    response.headers_mut().insert(ETAG, etag);
+    *response.headers_mut() = headers;
     response
 }
 

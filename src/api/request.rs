@@ -1,7 +1,7 @@
-//! A request's URL, parsed once: routing, validation, `ETag`, cursors and execution use the result.
+//! A request's URL, parsed once: routing, validation, cursors and execution use the result.
 //!
-//! Parsing happens before the quota is taken, because `If-None-Match` is answered first. It costs no searches: suggestions
-//! for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
+//! Parsing happens before the quota is taken: a file counts as its rows. It costs no searches: suggestions for unknown names
+//! and values are computed when an error is reported ([`RequestError::problem`]).
 
 use std::sync::Arc;
 
@@ -227,7 +227,7 @@ impl Operation {
             Self::List(list) => return list.canonical(url.version),
             Self::Export(export) => return export.canonical(),
             Self::Record { warnings, .. } if !warnings.is_empty() => return None,
-            // Two ids may differ in nothing but letter case, which the path of an `ETag` ignores.
+            // Two ids may differ in nothing but letter case.
             Self::Record { table, row, include, .. } => {
                 let id = matches!(table, Table::Rounds | Table::Reviews)
                     .then(|| ("id", url.catalog.snapshot().slug(*table, *row).to_owned()));

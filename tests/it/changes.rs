@@ -14,7 +14,7 @@ use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, cop
 use crate::releases::Installation;
 
 pub const FIRST: &str = "2026-11-20.1";
-const SECOND: &str = "2026-11-21.1";
+pub const SECOND: &str = "2026-11-21.1";
 const PATHS: [&str; 6] = ["vcs", "startups", "funding-rounds", "people", "reviews", "sectors"];
 
 /// Records by path of their list and slug or id.

@@ -1,12 +1,15 @@
-//! `ETag` and 304: all spellings of a query share an `ETag`, different responses never do.
+//! `ETag` and 304: all spellings of a query share an `ETag`, different responses never do, and what did not change keeps it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::changes::{FIRST, SECOND, two_releases};
+use crate::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};
 
 /// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
@@ -228,8 +231,75 @@ fn an_explicit_default_next_to_a_cursor_is_checked() {
     assert_eq!(client.send("GET", &mismatch, &[("if-none-match", &etag)]).status, 400);
 }
 
+/// What a client depends on: the response without the release that `meta` names.
+fn said(reply: &Reply) -> Value {
+    let mut json = reply.json();
+    if let Some(meta) = json["meta"].as_object_mut() {
+        meta.remove("snapshot");
+    }
+    json
+}
+
 #[test]
-fn versions_and_releases_have_different_etags() {
+fn what_a_release_does_not_change_keeps_its_etag() {
+    let (server, client) = two_releases(5);
+    let pinned = |path: &str, version: &str| {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        client.get(&format!("{path}{mark}snapshot={version}"))
+    };
+    let mut paths = Vec::new();
+    for (list, key) in
+        [("vcs", "slug"), ("startups", "slug"), ("people", "slug"), ("funding-rounds", "id"), ("sectors", "slug")]
+    {
+        let page = client.get(&format!("/api/v3/{list}?limit=300&fields={key}")).json();
+        for record in page["data"].as_array().unwrap() {
+            paths.push(format!("/api/v3/{list}/{}", record[key].as_str().unwrap()));
+        }
+        for country in ["DE", "FR", "US", "SG", "IL"].into_iter().filter(|_| list != "sectors") {
+            paths.push(format!("/api/v3/{list}?country={country}&limit=1000"));
+            paths.push(format!("/api/v3/{list}?country={country}&limit=2"));
+        }
+    }
+    for firm in client.get("/api/v3/vcs?limit=150").slugs() {
+        for list in ["portfolio", "rounds", "people", "reviews"] {
+            paths.push(format!("/api/v3/vcs/{firm}/{list}?limit=1000"));
+        }
+        paths.push(format!("/api/v3/vcs/{firm}?include=people"));
+    }
+    for sector in client.get("/api/v3/sectors?limit=60").slugs() {
+        paths.push(format!("/api/v3/vcs/facets?sector={sector}"));
+        paths.push(format!("/api/v3/vcs?q={sector}&limit=1000"));
+    }
+    let [mut same, mut other] = [0, 0];
+    for path in paths {
+        let before = pinned(&path, FIRST);
+        if before.status != 200 {
+            continue;
+        }
+        let etag = before.header("etag");
+        let now = client.get(&path);
+        let left = now.header("x-ratelimit-remaining").to_owned();
+        let again = client.send("GET", &path, &[("if-none-match", etag)]);
+        if now.status == 200 && said(&now) == said(&before) {
+            assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", etag), "{path}");
+            assert_eq!((again.header("x-snapshot"), again.header("x-ratelimit-remaining")), (SECOND, &*left), "{path}");
+            same += 1;
+        } else {
+            assert_eq!((again.status, &again.text), (now.status, &now.text), "{path}");
+            other += 1;
+        }
+    }
+    // Most records are the same in both, and lists of them are not.
+    assert!(same > 500 && other > 300, "{same} and {other}");
+    // What changed since a release names the one that a copy continues from.
+    let path = format!("/api/v3/changes?from={FIRST}&op=merge&table=sectors");
+    let etag = client.get(&path).header("etag").to_owned();
+    server.state.releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-22.1").path())));
+    assert_eq!(client.send("GET", &path, &[("if-none-match", &etag)]).status, 200);
+}
+
+#[test]
+fn versions_have_different_etags_and_pages_of_v1_and_v2_keep_theirs() {
     let folder = bundled_folder();
     let server = Server::of(catalog_of(&folder));
     let client = server.client(Tier::Pro);
@@ -238,12 +308,44 @@ fn versions_and_releases_have_different_etags() {
         paths.iter().map(|path| client.get(path).header("etag").to_owned()).collect()
     };
     let before = etags(&client);
-    let copy = copy_as(&folder, "2026-11-20.2");
-    server.state.releases.replace(std::sync::Arc::new(catalog_of(copy.path())));
-    let mut all = [before, etags(&client)].concat();
-    all.sort_unstable();
-    all.dedup();
-    assert_eq!(all.len(), 6);
+    server.state.releases.replace(Arc::new(catalog_of(copy_as(&folder, "2026-11-20.2").path())));
+    let after = etags(&client);
+    assert_eq!(before[..2], after[..2]);
+    assert!(before[2] != after[2], "its cursor belongs to its release");
+    assert!(before[0] != before[1] && before[1] != before[2] && before[0] != before[2]);
+}
+
+#[test]
+fn a_conditional_request_is_counted_if_the_response_is_another() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    let left = |path: &str, known: &str| {
+        let reply = client.send("GET", path, &[("if-none-match", known)]);
+        (reply.status, reply.header("x-ratelimit-remaining").parse::<u32>().unwrap())
+    };
+    let known = ["/api/v3/vcs?limit=2", "/api/v3/vcs?q=capital", "/api/v3/vcs/alder-capital", "/api/v3/suggest?q=al"]
+        .map(|path| (path, client.get(path).header("etag").to_owned()));
+    for (path, etag) in &known {
+        assert_eq!(left(path, etag), (304, 96), "{path}");
+    }
+    assert_eq!(left("/api/v3/vcs?limit=3", &known[0].1), (200, 95));
+    assert_eq!(left("/api/v3/vcs/nowhere", "*"), (404, 94));
+    assert_eq!(left("/api/v3/vcs?limit=no", "*"), (400, 93));
+    assert_eq!(left("/api/v3/usage", "*"), (200, 93));
+    for _ in 0..93 {
+        assert_eq!(client.get("/api/v3/nowhere").status, 404);
+    }
+    // Each path was executed twice, and its response is cached.
+    for (path, etag) in &known {
+        assert_eq!(left(path, etag), (304, 0), "{path}");
+    }
+    assert_eq!(left("/api/v3/vcs?limit=2", "\"other\""), (429, 0));
+    // Without the quota a search is not executed, and a list is.
+    let other = server.client(Tier::Pro);
+    let [list, search] = ["/api/v3/vcs?limit=4", "/api/v3/match?stage=seed"].map(|path| (path, other.get(path)));
+    assert_eq!(left(list.0, list.1.header("etag")), (304, 0));
+    assert_eq!(left(list.0, "\"other\""), (429, 0));
+    assert_eq!(left(search.0, search.1.header("etag")), (429, 0));
 }
 
 #[test]
