@@ -28,6 +28,7 @@ pub mod params;
 pub mod parse;
 pub mod provenance;
 pub mod query;
+pub mod record_history;
 pub mod relaxation;
 pub mod reviews;
 pub mod roles;
@@ -58,6 +59,7 @@ pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
 pub use parse::{ParseOptions, ParsedRequest, Request};
 pub use query::{Filter, ListPosition, Order, Page, Property, Query};
+pub use record_history::{RecordHistory, record_history};
 pub use relaxation::Relaxation;
 pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
@@ -129,6 +131,8 @@ pub struct Catalog {
     texts: Texts,
     /// The files of the release that are offered as downloads, by name.
     bulk_files: Vec<Arc<BulkFile>>,
+    /// `None` if the release was not compared with an earlier one.
+    record_history: Option<RecordHistory>,
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
@@ -154,6 +158,7 @@ impl Catalog {
             is_bundled: false,
             texts,
             bulk_files: Vec::new(),
+            record_history: None,
             counts: Cache::default(),
             amounts: Cache::default(),
             searches: SearchCache::default(),
@@ -175,6 +180,12 @@ impl Catalog {
         Self { bulk_files: bulk_files.into_iter().map(Arc::new).collect(), ..self }
     }
 
+    /// The same with the releases in which its records appeared and changed.
+    #[must_use]
+    pub fn with_record_history(self, record_history: Option<RecordHistory>) -> Self {
+        Self { record_history, ..self }
+    }
+
     /// The files of the release that are offered as downloads, by name.
     pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
         &self.bulk_files
@@ -192,7 +203,8 @@ impl Catalog {
     /// Identifies what responses are computed from, with the version.
     pub(crate) fn content(&self) -> u64 {
         // A release may have the rows of the bundled snapshot; responses say which of them is served.
-        self.snapshot.content() ^ u64::from(self.is_bundled)
+        let history = self.record_history.as_ref().map_or(0, RecordHistory::content);
+        self.snapshot.content() ^ history ^ u64::from(self.is_bundled)
     }
 
     pub fn snapshot(&self) -> &Snapshot {

@@ -68,7 +68,7 @@ pub struct Field {
     pub is_optional: bool,
     /// Not in lists by default.
     pub is_detail: bool,
-    /// Composed from other tables on request, not stored in the record.
+    /// Composed on request, from other tables or from the history of the release, not stored in the record.
     pub is_joined: bool,
     /// An object whose fields are written in place of the field.
     pub is_flat: bool,

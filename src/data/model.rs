@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::PartialDate;
-use crate::data::field::model;
+use crate::data::field::{SNAPSHOT, model};
 
 model! {
     /// A venture capital firm.
@@ -59,6 +59,12 @@ model! {
         pub top_co_investors: Vec<CoInvestor<S>> [detail],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
     /// The firm's own weighted means, 1–5, one decimal; `null` without ratings.
@@ -177,6 +183,12 @@ model! {
         /// People who work there.
         #[serde(default)]
         pub people: Vec<Person<S>> [joined],
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
     /// A firm that has invested in a startup.
@@ -213,6 +225,12 @@ model! {
         /// Whether the amount is probably wrong: over ten times the 99th percentile of its stage. Sums, orders and bounds
         /// leave it out.
         pub suspect: bool,
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
     /// A record by slug and name.
@@ -240,6 +258,12 @@ model! {
         pub country_source: Option<S> [one_of("CountrySource")],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
     /// Another record with a person's name that has something in common with it: probably the same person.
@@ -306,6 +330,12 @@ model! {
         pub body: Option<S>,
         /// The date it was written.
         pub created_on: PartialDate,
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 
     /// A sector.
@@ -325,6 +355,12 @@ model! {
         pub startup_count: u32,
         /// Mean of the published health scores of its firms, one decimal.
         pub average_health_score: Option<f64> [range(0, 100)],
+        /// The release in which the record appeared, as far back as releases were compared; `null` if it was in the first.
+        #[serde(default)]
+        pub first_seen: Option<S> [pattern(SNAPSHOT), joined],
+        /// The last release that added or changed the record; `null` if none did since the first that was compared.
+        #[serde(default)]
+        pub changed_in: Option<S> [pattern(SNAPSHOT), joined],
     }
 }
 

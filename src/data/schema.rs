@@ -84,7 +84,7 @@ impl Table {
         &model.fields[..model.listed]
     }
 
-    /// Fields that are composed from other tables on request.
+    /// Fields that are composed on request, from other tables or from the history of the release.
     #[must_use]
     pub fn joined_fields(self) -> &'static [Field] {
         let model = self.model();

@@ -179,7 +179,14 @@ fn data(version: Version) -> Objects {
             YearScore::DEFINITION,
         ]);
     }
-    types.into_iter().for_each(|definition| definition::add(&mut objects, definition));
+    types.iter().for_each(|definition| definition::add(&mut objects, definition));
+    if version != Version::V3 {
+        for definition in types {
+            let object = objects.get_mut(definition.name).expect("the type was added");
+            let stored = &definition.fields[..definition.stored];
+            object.properties.retain(|name, _| stored.iter().any(|field| field.name == name));
+        }
+    }
     add_firm_rows(&mut objects, version);
     objects
 }
@@ -188,7 +195,7 @@ fn data(version: Version) -> Objects {
 fn add_firm_rows(objects: &mut Objects, version: Version) {
     let firm = match version {
         Version::V1 | Version::V2 => Table::Firms.default_fields(),
-        Version::V3 => Table::Firms.fields(),
+        Version::V3 => Table::Firms.model().fields,
     };
     let rows: &[&'static Definition] = match version {
         Version::V1 | Version::V2 => {

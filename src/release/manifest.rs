@@ -23,6 +23,9 @@ pub const TABLES: &str = "tables.bin";
 
 pub const TEXT: &str = "text";
 
+/// In which releases each record appeared and changed; absent if there was no earlier release when this one was built.
+pub const HISTORY: &str = "history.bin";
+
 /// The folder of the bulk files; absent if the release was built without them.
 pub const BULK: &str = "bulk";
 

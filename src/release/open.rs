@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, ValueCount};
+use crate::catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
 use crate::data::archive::AlignedBytes;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Checksums, Direction, NoProgress, Progress, Snapshot, SnapshotVersion, Table};
@@ -51,6 +51,22 @@ impl ReleaseStore {
         let file = listed_tables(version, &manifest)?;
         tables(version, read(&self.release_folder(version), version, file, |_| {})?)
     }
+
+    /// Reads the file with the history of the records of a release; `None` if it has none.
+    pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
+        let manifest = self.manifest(version)?;
+        let file = manifest.file(manifest::HISTORY);
+        file.map(|file| read(&self.release_folder(version), version, file, |_| {})).transpose()
+    }
+}
+
+/// Opens a history of records whose bytes were verified.
+pub(crate) fn record_history(
+    version: SnapshotVersion,
+    bytes: AlignedBytes,
+    snapshot: &Snapshot,
+) -> Result<RecordHistory, ReleaseError> {
+    RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
 /// Opens the release in `folder`.
@@ -66,6 +82,7 @@ pub(crate) fn open(
     progress.step("checksums", manifest.in_memory().map(|file| file.bytes).sum());
     let mut read_bytes = 0;
     let mut snapshot = None;
+    let mut history = None;
     let mut indexes = IndexFiles::new();
     for file in manifest.in_memory() {
         let bytes = read(folder, version, file, |part| {
@@ -75,6 +92,7 @@ pub(crate) fn open(
         match file.path.strip_prefix(manifest::TEXT).and_then(|path| path.strip_prefix('/')) {
             Some(path) => drop(indexes.insert(path.to_owned(), bytes.as_ref().to_vec())),
             None if file.path == manifest::TABLES => snapshot = Some(tables(version, bytes)?),
+            None if file.path == manifest::HISTORY => history = Some(bytes),
             None => {}
         }
     }
@@ -86,7 +104,8 @@ pub(crate) fn open(
         return Err(ReleaseError::Damaged { version, reason });
     }
     let texts = text::open(&snapshot, indexes)?;
-    Ok(Release { manifest, catalog: Catalog::new(snapshot, texts) })
+    let history = history.map(|bytes| record_history(version, bytes, &snapshot)).transpose()?;
+    Ok(Release { manifest, catalog: Catalog::new(snapshot, texts).with_record_history(history) })
 }
 
 fn listed_tables(version: SnapshotVersion, manifest: &Manifest) -> Result<&manifest::File, ReleaseError> {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::catalog::record_history;
 use crate::data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use crate::release::checksum::{Checksum, HashingWriter};
 use crate::release::error::At;
@@ -166,6 +167,7 @@ impl<'f> Publisher<'f> {
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
         listed.push(tables);
+        listed.extend(self.write_history(draft, &snapshot)?);
         if self.keeps_bulk(version) {
             progress.done();
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
@@ -230,6 +232,34 @@ impl<'f> Publisher<'f> {
             self.file_system.sync_folder(folder).at(folder)?;
         }
         Ok(listed)
+    }
+
+    /// Compares the records with those of the release before, and writes what is known of their history; nothing if this is
+    /// the first release. A release that is written again keeps its history: what it was compared with may be gone.
+    fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> Result<Option<File>, ReleaseError> {
+        let version = snapshot.version();
+        let known = self.releases.read_history(version).ok().flatten();
+        let bytes = match known {
+            Some(known) => Some(known.as_ref().to_vec()),
+            None => self.compare(snapshot)?,
+        };
+        let Some(bytes) = bytes else { return Ok(None) };
+        self.write(&draft.join(manifest::HISTORY), &bytes)?;
+        let path = manifest::HISTORY.to_owned();
+        Ok(Some(File { path, bytes: bytes.len() as u64, sha256: Checksum::of(&bytes) }))
+    }
+
+    /// The history of the records, from a comparison with the newest earlier release that can be read.
+    fn compare(&self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, ReleaseError> {
+        for version in self.earlier(snapshot.version())? {
+            let Ok(before) = self.releases.open_tables(version) else { continue };
+            let Ok(history) = self.releases.read_history(version) else { continue };
+            let history = history.map(|bytes| open::record_history(version, bytes, &before)).transpose();
+            let Ok(history) = history else { continue };
+            let history = record_history(&before, history.as_ref(), snapshot);
+            return history.map(Some).at(self.releases.folder());
+        }
+        Ok(None)
     }
 
     /// Whether the release gets bulk files: also if it is published with them and only signed or repaired.

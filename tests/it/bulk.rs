@@ -53,8 +53,9 @@ fn records(client: &Client, table: &str, key: &str) -> BTreeMap<String, Map<Stri
     loop {
         for record in page["data"].as_array().unwrap() {
             let mut record = record.as_object().unwrap().clone();
-            if table == "startups" {
-                assert!(record.remove("rounds").is_some() && record.remove("people").is_some());
+            let joined: &[&str] = if table == "startups" { &["rounds", "people"] } else { &[] };
+            for field in joined.iter().chain(&["first_seen", "changed_in"]) {
+                assert!(record.remove(*field).is_some(), "{table} have no {field}");
             }
             records.insert(record[key].as_str().unwrap().to_owned(), record);
         }

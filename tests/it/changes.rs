@@ -15,25 +15,26 @@ use crate::releases::Installation;
 
 pub const FIRST: &str = "2026-11-20.1";
 pub const SECOND: &str = "2026-11-21.1";
-const PATHS: [&str; 6] = ["vcs", "startups", "funding-rounds", "people", "reviews", "sectors"];
+pub const PATHS: [&str; 6] = ["vcs", "startups", "funding-rounds", "people", "reviews", "sectors"];
 
 /// Records by path of their list and slug or id.
-type Copy = BTreeMap<(String, String), Value>;
+pub type Copy = BTreeMap<(String, String), Value>;
 
-fn key_of(record: &Value) -> String {
+pub fn key_of(record: &Value) -> String {
     let key = record.get("slug").or_else(|| record.get("id"));
     key.and_then(Value::as_str).expect("each record has a slug or an id").to_owned()
 }
 
 /// All records of a release, walked page by page.
-fn copy_of(client: &Client, version: &str) -> Copy {
+pub fn copy_of(client: &Client, version: &str) -> Copy {
     let mut copy = Copy::new();
     for path in PATHS {
         for mut record in walk(client, &format!("{path}?fields=*&limit=100&snapshot={version}")) {
-            // Those of a startup are records of their own.
-            if path == "startups" {
-                let fields = record.as_object_mut().unwrap();
-                assert!(fields.remove("rounds").is_some() && fields.remove("people").is_some());
+            // Those of a startup are records of their own, and what is known of a record's history is no part of it.
+            let fields = record.as_object_mut().unwrap();
+            let joined: &[&str] = if path == "startups" { &["rounds", "people"] } else { &[] };
+            for field in joined.iter().chain(&["first_seen", "changed_in"]) {
+                assert!(fields.remove(*field).is_some(), "{path} have no {field}");
             }
             copy.insert((path.to_owned(), key_of(&record)), record);
         }
@@ -42,7 +43,7 @@ fn copy_of(client: &Client, version: &str) -> Copy {
 }
 
 /// The items of all pages of a list.
-fn walk(client: &Client, path: &str) -> Vec<Value> {
+pub fn walk(client: &Client, path: &str) -> Vec<Value> {
     let (list, _) = path.split_once('?').unwrap();
     let mut page = client.get(&format!("/api/v3/{path}")).json();
     let mut items = Vec::new();
@@ -124,7 +125,7 @@ impl Sheet {
 }
 
 /// Another release of the bundled dataset: rows are gone, merged, changed and new.
-fn edit(folder: &Path, dice: &mut Dice) {
+pub fn edit(folder: &Path, dice: &mut Dice) {
     for optional in ["identifiers.csv", "provenance.csv", "sources.csv", "redirects.csv"] {
         let _ = fs::remove_file(folder.join(optional));
     }

@@ -40,12 +40,14 @@ fn a_single_record_has_all_its_fields_in_every_version() {
     let client = server.client(Tier::Pro);
     let slug = client.get("/api/v3/vcs?limit=1").slugs().remove(0);
     let record = client.get(&format!("/api/v3/vcs/{slug}")).json();
-    let mut names = Table::Firms.fields().iter().map(|field| field.name).collect::<Vec<_>>();
+    let mut names = Table::Firms.model().fields.iter().map(|field| field.name).collect::<Vec<_>>();
     names.sort_unstable();
     assert_eq!(keys(&record["data"]), names);
+    let mut former = record["data"].clone();
+    former.as_object_mut().unwrap().retain(|name, _| name != "first_seen" && name != "changed_in");
     for version in ["v1", "v2"] {
         let reply = client.get(&format!("/api/{version}/vcs/{}", slug.to_uppercase()));
-        assert_eq!(reply.json(), json!({ "data": record["data"] }));
+        assert_eq!(reply.json(), json!({ "data": former }));
     }
     let score = &record["data"]["score"];
     let points: u64 = score["components"].as_array().unwrap().iter().map(|part| part["points"].as_u64().unwrap()).sum();
@@ -64,7 +66,7 @@ fn a_response_has_exactly_the_requested_fields() {
     assert_eq!(keys(&row("/api/v3/leaderboard?fields=rank,slug&limit=1")), ["rank", "slug"]);
     assert_eq!(keys(&row("/api/v3/leaderboard?fields=rankValue&limit=1")), ["rank_value"]);
     assert_eq!(keys(&row("/api/v3/vcs?limit=1")).len(), Table::Firms.default_fields().len());
-    assert_eq!(keys(&row("/api/v3/vcs?limit=1&fields=*")).len(), Table::Firms.fields().len());
+    assert_eq!(keys(&row("/api/v3/vcs?limit=1&fields=*")).len(), Table::Firms.model().fields.len());
     let startup = row("/api/v3/startups?limit=1&fields=slug,rounds,people");
     assert_eq!(keys(&startup), ["people", "rounds", "slug"]);
     assert!(!startup["rounds"].as_array().unwrap().is_empty());

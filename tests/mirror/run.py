@@ -19,8 +19,9 @@ from datetime import date, timedelta
 from pathlib import Path
 
 TABLES = {"vcs": "slug", "startups": "slug", "funding-rounds": "id", "people": "slug", "reviews": "id", "sectors": "slug"}
-# Composed from other tables, so not part of a record's own copy.
-JOINED = {"startups": ("rounds", "people")}
+# Composed from other tables, or about the record: no part of a record's own copy.
+JOINED = {table: ("first_seen", "changed_in") for table in TABLES}
+JOINED["startups"] += ("rounds", "people")
 
 
 class Client:
@@ -68,7 +69,7 @@ class ByChanges:
             self.snapshot = self.client.json("/api/v3/stats")["meta"]["snapshot"]
             for table, key in TABLES.items():
                 for record in self.client.walk(f"{table}?fields=*&limit=1000&snapshot={self.snapshot}")[0]:
-                    for field in JOINED.get(table, ()):
+                    for field in JOINED[table]:
                         record.pop(field)
                     self.records[table][record[key]] = record
             return

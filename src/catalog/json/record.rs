@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::data::field::{Field, JsonType};
-use crate::data::{Facet, RecordText, Table};
+use crate::data::{Facet, RecordText, SnapshotVersion, Table};
 
 use crate::catalog::json::{FieldMask, Fields};
 
@@ -26,7 +26,7 @@ pub(crate) fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32
             out.extend_from_slice(record.whole());
             for field in table.joined_fields() {
                 out.push(b',');
-                write_joined(out, catalog, row, field.name);
+                write_joined(out, catalog, table, row, field.name);
             }
             out.push(b'}');
         }
@@ -120,7 +120,7 @@ fn write_field(
 ) {
     let start = out.len();
     match index.checked_sub(table.fields().len()) {
-        Some(index) => write_joined(out, catalog, row, table.joined_fields()[index].name),
+        Some(index) => write_joined(out, catalog, table, row, table.joined_fields()[index].name),
         None => out.extend_from_slice(record.field(index)),
     }
     if !mask.is_full() {
@@ -138,12 +138,26 @@ pub(crate) fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &Fie
     mask.write(out, json);
 }
 
-/// Writes a field of a startup that is composed from another table.
-fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, field: &str) {
-    let table = if field == "rounds" { Table::Rounds } else { Table::People };
+/// Writes a field that is not stored in the record.
+fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
     out.push(b'"');
     out.extend_from_slice(field.as_bytes());
-    out.extend_from_slice(b"\":[");
+    out.extend_from_slice(b"\":");
+    match field {
+        "first_seen" => write_release(out, catalog.first_seen(table, row)),
+        "changed_in" => write_release(out, catalog.changed_in(table, row)),
+        "rounds" => write_rows_of_startup(out, catalog, row, Table::Rounds),
+        _ => write_rows_of_startup(out, catalog, row, Table::People),
+    }
+}
+
+fn write_release(out: &mut Vec<u8>, release: Option<SnapshotVersion>) {
+    let text = release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\""));
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn write_rows_of_startup(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, table: Table) {
+    out.push(b'[');
     for (index, row) in catalog.snapshot().facet_rows(table, Facet::Startup, startup).iter().enumerate() {
         if index > 0 {
             out.push(b',');

@@ -85,6 +85,8 @@ impl Derived {
             score: assessment.score.clone(),
             top_co_investors: top_co_investors.collect(),
             identifiers: identifiers(&firm.identifiers),
+            first_seen: None,
+            changed_in: None,
         }
     }
 
@@ -113,6 +115,8 @@ impl Derived {
             identifiers: identifiers(&startup.identifiers),
             rounds: Vec::new(),
             people: Vec::new(),
+            first_seen: None,
+            changed_in: None,
         }
     }
 
@@ -133,6 +137,8 @@ impl Derived {
             sectors: sector_slugs(dataset, &startup.sectors),
             country: startup.country.map(Country::alpha2),
             suspect: self.limits.is_suspect(round),
+            first_seen: None,
+            changed_in: None,
         }
     }
 
@@ -146,6 +152,8 @@ impl Derived {
             vc_count: stats.vc_count,
             startup_count: stats.startup_count,
             average_health_score: stats.average_health_tenths.map(decimal),
+            first_seen: None,
+            changed_in: None,
         }
     }
 }
@@ -164,6 +172,8 @@ fn person<'a>(dataset: &'a Dataset, person: &'a rows::Person) -> Person<&'a str>
         country: country.map(|(country, _)| country.alpha2()),
         country_source: country.map(|(_, source)| source.name()),
         identifiers: identifiers(&person.identifiers),
+        first_seen: None,
+        changed_in: None,
     }
 }
 
@@ -183,6 +193,8 @@ fn review<'a>(dataset: &'a Dataset, review: &'a rows::Review) -> Review<&'a str>
         title: review.title.as_deref().filter(|_| is_approved),
         body: review.body.as_deref().filter(|_| is_approved),
         created_on: review.created_on,
+        first_seen: None,
+        changed_in: None,
     }
 }
 

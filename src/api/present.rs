@@ -1,0 +1,134 @@
+//! Outcomes as responses.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+
+use crate::http::body::Payload;
+use crate::http::headers::{Caching, CommonHeaders, READS, Vary, preflight, set};
+use crate::http::negotiation::{accepts_gzip, compressed};
+use crate::http::problem::{Code, Problem};
+use crate::http::response_cache::CachedResponse;
+use crate::http::{RequestParts, State};
+use crate::quota::Quota;
+
+use crate::api::{Outcome, Pipeline, Version};
+
+impl Pipeline<'_> {
+    /// The response with the headers that every response has.
+    pub(super) fn present(&self, outcome: Result<Outcome, Problem>, quota: &Quota) -> Response<Payload> {
+        let has_common_headers = matches!(&outcome, Ok(Outcome::Found(_) | Outcome::NotModified(_) | Outcome::File(_)));
+        // A path with a key is not repeated.
+        let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
+        let caching = match &outcome {
+            Ok(Outcome::Preflight) => None,
+            Ok(_) => Some(Caching::Private),
+            Err(_) => Some(Caching::Never),
+        };
+        let mut response = match outcome {
+            Ok(Outcome::File(response)) => response,
+            Ok(Outcome::Found(cached)) => success(self.request, cached).map(Payload::Whole),
+            Ok(Outcome::NotModified(known)) => {
+                let mut headers = known.headers.clone();
+                headers.remove(CONTENT_TYPE);
+                // The link to the next page is that of the page that the client has.
+                if self.version == Some(Version::V3) {
+                    headers.remove(LINK);
+                }
+                not_modified(headers).map(Payload::Whole)
+            }
+            Ok(Outcome::FileNotModified(etag)) => {
+                not_modified(HeaderMap::from_iter([(ETAG, etag)])).map(Payload::Whole)
+            }
+            Ok(Outcome::Preflight) => preflight(READS).map(Payload::Whole),
+            Ok(Outcome::Queue) => unreachable!("it has no response yet"),
+            Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
+        };
+        let headers = response.headers_mut();
+        let mut common =
+            CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..CommonHeaders::default() };
+        if !has_common_headers {
+            common = CommonHeaders {
+                snapshot: Some(self.catalog.version()),
+                api_version: self.version.map(Version::number),
+                caching,
+                varies: caching.map(|_| Vary::Type),
+                is_cross_origin: true,
+                scheme: Some(self.state.scheme()),
+                ..common
+            };
+            if let Some(version) = self.version.filter(|_| may_link) {
+                write_successor(headers, version, self.state, self.path);
+            }
+        }
+        common.write(headers);
+        response
+    }
+
+    fn failure(&self, problem: &Problem, quota: &Quota) -> Response<Bytes> {
+        let instance = if problem.code == Code::KeyInUrl { "/" } else { self.request.path };
+        let body = problem.body(&self.state.public_url, instance, &self.request.id.to_string());
+        let packed = compressed(&body, self.request.headers);
+        let is_packed = packed.is_some();
+        let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
+        let status = problem.code.status();
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if is_packed {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(allow) = problem.allow {
+            headers.insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(location) = &problem.location {
+            set(headers, "location", location);
+        }
+        match problem.code {
+            Code::QuotaExceeded => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(self.now).max(1)));
+            }
+            Code::Overloaded => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
+            _ => {}
+        }
+        response
+    }
+}
+
+/// Links v1 and v2 to the same path of v3.
+pub(super) fn write_successor(headers: &mut HeaderMap, version: Version, state: &State, path: &str) {
+    if version != Version::V3 {
+        let link = format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url);
+        if let Ok(link) = HeaderValue::try_from(link) {
+            headers.insert(LINK, link);
+        }
+    }
+}
+
+fn success(request: &RequestParts<'_>, found: Arc<CachedResponse>) -> Response<Bytes> {
+    let packed = if accepts_gzip(request.headers) { found.gzipped() } else { None };
+    let is_packed = packed.is_some();
+    // A response that is not cached belongs to this request alone.
+    let (headers, body) = match Arc::try_unwrap(found) {
+        Ok(own) => (own.headers, own.body),
+        Err(cached) => (cached.headers.clone(), cached.body.clone()),
+    };
+    let mut response = Response::new(packed.unwrap_or(body));
+    *response.headers_mut() = headers;
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+fn not_modified(headers: HeaderMap) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NOT_MODIFIED;
+    *response.headers_mut() = headers;
+    response
+}
