@@ -122,7 +122,7 @@ pub(crate) fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<Ap
     let meta =
         Meta { did_you_mean: &suggestions, explain: &explained, amounts, ..Meta::of(catalog.snapshot(), &warnings) };
     let release = append_meta(&mut body, version, &meta);
-    Ok(ApiResponse { body, release, snapshot, next_link })
+    Ok(ApiResponse { body, release, snapshot, next_link, receipt: None })
 }
 
 /// What a client should know about a page: what of its request was changed, and why it finds little.

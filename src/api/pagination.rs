@@ -210,7 +210,11 @@ fn parse_query(
 }
 
 /// A parameter of v3 that is `true` or `false`, the default.
-fn parse_flag(version: Version, values: &[(String, String)], name: &str) -> Result<bool, Vec<ParameterError>> {
+pub(crate) fn parse_flag(
+    version: Version,
+    values: &[(String, String)],
+    name: &str,
+) -> Result<bool, Vec<ParameterError>> {
     let mut errors = Vec::new();
     let value = if version == Version::V3 { single_value(values, name, &mut errors) } else { None };
     match value {

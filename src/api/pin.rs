@@ -105,11 +105,7 @@ impl PinError {
     /// The error of the request, with those of its other parameters, which were parsed against the served release.
     pub(crate) fn with(&self, other: Option<RequestError>) -> RequestError {
         match (self, other) {
-            (Self::Invalid(errors), Some(RequestError::Parameters(mut issues))) => {
-                issues.extend(errors.clone().into());
-                RequestError::Parameters(issues)
-            }
-            (Self::Invalid(errors), _) => errors.clone().into(),
+            (Self::Invalid(errors), other) => RequestError::joined(errors.clone(), other),
             (Self::NotHeld { version, held }, _) => {
                 RequestError::SnapshotNotHeld { parameter: SNAPSHOT, named: version.to_string(), held: held.clone() }
             }

@@ -22,6 +22,7 @@ use crate::api::export::Export;
 use crate::api::include::{self, INCLUDE, Include};
 use crate::api::pagination::ListRequest;
 use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::receipt::RECEIPT;
 use crate::api::routes::{EndpointKind, Route};
 use crate::api::window::{MAX_LIMIT, PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
@@ -212,6 +213,19 @@ impl Operation {
         }
     }
 
+    /// The query in canonical names, values and order, as text; as it was written if it was not fully understood.
+    pub(crate) fn canonical_query(&self, url: &RequestUrl<'_>) -> String {
+        let is_own = |name: &str| !is_ignored(name) && ![RECEIPT, SNAPSHOT, AS_OF].contains(&name);
+        let written = || url.values.iter().filter(|(name, _)| is_own(name)).cloned().collect();
+        let canonical = self.canonical(url);
+        let pairs: Vec<(String, String)> = canonical.map_or_else(written, |canonical| {
+            canonical.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        });
+        let mut pairs = pairs;
+        pairs.sort_unstable();
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+    }
+
     /// Whether keys of some tiers get another response: free ones have shorter pages.
     pub(crate) fn depends_on_tier(&self) -> bool {
         match self {
@@ -259,6 +273,17 @@ impl RequestError {
     pub(crate) fn not_held(state: &State, parameter: &'static str, version: SnapshotVersion) -> Self {
         let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
         Self::SnapshotNotHeld { parameter, named: version.to_string(), held }
+    }
+
+    /// Errors in a parameter, with those of the others.
+    pub(crate) fn joined(errors: Vec<ParameterError>, other: Option<Self>) -> Self {
+        match other {
+            Some(Self::Parameters(mut issues)) => {
+                issues.extend(errors.into());
+                Self::Parameters(issues)
+            }
+            _ => errors.into(),
+        }
     }
 
     /// The error response, with suggestions.
@@ -342,7 +367,7 @@ fn unknown_names(url: &RequestUrl<'_>, route: &Route) -> Result<Issues, Issues> 
 
 /// Facets take the filters of `/vcs`. Counts have no order, so `sort` is unknown.
 fn parse_facets(url: &RequestUrl<'_>) -> Result<Operation, RequestError> {
-    const OTHERS: [&str; 3] = ["fields", SNAPSHOT, AS_OF];
+    const OTHERS: [&str; 4] = ["fields", SNAPSHOT, AS_OF, RECEIPT];
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &OTHERS };
     let sort = url.values.iter().filter(|(name, _)| name == "sort");
     let names = Resource::Firms.parameters().iter().map(|parameter| parameter.name).chain(OTHERS);
@@ -369,7 +394,7 @@ fn parse_aggregate(url: &RequestUrl<'_>, resource: Resource) -> Result<Operation
     let parse_options = ParseOptions {
         strict: true,
         review_statuses: url.version.review_statuses(),
-        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF],
+        other_names: &["group_by", "limit", "fields", SNAPSHOT, AS_OF, RECEIPT],
     };
     let mut issues = Issues::default();
     let options = issues.collect(AggregateOptions::parse(resource, url.values));

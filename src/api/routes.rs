@@ -9,6 +9,7 @@ use crate::api::Version;
 use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::receipt::RECEIPT;
 
 #[derive(Debug)]
 pub struct Route {
@@ -138,21 +139,21 @@ impl Route {
             // Counts have no order.
             EndpointKind::Facets => {
                 let own = Resource::Firms.parameters().iter().map(|parameter| parameter.name);
-                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF]).collect()
+                own.filter(|name| *name != "sort").chain(["fields", SNAPSHOT, AS_OF, RECEIPT]).collect()
             }
             EndpointKind::Aggregate(resource) => {
                 let own = resource.parameters().iter().map(|parameter| parameter.name);
                 own.filter(|name| *name != "sort")
                     .chain(AggregateOptions::NAMES)
-                    .chain(["fields", SNAPSHOT, AS_OF])
+                    .chain(["fields", SNAPSHOT, AS_OF, RECEIPT])
                     .collect()
             }
-            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF],
-            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor"],
+            EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF, RECEIPT],
+            EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor", RECEIPT],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
-                vec!["fields", INCLUDE, SNAPSHOT, AS_OF]
+                vec!["fields", INCLUDE, SNAPSHOT, AS_OF, RECEIPT]
             }
-            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF],
+            _ if version == Version::V3 => vec!["fields", SNAPSHOT, AS_OF, RECEIPT],
             _ => Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use crate::catalog::{ParseOptions, Resource};
 use crate::data::ReviewStatus;
 
 use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::receipt::RECEIPT;
 use crate::api::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,9 +70,11 @@ impl Version {
         match self {
             Self::V1 => &["limit", "offset"],
             Self::V2 => &["limit", "page"],
-            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF],
-            Self::V3 if resource == Resource::Rounds => &["limit", "cursor", "fields", "amounts", SNAPSHOT, AS_OF],
-            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF],
+            Self::V3 if resource.is_searchable() => &["limit", "cursor", "fields", "explain", SNAPSHOT, AS_OF, RECEIPT],
+            Self::V3 if resource == Resource::Rounds => {
+                &["limit", "cursor", "fields", "amounts", SNAPSHOT, AS_OF, RECEIPT]
+            }
+            Self::V3 => &["limit", "cursor", "fields", SNAPSHOT, AS_OF, RECEIPT],
         }
     }
 }

@@ -33,7 +33,7 @@ use crate::mail::{Mailer, RETRIES};
 use crate::mcp::{McpQuota, Settings};
 use crate::metrics::panics;
 use crate::quota::Tier;
-use crate::release::{self, ActiveRelease, Event, KeyError, ReleaseError, Starting};
+use crate::release::{self, ActiveRelease, Event, KeyError, ReleaseError, SigningKey, Starting};
 
 /// How often the store is read for keys that another process created or revoked.
 const REFRESH: Duration = Duration::from_millis(250);
@@ -53,6 +53,8 @@ pub enum ServeError {
     Listen(SocketAddr, io::Error),
     #[error("--trust-key: {0}")]
     TrustKey(#[from] KeyError),
+    #[error("--receipt-key: {0}")]
+    ReceiptKey(KeyError),
     #[error("--metrics-listen {0}: {1}; choose another port, such as {ip}:0 for a free one", ip = .0.ip())]
     MetricsListen(SocketAddr, io::Error),
     #[error("--access-log {}: {error}: name a file in a folder that the server may write to", path.display())]
@@ -131,6 +133,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         Some(folder) => WellKnown::load(folder, is_own_path)?,
         None => WellKnown::default(),
     };
+    let receipt_key =
+        settings.receipt_key.as_deref().map(SigningKey::read).transpose().map_err(ServeError::ReceiptKey)?;
     if settings.is_unaware_of_proxies(bound) {
         tracing::warn!(
             "--public-url is https, so a proxy is in front of this server, but --trusted-proxies names none: all visitors \
@@ -149,6 +153,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         bound,
         hosts,
         well_known,
+        receipt_key,
         public_url: public_url.clone(),
         auth: Arc::clone(&auth),
         telemetry,
@@ -199,6 +204,7 @@ struct RouterParts {
     bound: SocketAddr,
     hosts: Hosts,
     well_known: WellKnown,
+    receipt_key: Option<SigningKey>,
     public_url: String,
     auth: Arc<AuthService>,
     telemetry: Arc<Telemetry>,
@@ -207,7 +213,7 @@ struct RouterParts {
 
 impl RouterParts {
     fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> Router {
-        let Self { settings, bound, hosts, well_known, public_url, auth, telemetry, metrics } = self;
+        let Self { settings, bound, hosts, well_known, receipt_key, public_url, auth, telemetry, metrics } = self;
         let state = Arc::new(State {
             hosts,
             releases,
@@ -220,6 +226,7 @@ impl RouterParts {
                 terms_url: settings.terms_url,
             },
             well_known,
+            receipt_key,
             bulk: settings.bulk,
             response_cache: ResponseCache::default(),
             trusted_proxies: settings.trusted_proxies,

@@ -15,7 +15,7 @@ use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
 use crate::http::{BulkAccess, Operator, Peer, RequestParts, ResponseCache, Telemetry};
 use crate::quota::{IpRange, WorkQueue, client_address};
-use crate::release::ActiveRelease;
+use crate::release::{ActiveRelease, SigningKey};
 
 /// What all front ends share: releases, accounts, and the settings that responses depend on.
 pub struct State {
@@ -32,6 +32,8 @@ pub struct State {
     pub operator: Operator,
     /// The operator's files below `/.well-known/`.
     pub well_known: WellKnown,
+    /// Signs receipts; without it, they are not signed.
+    pub receipt_key: Option<SigningKey>,
     /// Who may download bulk files.
     pub bulk: BulkAccess,
     /// Cached REST responses.

@@ -9,6 +9,7 @@ use utoipa::openapi::{Ref, RefOr, Required, Schema};
 use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::receipt::RECEIPT;
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, MAX_PAID_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
@@ -338,6 +339,13 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
         )
         .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
         .example(Some(catalog.version().to_string().into()))
+        .build(),
+        RECEIPT => query(
+            version,
+            name,
+            "Return a receipt in `X-Receipt`: release, query, time and SHA-256 of the body, signed; see [Receipts](/docs/receipts).",
+        )
+        .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))
         .build(),
         "explain" => query(version, name, "Explain in `meta.explain` why each record matches the search (with `q`).")
             .schema(Some(ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))))

@@ -32,11 +32,13 @@ const ALWAYS: [&str; 9] = [
 const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
 /// Headers of cacheable responses.
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
+/// The header of responses to `receipt=1`.
+const RECEIPT: &str = "X-Receipt";
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
 /// Name, description and schema of each header.
-const HEADERS: [(&str, &str, HeaderSchema); 20] = [
+const HEADERS: [(&str, &str, HeaderSchema); 21] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
@@ -75,6 +77,12 @@ const HEADERS: [(&str, &str, HeaderSchema); 20] = [
          escaped. Beyond 2 KB each has only `parameter` and `code`.",
         HeaderSchema::Text,
     ),
+    (
+        "X-Receipt",
+        "The receipt (`receipt=1`): a JSON Web Signature whose claims have the release, the query, the time and the SHA-256 of \
+         the body.",
+        HeaderSchema::Text,
+    ),
     ("Content-Disposition", "The file name of a list as CSV or NDJSON.", HeaderSchema::Text),
     ("Location", "Where the response is.", HeaderSchema::Text),
     ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
@@ -90,7 +98,9 @@ enum HeaderSchema {
 
 /// The headers that responses of a version refer to.
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
-    let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
+    let headers = HEADERS
+        .into_iter()
+        .filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name) && *name != RECEIPT);
     headers.map(|(name, doc, schema)| {
         let schema = match schema {
             HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),
@@ -123,6 +133,7 @@ const ERRORS: [(&str, u16, &[&str], &str); 12] = [
 /// The errors and the 304 by name.
 pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
     let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
+    let receipt = (version == Version::V3).then_some(&RECEIPT);
     let mut shared = Vec::new();
     for (name, status, extra, doc) in ERRORS {
         let codes: Vec<String> = Code::ALL
@@ -146,7 +157,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
         .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
     shared.push((
         "NotModified",
-        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link)).build(),
+        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link).chain(receipt)).build(),
     ));
     shared
 }
@@ -190,7 +201,8 @@ fn success(version: Version, route: &Route, examples: &Examples, base: &str) -> 
     let link: &[&str] = if version != Version::V3 || is_list { &["Link"] } else { &[] };
     let has_files = is_list && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
-    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
+    let receipt = (version == Version::V3).then_some(&RECEIPT);
+    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file).chain(receipt);
     let mut response = with_headers(response, names);
     if has_files {
         for format in [Format::Csv, Format::Ndjson] {

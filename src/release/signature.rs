@@ -14,7 +14,7 @@ use thiserror::Error;
 /// What a public key in DER begins with (RFC 8410); the 32 bytes of the key follow.
 const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Signs releases.
+/// Signs releases and receipts.
 pub struct SigningKey(Ed25519KeyPair);
 
 /// The public key of whoever may publish.
@@ -59,6 +59,10 @@ impl TrustedKey {
         let der = der(path, "PUBLIC KEY")?;
         let key = der.as_deref().and_then(|der| der.strip_prefix(&PUBLIC_KEY_PREFIX)?.try_into().ok());
         key.map(Self).ok_or_else(|| KeyError::NotPublic { path: path.to_owned() })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {

@@ -50,6 +50,7 @@ mod provenance;
 mod query;
 mod quota;
 mod real;
+mod receipts;
 mod record_history;
 mod records;
 mod rejected;

@@ -14,6 +14,7 @@ use crate::cli::doctor::machine;
 use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
 use crate::mail;
+use crate::release::SigningKey;
 
 pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item = String>, findings: &mut Findings) {
     let unknown = unknown_variables(variables);
@@ -39,6 +40,10 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
                 findings.problem("settings.well_known", error.to_string(), "fix the folder, or leave out --well-known");
             }
         }
+    }
+    if let Some(Err(error)) = settings.receipt_key.as_deref().map(SigningKey::read) {
+        let remedy = "name the file of a private key with --receipt-key, or leave it out";
+        findings.problem("settings.receipt_key", error.to_string(), remedy);
     }
     for (check, flag, path) in [
         ("settings.audit_log", "--audit-log", &settings.audit_log),

@@ -23,6 +23,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/paging", "Paging"),
     ("/docs/changes", "Changes"),
     ("/docs/bulk", "Bulk files"),
+    ("/docs/receipts", "Receipts"),
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
     ("/docs/match", "Match"),
@@ -41,6 +42,7 @@ const KEYS: &str = include_str!("text/keys.html");
 const PAGING: &str = include_str!("text/paging.html");
 const CHANGES: &str = include_str!("text/changes.html");
 const BULK: &str = include_str!("text/bulk.html");
+const RECEIPTS: &str = include_str!("text/receipts.html");
 const LIMITS: &str = include_str!("text/limits.html");
 const VERSIONS: &str = include_str!("text/versions.html");
 const SEARCH: &str = include_str!("text/search.html");
@@ -92,6 +94,7 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/paging", "Paging", "How to read a full list in each version of the API.", PAGING),
     text("/docs/changes", "Changes", "How to keep a copy of the data up to date.", CHANGES),
     text("/docs/bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them.", BULK),
+    text("/docs/receipts", "Receipts", "Signed receipts of answers, and how to verify them.", RECEIPTS),
     text("/docs/limits", "Limits", "Daily quotas, page sizes and other limits.", LIMITS),
     text("/docs/versions", "Versions", "How v1, v2 and v3 differ, and how to migrate.", VERSIONS),
     text("/docs/search", "Search", "What a search by name tolerates, and how its results are ordered.", SEARCH),

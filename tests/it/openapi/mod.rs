@@ -102,7 +102,7 @@ fn the_example_of_each_parameter_finds_something() {
                 let example = &parameter["example"];
                 if example.is_null() {
                     assert!(
-                        ["cursor", "explain", "amounts"].contains(&name),
+                        ["cursor", "explain", "amounts", "receipt"].contains(&name),
                         "`{name}` of {} has no example",
                         endpoint.path
                     );
@@ -268,8 +268,16 @@ fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
 fn check_headers(response: &Value, reply: &Reply, path: &str) {
     let described = response["headers"].as_object().unwrap();
     for name in described.keys() {
-        let optional = ["RateLimit", "RateLimit-Policy", "Link", "X-Request-Cost", "X-Warnings", "Content-Disposition"]
-            .contains(&name.as_str());
+        let optional = [
+            "RateLimit",
+            "RateLimit-Policy",
+            "Link",
+            "X-Request-Cost",
+            "X-Warnings",
+            "X-Receipt",
+            "Content-Disposition",
+        ]
+        .contains(&name.as_str());
         assert!(optional || !reply.header(name).is_empty(), "{path}: {} without {name}", reply.status);
     }
     // The last two are for browsers.
@@ -412,7 +420,7 @@ fn the_documents_suit_client_generators() {
                 assert!(is_plain, "`{name}` of {} has no plain type: {schema}", endpoint.path);
                 // Defaults that a client sends with a cursor must agree with the cursor.
                 let may_have_default =
-                    ["limit", "offset", "page", "explain", "amounts"].contains(&name.as_str().unwrap());
+                    ["limit", "offset", "page", "explain", "amounts", "receipt"].contains(&name.as_str().unwrap());
                 assert!(may_have_default || schema.get("default").is_none(), "{name} has a default");
                 let words = if schema["type"] == "array" { &schema["items"]["enum"] } else { &schema["enum"] };
                 assert!(words.is_null(), "the values of `{name}` are not a named schema: {schema}");
