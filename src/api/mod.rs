@@ -12,6 +12,7 @@ mod export;
 pub mod facets;
 pub mod include;
 pub mod list;
+pub(crate) mod look_up;
 mod pagination;
 pub(crate) mod pin;
 mod present;
@@ -30,10 +31,12 @@ pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
 
 use std::cell::LazyCell;
+use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
+use futures_util::Stream;
 use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, Response};
 
@@ -105,15 +108,23 @@ pub(crate) fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<
     let cached = find(&served);
     let pin = if cached.is_some() { Pin::default() } else { Pin::of(state, request) };
     let cached = cached.or_else(|| find(pin.release.as_deref()?));
-    let response = Pipeline::new(state, request, &served, &pin, cached).respond(caller, false)?;
+    let pipeline = Pipeline::new(state, request, &served, &pin, cached);
+    if pipeline.is_batch() {
+        return None;
+    }
+    let response = pipeline.respond(caller, false)?;
     Some(response.map(|payload| match payload {
         Payload::Whole(body) => body,
         Payload::Stream(_) => unreachable!("a file waits for its turn in the queue"),
     }))
 }
 
-/// The same with what may have to wait: looking up the key in the store, and searching.
-pub(crate) async fn respond_later(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
+/// The same with what may have to wait: looking up the key in the store, searching, and reading a body.
+pub(crate) async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+    state: &Arc<State>,
+    request: &RequestParts<'_>,
+    body: impl Stream<Item = Result<B, E>> + Send + 'static,
+) -> Response<Payload> {
     let now = state.now();
     let mut caller = state.auth.authenticate(authorization(request.headers), now);
     let is_unknown = caller == Err(AuthError::Invalid);
@@ -122,6 +133,9 @@ pub(crate) async fn respond_later(state: &Arc<State>, request: &RequestParts<'_>
     }
     let (served, pin) = (state.releases.serving(), Pin::of(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
+    if pipeline.is_batch() {
+        return pipeline.respond_to_batch(caller, body).await;
+    }
     // With a known caller it is here because it has to search.
     if is_unknown && let Some(response) = pipeline.respond(caller, false) {
         return response;
@@ -134,7 +148,8 @@ pub(crate) async fn respond_later(state: &Arc<State>, request: &RequestParts<'_>
 }
 
 enum Outcome {
-    Preflight,
+    /// With the methods of the path.
+    Preflight(&'static str),
     Found(Arc<CachedResponse>),
     /// The client has the response.
     NotModified(Arc<CachedResponse>),
@@ -238,21 +253,17 @@ impl<'a> Pipeline<'a> {
             request.trace.set_tier(caller.tier);
         }
         // The URL of a cached response was checked when it was computed.
-        if self.cached.is_none() && has_key(request.path, request.query) {
-            return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL));
+        if self.cached.is_none() {
+            self.check_url()?;
         }
         if *request.method == Method::OPTIONS {
             // Browsers send it without a key.
             if let Ok(caller) = caller {
                 *quota = self.state.auth.peek(&caller, quota.day);
             }
-            return Ok(Outcome::Preflight);
+            return Ok(Outcome::Preflight(methods_of(route.as_ref())));
         }
-        let caller = caller.map_err(|error| {
-            self.state.auth.audit_rejected_key(error, || self.state.origin(request));
-            Problem::from(error)
-        })?;
-
+        let caller = self.admit(caller)?;
         let values: LazyCell<Vec<(String, String)>, _> =
             LazyCell::new(|| form_urlencoded::parse(request.query.as_bytes()).into_owned().collect());
         let parsed = LazyCell::new(|| {
@@ -325,6 +336,27 @@ impl<'a> Pipeline<'a> {
         response
     }
 
+    /// Whether it is a request with a body.
+    fn is_batch(&self) -> bool {
+        let takes_body = |(route, _): (&Route, _)| route.content == EndpointKind::LookUp;
+        *self.request.method == Method::POST
+            && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
+    }
+
+    fn check_url(&self) -> Result<(), Problem> {
+        match has_key(self.request.path, self.request.query) {
+            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
+            false => Ok(()),
+        }
+    }
+
+    fn admit(&self, caller: Result<Caller, AuthError>) -> Result<Caller, Problem> {
+        caller.map_err(|error| {
+            self.state.auth.audit_rejected_key(error, || self.state.origin(self.request));
+            Problem::from(error)
+        })
+    }
+
     /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
     fn take(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
         self.state.auth.take_several(caller, requests, quota.day).map_err(|denied| {
@@ -384,8 +416,13 @@ impl<'a> Pipeline<'a> {
         let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota };
         let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
         if !request.is_read() {
-            let detail = format!("`/{}` is read-only: use GET or HEAD, not {}", shortened(path), request.method);
-            return Err(Problem { allow: Some(READS), ..Problem::new(Code::MethodNotAllowed, detail) });
+            let methods = parsed.route.content.methods();
+            let known = match methods {
+                READS => "is read-only: use GET or HEAD",
+                _ => "takes GET, HEAD and POST",
+            };
+            let detail = format!("`/{}` {known}, not {}", shortened(path), request.method);
+            return Err(Problem { allow: Some(methods), ..Problem::new(Code::MethodNotAllowed, detail) });
         }
         if parsed.format == Format::Json && !accepts_json(request.headers) {
             return Err(not_acceptable());
@@ -430,6 +467,7 @@ impl ApiRequest<'_> {
             Operation::Suggest { text, tables, window } => record::suggest(self, text, tables, window),
             Operation::Usage => record::usage(self),
             Operation::Changes(changes) => changes::respond(self, changes),
+            Operation::LookUp(request) => look_up::respond(self, request),
         }
     }
 
@@ -463,6 +501,11 @@ impl ApiRequest<'_> {
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
     }
+}
+
+/// The value of `Allow` of a path.
+fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
+    route.map_or(READS, |(route, _)| route.content.methods())
 }
 
 /// The headers of a successful response that are the same for every caller.

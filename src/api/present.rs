@@ -7,7 +7,7 @@ use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, RETRY_AFTE
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::http::body::Payload;
-use crate::http::headers::{Caching, CommonHeaders, READS, Vary, preflight, set};
+use crate::http::headers::{Caching, CommonHeaders, Vary, preflight, set};
 use crate::http::negotiation::{accepts_gzip, compressed};
 use crate::http::problem::{Code, Problem};
 use crate::http::response_cache::CachedResponse;
@@ -23,7 +23,7 @@ impl Pipeline<'_> {
         // A path with a key is not repeated.
         let may_link = !matches!(&outcome, Err(problem) if problem.code == Code::KeyInUrl);
         let caching = match &outcome {
-            Ok(Outcome::Preflight) => None,
+            Ok(Outcome::Preflight(_)) => None,
             Ok(_) => Some(Caching::Private),
             Err(_) => Some(Caching::Never),
         };
@@ -42,7 +42,7 @@ impl Pipeline<'_> {
             Ok(Outcome::FileNotModified(etag)) => {
                 not_modified(HeaderMap::from_iter([(ETAG, etag)])).map(Payload::Whole)
             }
-            Ok(Outcome::Preflight) => preflight(READS).map(Payload::Whole),
+            Ok(Outcome::Preflight(methods)) => preflight(methods).map(Payload::Whole),
             Ok(Outcome::Queue) => unreachable!("it has no response yet"),
             Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
         };

@@ -20,6 +20,7 @@ use crate::http::problem::{Code, Problem};
 use crate::api::changes::{ChangesRequest, FROM};
 use crate::api::export::Export;
 use crate::api::include::{self, INCLUDE, Include};
+use crate::api::look_up::LookUpRequest;
 use crate::api::pagination::ListRequest;
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::receipt::RECEIPT;
@@ -85,6 +86,7 @@ pub(crate) enum Operation {
     },
     Usage,
     Changes(Box<ChangesRequest>),
+    LookUp(Box<LookUpRequest>),
 }
 
 pub(crate) enum RequestError {
@@ -177,6 +179,10 @@ impl Operation {
             EndpointKind::Snapshots => Ok(unknown_names(url, route).map(|_| Self::Snapshots)?),
             EndpointKind::Usage => Ok(unknown_names(url, route).map(|_| Self::Usage)?),
             EndpointKind::Suggestions => parse_suggest(url, route),
+            EndpointKind::LookUp => {
+                unknown_names(url, route)?;
+                Ok(Self::LookUp(Box::new(LookUpRequest::parse(url)?)))
+            }
             EndpointKind::Changes => {
                 unknown_names(url, route)?;
                 Ok(Self::Changes(Box::new(ChangesRequest::parse(url)?)))
@@ -207,7 +213,7 @@ impl Operation {
             Self::Facets { query, .. } => query.text.is_some(),
             Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
-            Self::Suggest { .. } => true,
+            Self::Suggest { .. } | Self::LookUp(_) => true,
             Self::Changes(changes) => changes.is_expensive(),
             Self::Stats | Self::Snapshots | Self::Usage => false,
         }
@@ -251,6 +257,7 @@ impl Operation {
             }
             Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
             Self::Changes(changes) => changes.canonical(),
+            Self::LookUp(request) => request.canonical(),
             Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,
             Self::Suggest { text, tables, window } => {
                 let text = std::iter::once(("q", text.clone()));

@@ -1,7 +1,8 @@
 //! The route table of the REST API: one row per path drives routing, the paths that errors suggest, and the documents.
 
-use crate::catalog::{AggregateOptions, Resource};
+use crate::catalog::{AggregateOptions, ItemTexts, Resource};
 use crate::data::Table;
+use crate::http::headers::READS;
 use crate::http::url::decoded;
 use crate::search::similarity;
 
@@ -38,6 +39,8 @@ pub enum EndpointKind {
     Usage,
     /// What differs between two releases.
     Changes,
+    /// The record that an item means; with POST those that many items mean.
+    LookUp,
 }
 
 impl EndpointKind {
@@ -48,8 +51,13 @@ impl EndpointKind {
             Self::Record(table) => Some(table),
             Self::Facets => Some(Table::Firms),
             Self::Aggregate(resource) => Some(resource.table()),
-            Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes => None,
+            Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes | Self::LookUp => None,
         }
+    }
+
+    /// The value of `Allow`.
+    pub(crate) fn methods(self) -> &'static str {
+        if self == Self::LookUp { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
 
     /// Whether responses have an `ETag`.
@@ -149,6 +157,9 @@ impl Route {
                     .collect()
             }
             EndpointKind::Suggestions => vec!["q", "kind", "limit", "fields", SNAPSHOT, AS_OF, RECEIPT],
+            EndpointKind::LookUp => {
+                ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF, RECEIPT]).collect()
+            }
             EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor", RECEIPT],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
                 vec!["fields", INCLUDE, SNAPSHOT, AS_OF, RECEIPT]
@@ -388,6 +399,16 @@ const ALL: &[Route] = &[
         "Firms, startups, people and sectors whose names complete the text, for a search box: those that equal it, those that \
          begin with it, those with a later word that begins so, each by prominence; if these are few, near ones. At most two \
          sectors, unless only they are requested, and one record of a name that is not typed entirely.",
+    ),
+    of(
+        Version::V3,
+        "resolve",
+        EndpointKind::LookUp,
+        "resolve",
+        "Look up a record",
+        "The firm, startup or person that a name, a website or an identifier means, with what else is known of it: `match`, \
+         `ambiguous` or `none`, and the candidates, each with the points of its evidence. A wrong match is worse than none. \
+         With POST up to 500 items, or a CSV file of any length: [how it is decided](/docs/resolve).",
     ),
     of(
         Version::V3,

@@ -4,7 +4,7 @@ use crate::api::EndpointKind;
 use crate::api::facets::Facets;
 use crate::api::record::{Release, SuggestedName, Usage};
 use crate::catalog::json::FieldSet;
-use crate::catalog::{Aggregate, Totals};
+use crate::catalog::{Aggregate, LookUpAnswer, Totals};
 
 impl FieldSet {
     pub fn of(content: EndpointKind) -> Self {
@@ -17,6 +17,7 @@ impl FieldSet {
             EndpointKind::Snapshots => Self::of_model::<Release<'_>>(),
             EndpointKind::Suggestions => Self::of_model::<SuggestedName<'_>>(),
             EndpointKind::Usage => Self::of_model::<Usage>(),
+            EndpointKind::LookUp => Self::of_model::<LookUpAnswer>(),
             EndpointKind::Changes => Self::of_all_tables(),
         }
     }

@@ -332,14 +332,14 @@ impl FrontEnds {
         }
     }
 
-    async fn respond_later<B: Buf>(
+    async fn respond_later<B: Buf + Send + 'static>(
         &self,
         pending: Pending,
         request: OwnedRequest,
-        body: impl Stream<Item = Result<B, warp::Error>> + Send,
+        body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
         let response = match pending {
-            Pending::Api => return api::respond_later(&self.state, &request.parts()).await,
+            Pending::Api => return api::respond_later(&self.state, &request.parts(), body).await,
             Pending::Bulk => return bulk::respond(&self.state, &request.parts()).await,
             Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
             Pending::Account(route) => {

@@ -107,6 +107,11 @@ impl Address {
         Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
     }
 
+    /// The host, unless it is that of a mail provider or of profiles.
+    pub(crate) fn into_host(self) -> Option<String> {
+        self.host
+    }
+
     /// The names to search a table for.
     fn names(&self, table: Table) -> AddressNames {
         if let Some(name) = &self.name {

@@ -194,6 +194,8 @@ pub enum JsonType {
     Integer,
     /// A whole number from 0, of at most 64 bits.
     Long,
+    /// A whole number of at most 32 bits, which may be negative.
+    Signed,
     Number,
     Boolean,
     List(&'static JsonType),
@@ -235,6 +237,7 @@ json_values! {
     PartialDate: PartialDate;
     Integer: u8, u16, u32;
     Long: u64;
+    Signed: i32;
     Number: f32, f64;
     Boolean: bool;
 }

@@ -32,4 +32,6 @@ pub use names::{MAX_PROMINENCE, Names};
 pub use schema::{Facet, Metric, Table};
 pub use snapshot::{Counts, Direction, Snapshot};
 pub use version::SnapshotVersion;
-pub use vocabulary::{CountrySource, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus};
+pub use vocabulary::{
+    CountrySource, FirmKind, LookUpStatus, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus,
+};

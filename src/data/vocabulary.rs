@@ -205,6 +205,20 @@ vocabulary! {
 }
 
 vocabulary! {
+    /// Whether an item that is looked up means a record.
+    LookUpStatus, "status", {
+        /// It means the first candidate.
+        Match = "match",
+        /// It may mean one of several candidates, or the only one is not sure.
+        Ambiguous = "ambiguous",
+        /// No record is likely.
+        None = "none",
+        /// The item cannot be looked up as it is.
+        Invalid = "invalid",
+    }
+}
+
+vocabulary! {
     OrganizationKind, "organization_kind", {
         Firm = "firm",
         Startup = "startup",
@@ -377,6 +391,7 @@ mod tests {
         check::<FirmKind>();
         check::<StartupStatus>();
         check::<ReviewStatus>();
+        check::<LookUpStatus>();
         check::<OrganizationKind>();
         check::<Role>();
     }

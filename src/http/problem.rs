@@ -193,7 +193,7 @@ impl Code {
                 "method_not_allowed",
                 405,
                 "Method not allowed",
-                "The REST API is read-only: GET and HEAD. `Allow` lists the methods of the path.",
+                "The REST API is read-only: GET and HEAD; only `/resolve` takes POST. `Allow` lists the methods of the path.",
             ),
             Self::NotAcceptable => {
                 ("not_acceptable", 406, "Not acceptable", "The client accepts no content type of the response.")
@@ -225,9 +225,12 @@ impl Code {
                 "URL too long",
                 "The URL exceeds 24 KB, or its filters do not fit into a cursor. Request fewer values at a time.",
             ),
-            Self::UnsupportedMediaType => {
-                ("unsupported_media_type", 415, "Unsupported media type", "Send `Content-Type: application/json`.")
-            }
+            Self::UnsupportedMediaType => (
+                "unsupported_media_type",
+                415,
+                "Unsupported media type",
+                "Send `Content-Type: application/json`; `/resolve` also takes `text/csv`.",
+            ),
             Self::QuotaExceeded => (
                 "quota_exceeded",
                 429,

@@ -81,7 +81,7 @@ fn object(fields: impl IntoIterator<Item = &'static Field>) -> Value {
 fn value(json: JsonType, is_nullable: bool) -> Value {
     let name = match json {
         JsonType::Text | JsonType::Date | JsonType::PartialDate => "string",
-        JsonType::Integer | JsonType::Long => "integer",
+        JsonType::Integer | JsonType::Long | JsonType::Signed => "integer",
         JsonType::Number => "number",
         JsonType::Boolean => "boolean",
         JsonType::List(_) => "array",

@@ -72,7 +72,7 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
     let (kind, format) = match json {
         JsonType::Text | JsonType::PartialDate => (Type::String, None),
         JsonType::Date => (Type::String, Some(KnownFormat::Date)),
-        JsonType::Integer => (Type::Integer, Some(KnownFormat::Int32)),
+        JsonType::Integer | JsonType::Signed => (Type::Integer, Some(KnownFormat::Int32)),
         JsonType::Long => (Type::Integer, Some(KnownFormat::Int64)),
         JsonType::Number => (Type::Number, Some(KnownFormat::Double)),
         JsonType::Boolean => (Type::Boolean, None),

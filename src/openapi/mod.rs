@@ -5,6 +5,7 @@
 
 pub mod definition;
 pub mod example;
+mod look_up;
 pub mod parameter;
 pub(crate) mod reference;
 pub mod response;
@@ -70,7 +71,7 @@ fn introduction(version: Version, base: &str) -> String {
     format!(
         "Ratings, peer scores, ghosting rates and profiles of venture capital firms.\n\n{own}\n\nEvery request carries \
          `Authorization: Bearer <key>`. The API is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
-         method 405 with `Allow`. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
+         method 405 with `Allow`; only `/resolve` takes POST. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
          9457); [each code is explained]({base}/docs/errors).",
         own = absolute(own, base),
     )
@@ -110,7 +111,10 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             .parameters(Some(parameter::of(version, route, &schemas, catalog)))
             .responses(response::of(version, route, &examples, base))
             .build();
-        paths = paths.path(format!("/{}", route.path), PathItem::new(HttpMethod::Get, operation));
+        let post = (route.content == EndpointKind::LookUp).then(|| look_up::post(route, &operation, &examples, base));
+        let mut item = PathItem::new(HttpMethod::Get, operation);
+        item.post = post;
+        paths = paths.path(format!("/{}", route.path), item);
     }
     let key = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)

@@ -20,6 +20,7 @@ use crate::catalog::{Catalog, Property, Resource, params};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{self, Metric, Table};
 
+use crate::openapi::look_up;
 use crate::openapi::schema::{Schemas, item_name};
 use crate::openapi::vocabulary::{
     GROUP_ORDER, field_name, group_name, include_name, property_name, sort_name, sort_values, vocabulary_of,
@@ -77,7 +78,7 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
     match (filter_of(route, name), name) {
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
-        (None, "q") => Some(catalog.example_name(Table::Firms)),
+        (None, "q" | "name") => Some(catalog.example_name(Table::Firms)),
         (None, "limit") => Some("5".to_owned()),
         (None, "group_by") => {
             let EndpointKind::Aggregate(resource) = route.content else { return None };
@@ -219,6 +220,11 @@ fn takes_words(parameter: &params::Parameter) -> bool {
 
 /// A parameter that is not a filter or the order of a list.
 fn other(version: Version, route: &Route, name: &str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
+    if route.content == EndpointKind::LookUp
+        && let Some(parameter) = look_up::parameter(name, catalog)
+    {
+        return parameter;
+    }
     match (name, route.content) {
         ("group_by", EndpointKind::Aggregate(resource)) => {
             let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();

@@ -193,7 +193,7 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
     // A name together with other filters would find nothing.
     let shown: &[&str] = match has("q") && !has("stage") && !is_below_record {
         true => &["q", "limit"],
-        false => &["from", "stage", "country", "metric", "since", "raise_usd", "limit"],
+        false => &["name", "from", "stage", "country", "metric", "since", "raise_usd", "limit"],
     };
     let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && shown.contains(&parameter.name.as_str()));
     let pairs = pairs.filter_map(|parameter| Some((&parameter.name, example(parameter)?))).take(3);

@@ -20,7 +20,7 @@ use crate::api::{EndpointKind, Route, Version};
 use crate::catalog::changes::ChangeFields;
 use crate::catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use crate::catalog::provenance::Statement;
-use crate::catalog::{Aggregate, ParameterError, Resource, Totals};
+use crate::catalog::{Aggregate, LookUpAnswer, ParameterError, Resource, Totals};
 use crate::data::Table;
 use crate::data::field::{Definition, Model};
 use crate::data::import::provenance::Source;
@@ -28,7 +28,7 @@ use crate::data::model::{RelatedRole, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::http::problem::{Code, ProblemBody};
 use crate::openapi::definition::{self, Objects};
-use crate::openapi::vocabulary;
+use crate::openapi::{look_up, vocabulary};
 
 pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
@@ -43,6 +43,9 @@ pub(crate) fn of(version: Version) -> Schemas {
     }
     for route in Route::of(version) {
         schemas.insert(response_name(route.content), response(version, route.content));
+    }
+    if version == Version::V3 {
+        look_up::add_schemas(&mut schemas);
     }
     vocabulary::add(version, &mut schemas);
     schemas
@@ -77,6 +80,7 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::Suggestions => SuggestedName::DEFINITION.name,
         EndpointKind::Usage => Usage::DEFINITION.name,
         EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
+        EndpointKind::LookUp => LookUpAnswer::DEFINITION.name,
     }
 }
 
@@ -177,6 +181,7 @@ fn data(version: Version) -> Objects {
             Source::DEFINITION,
             Statement::DEFINITION,
             YearScore::DEFINITION,
+            LookUpAnswer::DEFINITION,
         ]);
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));

@@ -11,9 +11,9 @@ use crate::catalog::changes::{self, Operation};
 use crate::catalog::json::FieldSet;
 use crate::catalog::matching::Reason;
 use crate::catalog::params::ParamType;
-use crate::catalog::{Property, Resource, Suggestion, Texts};
+use crate::catalog::{Item, Property, Resource, Suggestion, Texts};
 use crate::data::vocabulary::{Vocabulary, values_of};
-use crate::data::{Metric, Role, Table};
+use crate::data::{LookUpStatus, Metric, Role, Table};
 
 use crate::openapi::schema::{Schemas, item_name};
 use crate::search::MatchClass;
@@ -148,6 +148,12 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Tier", "The tier of an account.", crate::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
         ("RecordKind", "A type of record.", Texts::TABLES.map(Table::noun).to_vec()),
         (
+            "LookUpStatus",
+            "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is invalid.",
+            LookUpStatus::names(),
+        ),
+        ("LookUpKind", "A type of record that is looked up.", Item::TABLES.map(Table::noun).to_vec()),
+        (
             "SuggestedKind",
             "A type of record to suggest; `vc` is a firm.",
             Suggestion::KINDS.map(|(name, _)| name).to_vec(),
@@ -172,6 +178,8 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "Role",
             "Metric",
             "RecordKind",
+            "LookUpKind",
+            "LookUpStatus",
             "SuggestedKind",
             "FitReasonName",
             "MatchClass",

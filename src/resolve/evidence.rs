@@ -80,6 +80,12 @@ pub enum Evidence {
     SameOrganization,
     OtherOrganization,
     OneSource,
+    /// Only of look-ups: of all candidates this one has the name that agrees best.
+    NearestName,
+    /// Only of look-ups: of all candidates this one has the identifier or domain.
+    OnlyOwner,
+    /// Only of look-ups: the text index finds the name, and by no rule it agrees.
+    SimilarName,
 }
 
 use Evidence as E;
@@ -127,6 +133,9 @@ impl Evidence {
             E::SameOrganization => ("same organization", K::Links, 56),
             E::OtherOrganization => ("different organizations", K::Links, -10),
             E::OneSource => ("separate records of one source", K::Source, -14),
+            E::NearestName => ("no other record has a name as near", K::Source, 22),
+            E::OnlyOwner => ("no other record has the identifier or domain", K::Source, 22),
+            E::SimilarName => ("similar name", K::Name, 26),
         }
     }
 
@@ -234,6 +243,18 @@ fn contradicting(profiles: &Profiles, left: &Profile, right: &Profile) -> Option
 
 /// Compares two records of one table. Symmetric.
 pub(super) fn compare(profiles: &Profiles, left: &Profile, right: &Profile) -> Comparison {
+    let mut evidence = compare_values(profiles, left, right);
+    if left.source == right.source {
+        evidence.push(E::OneSource);
+    } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
+        evidence.push(E::OnlyOne);
+    }
+    let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
+    Comparison { evidence, score: sum.clamp(0, 100) }
+}
+
+/// The evidence of what is known of two records, whichever sources they are of. Symmetric.
+pub(super) fn compare_values(profiles: &Profiles, left: &Profile, right: &Profile) -> Vec<Evidence> {
     let mut evidence = Vec::with_capacity(8);
     compare_names(profiles, left, right, &mut evidence);
     compare_identifiers(profiles, left, right, &mut evidence);
@@ -248,13 +269,7 @@ pub(super) fn compare(profiles: &Profiles, left: &Profile, right: &Profile) -> C
     }
     compare_sectors(profiles, left, right, &mut evidence);
     compare_links(profiles, left, right, &mut evidence);
-    if left.source == right.source {
-        evidence.push(E::OneSource);
-    } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
-        evidence.push(E::OnlyOne);
-    }
-    let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
-    Comparison { evidence, score: sum.clamp(0, 100) }
+    evidence
 }
 
 /// Whether names are long enough not to be given twice by chance. If only one of the two has a place, it may be the place of

@@ -14,6 +14,7 @@ mod blocking;
 mod cluster;
 pub mod decision;
 pub mod evidence;
+pub mod look_up;
 mod name;
 mod profile;
 pub mod record;

@@ -73,6 +73,12 @@ impl Profile {
     pub(super) fn vehicle(&self) -> Option<Vehicle> {
         self.names.first()?.vehicle
     }
+
+    /// The name, and the places in which it may have namesakes.
+    fn places_of_name(&self) -> Option<(&ParsedName, impl Iterator<Item = Place>)> {
+        let places = [Some(Place::Any), self.country.map(Place::Country), self.city.map(Place::City)];
+        Some((self.names.first()?, places.into_iter().flatten()))
+    }
 }
 
 /// Where namesakes are.
@@ -131,6 +137,22 @@ impl Profiles {
         profiles
     }
 
+    /// The profiles of an item that is looked up, which is the first, and of its candidates in a release. `rows` is the
+    /// number of names of the table there, and `count_of` the number of those that have a word.
+    pub(super) fn of_look_up(table: Table, records: &[Record], rows: u32, count_of: impl Fn(&str) -> u32) -> Self {
+        let mut schemes = Vec::new();
+        let all: Vec<Profile> = records.iter().map(|record| read(table, record, &mut schemes)).collect();
+        let words = all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
+        let words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
+        let (namesakes, sectors) = (Set::default(), Map::default());
+        let mut profiles = Self { table, all, schemes, words, cores: rows as usize, namesakes, sectors };
+        let mut known: Set<u64> = Set::default();
+        for (name, places) in profiles.all.iter().skip(1).filter_map(Profile::places_of_name) {
+            profiles.namesakes.extend(places.map(|place| place.key(name)).filter(|key| !known.insert(*key)));
+        }
+        profiles
+    }
+
     /// How many cores would be equal to this one if names were made of random words: a few at most identify a record.
     pub(super) fn expected_namesakes(&self, name: &ParsedName) -> f64 {
         let cores = self.cores.max(1) as f64;
@@ -162,14 +184,14 @@ impl Profiles {
         let mut known: Set<(u64, u32)> = Set::default();
         for profile in &self.all {
             profile.sectors.iter().for_each(|sector| *self.sectors.entry(*sector).or_default() += 1);
-            for (index, name) in profile.names.iter().enumerate() {
-                let country = profile.country.map(Place::Country);
-                let places = [Some(Place::Any), country, profile.city.map(Place::City)];
-                for place in places.into_iter().flatten().filter(|_| index == 0) {
-                    if !known.insert((place.key(name), profile.source)) {
-                        self.namesakes.insert(place.key(name));
+            if let Some((name, places)) = profile.places_of_name() {
+                for key in places.map(|place| place.key(name)) {
+                    if !known.insert((key, profile.source)) {
+                        self.namesakes.insert(key);
                     }
                 }
+            }
+            for name in &profile.names {
                 if cores.insert(name.hash) {
                     for word in name.words() {
                         *self.words.entry(xxh3_64(word.as_bytes())).or_default() += 1;

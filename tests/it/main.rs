@@ -35,6 +35,7 @@ mod known_browser;
 mod language;
 mod layers;
 mod lists;
+mod look_up;
 mod mail;
 mod mcp;
 mod names;

@@ -10,7 +10,7 @@ use crate::harness::{Reply, Server};
 const ALL: [&str; 5] =
     ["vcs?limit=2&stage=seed", "vcs/alder-capital", "reviews?limit=2", "sectors?limit=2", "leaderboard?limit=2"];
 /// Those that v3 has besides.
-const FURTHER: [&str; 30] = [
+const FURTHER: [&str; 31] = [
     "vcs?q=alder+capital&fields=slug,name,score.value&limit=1",
     "vcs/facets?country=DE&fields=total,stage,country",
     "vcs/aggregate?group_by=kind&limit=2",
@@ -37,6 +37,7 @@ const FURTHER: [&str; 30] = [
     "stats",
     "snapshots",
     "suggest?q=alder&limit=2&fields=kind,slug,name",
+    "resolve?name=alder+capitl&country=US&limit=1",
     "usage",
     "changes?from=2020-01-01.1",
     "startups?limit=1&sort=name&fields=slug,rounds.stage",

@@ -95,7 +95,7 @@ fn add(columns: &mut Vec<Column>, field: &'static Field, mask: &FieldMask, above
     let kind = match field.json {
         JsonType::Text => ColumnType::Text,
         JsonType::Date | JsonType::PartialDate => ColumnType::Date,
-        JsonType::Integer | JsonType::Long => ColumnType::Integer,
+        JsonType::Integer | JsonType::Long | JsonType::Signed => ColumnType::Integer,
         JsonType::Number => ColumnType::Number,
         JsonType::Boolean => ColumnType::Boolean,
         JsonType::List(JsonType::Text) => ColumnType::Texts,

@@ -41,7 +41,7 @@ fn add_table(sql: &mut String, table: Table) -> std::fmt::Result {
 
 const fn sql_type(field: &Field) -> &'static str {
     match field.json {
-        JsonType::Integer | JsonType::Long => "BIGINT",
+        JsonType::Integer | JsonType::Long | JsonType::Signed => "BIGINT",
         JsonType::Number => "DOUBLE",
         JsonType::Boolean => "BOOLEAN",
         JsonType::Date => "DATE",

@@ -307,6 +307,11 @@ impl TextIndex {
         RowSet::Dense(&common.unwrap_or_default()).iter().collect()
     }
 
+    /// The number of rows with a folded word in their names.
+    pub fn rows_with_word(&self, word: &str) -> u32 {
+        self.terms.lookups.dictionary.get(word).map_or(0, |word| self.terms.rows.count(word))
+    }
+
     /// How rows match a query, by the reading that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
         let others = other_readings(query, &self.terms.lookups.dictionary);

@@ -27,6 +27,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/search", "Search"),
     ("/docs/score", "Peer score"),
     ("/docs/match", "Match"),
+    ("/docs/resolve", "Look up"),
     ("/docs/limits", "Limits"),
     ("/docs/versions", "Versions"),
     ("/docs/errors", "Errors"),
@@ -41,6 +42,7 @@ const INDEX: &str = include_str!("text/index.html");
 const KEYS: &str = include_str!("text/keys.html");
 const PAGING: &str = include_str!("text/paging.html");
 const CHANGES: &str = include_str!("text/changes.html");
+const RESOLVE: &str = include_str!("text/resolve.html");
 const BULK: &str = include_str!("text/bulk.html");
 const RECEIPTS: &str = include_str!("text/receipts.html");
 const LIMITS: &str = include_str!("text/limits.html");
@@ -93,6 +95,7 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it.", KEYS),
     text("/docs/paging", "Paging", "How to read a full list in each version of the API.", PAGING),
     text("/docs/changes", "Changes", "How to keep a copy of the data up to date.", CHANGES),
+    text("/docs/resolve", "Look up", "Which records the rows of a list mean: one by one, in batches, as CSV.", RESOLVE),
     text("/docs/bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them.", BULK),
     text("/docs/receipts", "Receipts", "Signed receipts of answers, and how to verify them.", RECEIPTS),
     text("/docs/limits", "Limits", "Daily quotas, page sizes and other limits.", LIMITS),

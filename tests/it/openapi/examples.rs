@@ -110,7 +110,8 @@ fn every_example_fits_its_schema() {
                     let misfit = misfit_exactly(&document, &content["schema"], &content["example"], "");
                     assert_eq!(misfit, None, "{} {status} {kind}", endpoint.path);
                     if status == "200" {
-                        assert_eq!(content["example"], serde_json::from_str::<Value>(text).unwrap());
+                        let text = text.replace(BASE, &server.anonymous().base);
+                        assert_eq!(content["example"], serde_json::from_str::<Value>(&text).unwrap());
                     }
                 }
             }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use venturedex::api::{EndpointKind, Route, Version};
 use venturedex::catalog::Resource;
 use venturedex::catalog::params::{ParamType, Unit};
+use venturedex::data::Table;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Reply, Server, catalog_of, real_data};
@@ -26,6 +27,10 @@ fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> S
     let slug = server.state.releases.current().example_slug(endpoint.subject());
     let query = match endpoint.content {
         EndpointKind::Suggestions => format!("q=kestrel&{more}"),
+        EndpointKind::LookUp => {
+            let name = server.state.releases.current().example_name(Table::Firms);
+            format!("name={}&{more}", name.replace(' ', "+"))
+        }
         EndpointKind::Changes => format!("from={}&{more}", server.state.releases.current().version()),
         EndpointKind::List(Resource::Match, _) if !more.contains("stage=") => format!("stage=seed&{more}"),
         _ => more.to_owned(),
@@ -158,6 +163,7 @@ fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
                 let path = match (endpoint.content, name) {
                     (EndpointKind::Suggestions, "q") => "/api/v3/suggest?".to_owned(),
                     (EndpointKind::Changes, "from") => "/api/v3/changes?".to_owned(),
+                    (EndpointKind::LookUp, "name") => "/api/v3/resolve?".to_owned(),
                     _ => request(&server, version, endpoint, ""),
                 };
                 let is_accepted = |value: &str| client.get(&format!("{path}&{name}={value}")).status == 200;
@@ -328,6 +334,7 @@ fn check_all(server: &Server, client: &Client) {
             for query in queries {
                 let path = match endpoint.content {
                     EndpointKind::Suggestions => format!("{path}?q=a&{query}"),
+                    EndpointKind::LookUp => format!("{path}?name=a&{query}"),
                     EndpointKind::Changes => {
                         format!("{path}?from={}&{query}", server.state.releases.current().version())
                     }

@@ -1,0 +1,261 @@
+//! `POST /resolve`: many items, as JSON or as a table.
+//!
+//! What concerns the whole body is a problem document that names item and field; what concerns one item is in its answer, so
+//! that it does not fail the others. Each started ten items count as one request.
+
+use std::error::Error;
+
+use bytes::{Buf, Bytes};
+use futures_util::Stream;
+use http::{HeaderName, HeaderValue, Response};
+use serde_json::Value;
+
+use crate::auth::{AuthError, Caller};
+use crate::catalog::param_error::shortened;
+use crate::catalog::parse::is_ignored;
+use crate::catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
+use crate::data::{Date, Table, rfc3339};
+use crate::http::body::{self, BodyReadError, Payload};
+use crate::http::negotiation::{accepts_json, has_content_type};
+use crate::http::problem::{Code, Problem};
+use crate::quota::{Overloaded, Quota};
+use crate::search::nearest;
+
+use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::record::json_response;
+use crate::api::request::RequestError;
+use crate::api::routes::Route;
+use crate::api::{ApiRequest, Outcome, Pipeline, Version, catch_panic, label, not_acceptable};
+
+use super::{Limit, answer_to, default_tables};
+
+/// Items of a JSON body.
+pub(crate) const MAX_ITEMS: usize = 500;
+/// Items that count as one request.
+pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
+/// Size of a JSON body: 500 items of 4 KB.
+const MAX_BODY: usize = 2 * 1024 * 1024;
+
+const COST: HeaderName = HeaderName::from_static("x-request-cost");
+
+/// The parameters of a JSON body; items without a kind are of `kind`.
+const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
+
+/// Items that were read from a body.
+struct Batch {
+    items: Vec<Result<Item, Vec<ParameterError>>>,
+    limit: Limit,
+}
+
+impl Batch {
+    fn cost(&self) -> u32 {
+        (self.items.len() as u64).div_ceil(ITEMS_PER_REQUEST).max(1) as u32
+    }
+}
+
+impl Pipeline<'_> {
+    /// The response to a request with a body.
+    pub(crate) async fn respond_to_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+        &self,
+        caller: Result<Caller, AuthError>,
+        body: impl Stream<Item = Result<B, E>> + Send + 'static,
+    ) -> Response<Payload> {
+        let mut quota = Quota::zero(Date::from_unix(self.now));
+        let outcome = self.run_batch(caller, body, &mut quota).await;
+        self.present(outcome, &quota)
+    }
+
+    async fn run_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+        &self,
+        caller: Result<Caller, AuthError>,
+        body: impl Stream<Item = Result<B, E>> + Send + 'static,
+        quota: &mut Quota,
+    ) -> Result<Outcome, Problem> {
+        let request = self.request;
+        let route = self.version.and_then(|version| Route::find(version, self.path)).map(|(route, _)| route);
+        request.trace.set_route(label(self.version, route));
+        if let Ok(caller) = &caller {
+            request.trace.set_tier(caller.tier);
+        }
+        self.check_url()?;
+        let caller = self.admit(caller)?;
+        if self.state.auth.peek(&caller, quota.day).remaining == Some(0) {
+            self.take(&caller, 1, quota)?;
+        }
+        let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
+        let batch = match self.check(&values) {
+            Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
+                Ok(bytes) => self.read(&bytes, &values),
+                Err(error) => Err(unread(error)),
+            },
+            Err(problem) => Err(problem),
+        };
+        let requests = batch.as_ref().map_or(1, Batch::cost);
+        *quota = self.take_for_items(&caller, requests, quota)?;
+        let batch = batch?;
+        let answered = self.state.work.run(|| {
+            catch_panic(request.trace, || self.answer(&batch, &values, *quota).map_err(Some))
+                .map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)))
+        });
+        let answered = answered.await.unwrap_or_else(|Overloaded| {
+            let detail = "too many searches are waiting; retry in a second";
+            Err(Problem::new(Code::Overloaded, detail))
+        });
+        answered.inspect_err(|problem| {
+            if problem.code.status().is_server_error() {
+                *quota = self.state.auth.give_back_several(&caller, requests, quota.day);
+            }
+        })
+    }
+
+    /// Checks all but the body.
+    fn check(&self, values: &[(String, String)]) -> Result<(), Problem> {
+        if !has_content_type(self.request.headers, "application/json") {
+            let detail = "the body is of no known type: send `Content-Type: application/json`";
+            return Err(Problem::new(Code::UnsupportedMediaType, detail));
+        }
+        if !accepts_json(self.request.headers) {
+            return Err(not_acceptable());
+        }
+        let mut issues: Issues = values
+            .iter()
+            .filter(|(name, _)| !is_ignored(name) && !PARAMETERS.contains(&name.as_str()))
+            .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: PARAMETERS.to_vec() })
+            .collect();
+        let mut errors = Vec::new();
+        default_tables(values, &mut errors);
+        errors.extend(Limit::parse(values).err().into_iter().flatten());
+        issues.extend(errors.into());
+        let error = if issues.is_empty() { None } else { Some(issues.into()) };
+        match self.pin_error {
+            Some(pin) => Err(pin.with(error).problem(self.catalog)),
+            None => error.map_or(Ok(()), |error: RequestError| Err(error.problem(self.catalog))),
+        }
+    }
+
+    fn read(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<Batch, Problem> {
+        let tables = default_tables(values, &mut Vec::new());
+        let limit = Limit::parse(values).map_err(Problem::of_parameters)?;
+        Ok(Batch { items: items(bytes, self.catalog, &tables)?, limit })
+    }
+
+    fn answer(&self, batch: &Batch, values: &[(String, String)], quota: Quota) -> Result<Outcome, Problem> {
+        let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
+        let request = ApiRequest { state, catalog, version, path: self.path, values, quota };
+        let base = &state.public_url;
+        let answers = batch.items.iter().map(|item| answer_to(self.catalog, item.clone(), base, batch.limit));
+        let answers: Vec<LookUpAnswer> = answers.collect();
+        let response = json_response::<LookUpAnswer>(&request, &answers, &batch.limit.warnings())?;
+        let mut found = request.finish(self.request.trace.route(), false, response);
+        found.headers.insert(COST, HeaderValue::from(batch.cost()));
+        Ok(Outcome::Found(found.into()))
+    }
+
+    /// As [`Pipeline::take`], with an error that says how many items are left.
+    fn take_for_items(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
+        self.take(caller, requests, quota).map_err(|mut problem| {
+            if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
+                problem.detail = format!(
+                    "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
+                     resets at {}",
+                    u64::from(left) * ITEMS_PER_REQUEST,
+                    rfc3339(quota.resets_at)
+                );
+            }
+            problem
+        })
+    }
+}
+
+fn unread(error: BodyReadError) -> Problem {
+    match error {
+        BodyReadError::TooLarge(max) => {
+            let detail = format!("the body is larger than {max} bytes; send at most {MAX_ITEMS} items at a time");
+            Problem::new(Code::BodyTooLarge, detail)
+        }
+        error @ (BodyReadError::Timeout(_) | BodyReadError::Incomplete) => {
+            Problem::new(Code::InvalidRequest, format!("{error}; send it again"))
+        }
+    }
+}
+
+/// The items of a JSON body: `{"items": [{"name": …}, …]}`.
+fn items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
+    let example = "`{\"items\": [{\"name\": \"Alder Capital\"}]}`";
+    let body: Value = serde_json::from_slice(bytes)
+        .map_err(|error| Problem::new(Code::InvalidJson, format!("the body is not JSON: {error}; send {example}")))?;
+    let invalid = |name: &str, detail: String| Problem::of_parameters(vec![ParameterError::invalid(name, detail)]);
+    let Value::Object(members) = body else {
+        return Err(invalid("items", format!("the body is not an object; send {example}")));
+    };
+    if let Some(name) = members.keys().find(|name| *name != "items") {
+        let accepted = vec!["items"];
+        return Err(Problem::of_parameters(vec![unknown_name(name, name, &accepted)]));
+    }
+    let Some(Value::Array(items)) = members.get("items") else {
+        return Err(invalid("items", format!("`items` is not a list; send {example}")));
+    };
+    if items.is_empty() || items.len() > MAX_ITEMS {
+        let detail = format!("`items` has {} items; send 1 to {MAX_ITEMS} at a time", items.len());
+        return Err(invalid("items", detail));
+    }
+    let mut errors = Vec::new();
+    let mut read = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let at = format!("items[{index}]");
+        match texts(item, &at) {
+            Ok(texts) => read.push(texts.read(catalog, tables).map_err(|errors| placed(errors, &at))),
+            Err(invalid) => errors.extend(invalid),
+        }
+    }
+    if errors.is_empty() { Ok(read) } else { Err(Problem::of_parameters(errors)) }
+}
+
+/// The errors of an item, with its place in the body.
+fn placed(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
+    errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
+    errors
+}
+
+fn unknown_name(parameter: &str, name: &str, accepted: &[&str]) -> ParameterError {
+    let near = nearest(name, accepted.iter().copied());
+    let detail = match near {
+        Some(near) => format!("unknown name `{}`; did you mean `{near}`?", shortened(name)),
+        None => format!("unknown name `{}`; accepted are {}", shortened(name), accepted.join(", ")),
+    };
+    ParameterError {
+        code: Code::UnknownParameter.name(),
+        did_you_mean: near.map(str::to_owned),
+        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
+        ..ParameterError::invalid(parameter, detail)
+    }
+}
+
+/// The texts of an item; the error has all its members that have another type or an unknown name.
+fn texts<'v>(item: &'v Value, at: &str) -> Result<ItemTexts<'v>, Vec<ParameterError>> {
+    let Value::Object(members) = item else {
+        let detail = "is not an object with at least a `name`, a `website` or an `id`";
+        return Err(vec![ParameterError::invalid(at, format!("`{at}` {detail}"))]);
+    };
+    let (mut texts, mut errors) = (ItemTexts::default(), Vec::new());
+    for (name, value) in members {
+        let parameter = format!("{at}.{name}");
+        if !ItemTexts::NAMES.contains(&name.as_str()) {
+            errors.push(unknown_name(&parameter, name, &ItemTexts::NAMES));
+            continue;
+        }
+        match value {
+            Value::Null => {}
+            Value::String(text) => texts.set(name, text),
+            Value::Number(year) if name == "founded_year" => texts.founded_year = year.to_string().into(),
+            Value::Array(values) if ItemTexts::is_list(name) && values.iter().all(Value::is_string) => {
+                values.iter().filter_map(Value::as_str).for_each(|text| texts.set(name, text));
+            }
+            _ => {
+                let kind = if ItemTexts::is_list(name) { "a text or a list of texts" } else { "a text" };
+                errors.push(ParameterError::invalid(&parameter, format!("`{parameter}` is not {kind}")));
+            }
+        }
+    }
+    if errors.is_empty() { Ok(texts) } else { Err(errors) }
+}

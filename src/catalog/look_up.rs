@@ -1,0 +1,144 @@
+//! Look-up of items in a release: the candidates that the text index, websites and identifiers find, compared by the evidence
+//! of [`crate::resolve`].
+
+mod answer;
+mod item;
+
+pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
+pub use item::{Item, ItemTexts};
+
+use crate::catalog::Catalog;
+use crate::catalog::address::Address;
+use crate::data::import::website;
+use crate::data::own_name::OwnName;
+use crate::data::{Country, Facet, LookUpStatus, Names, Table};
+use crate::resolve::Record;
+use crate::resolve::look_up::{Scored, look_up, status};
+
+/// The best matches of a name that are compared.
+const MAX_BY_NAME: usize = 10;
+/// Records of exactly the name that are compared: with a place or a website one of them may be meant.
+const MAX_NAMESAKES: usize = 50;
+/// Records of a website or identifier that are compared.
+const MAX_BY_VALUE: usize = 20;
+
+/// What an item means.
+#[derive(Clone, Debug)]
+pub struct LookedUp {
+    pub status: LookUpStatus,
+    /// The likely records by table and row, best first.
+    pub candidates: Vec<(Table, u32, Scored)>,
+}
+
+impl Catalog {
+    /// The record that an item means, and those that it may mean. Deterministic.
+    pub fn look_up(&self, item: &Item) -> LookedUp {
+        // An address in place of a name is that of a website, too.
+        let host = item.website.is_none().then(|| Address::parse(&item.name)?.into_host()).flatten();
+        let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
+        let item = with_host.as_ref().unwrap_or(item);
+        let mut candidates: Vec<(Table, u32, Scored)> = Vec::new();
+        for table in item.tables.iter().copied() {
+            let (rows, is_sure) = self.candidates(item, table);
+            let records: Vec<Record> = std::iter::once(item.record(table))
+                .chain(rows.iter().map(|row| self.described(item, table, *row)))
+                .collect();
+            let names = self.snapshot().rows(table);
+            let index = self.text_index(table);
+            let count_of = |word: &str| index.map_or(0, |index| index.rows_with_word(word));
+            let scored = look_up(table, &records, is_sure, names, count_of);
+            candidates.extend(scored.into_iter().map(|scored| (table, rows[scored.index], scored)));
+        }
+        candidates.sort_by_key(|(.., scored)| scored.rank());
+        LookedUp { status: status(candidates.iter().map(|(.., scored)| scored)), candidates }
+    }
+
+    /// The rows that may be meant, each once, the likely ones first, and whether a search finds some by all words of the name.
+    fn candidates(&self, item: &Item, table: Table) -> (Vec<u32>, bool) {
+        let snapshot = self.snapshot();
+        let mut rows: Vec<u32> = Vec::new();
+        for (scheme, value) in &item.identifiers {
+            let value = snapshot.find_term(Facet::Identifier, &format!("{scheme}:{value}").to_lowercase());
+            let carriers = value.map(|value| snapshot.facet_rows(table, Facet::Identifier, value));
+            rows.extend(carriers.into_iter().flat_map(|rows| rows.iter()).take(MAX_BY_VALUE));
+        }
+        if let Some(address) = item.website.as_ref().filter(|_| table != Table::People) {
+            rows.extend(self.rows_of_domain(table, address).into_iter().take(MAX_BY_VALUE));
+        }
+        let mut is_sure = false;
+        if !item.name.is_empty() {
+            let found = self.search(table, &item.name);
+            is_sure = !found.is_loose;
+            rows.extend(found.hits.iter().take(MAX_BY_NAME).map(|hit| hit.row));
+            rows.extend(self.rows_named(table, &item.name).into_iter().take(MAX_NAMESAKES));
+        }
+        let mut distinct: Vec<u32> = Vec::with_capacity(rows.len());
+        for row in rows {
+            if !distinct.contains(&row) && !item.excluded.contains(&(table, row)) {
+                distinct.push(row);
+            }
+        }
+        (distinct, is_sure)
+    }
+
+    /// The records whose website has the host of an address, or the domain that its owner chose.
+    fn rows_of_domain(&self, table: Table, address: &str) -> Vec<u32> {
+        let host = website::host(address);
+        let own = OwnName::of(&host);
+        let hosts = std::iter::once(host.as_str()).chain((own.domain != host).then_some(own.domain));
+        let snapshot = self.snapshot();
+        let values = hosts.filter_map(|host| snapshot.find_term(Facet::Website, host));
+        values.flat_map(|value| snapshot.facet_rows(table, Facet::Website, value).iter()).collect()
+    }
+
+    /// A row, with those of its values that are compared with the item's.
+    fn described(&self, item: &Item, table: Table, row: u32) -> Record {
+        let snapshot = self.snapshot();
+        let mut record = Record::new(table, String::new(), 0);
+        let names = snapshot.names(table);
+        names.name(row).clone_into(&mut record.name);
+        record.aliases = names.aliases(row).split('|').filter(|alias| !alias.is_empty()).map(str::to_owned).collect();
+        if !item.identifiers.is_empty() {
+            let values = snapshot.row_values(table, Facet::Identifier).of(row).iter();
+            let texts = values.filter_map(|value| snapshot.term(Facet::Identifier, *value)?.split_once(':'));
+            record.identifiers = texts.map(|(scheme, value)| (scheme.to_owned(), value.to_owned())).collect();
+        }
+        if item.country.is_some() || item.city.is_some() {
+            let country = snapshot.row_values(table, Facet::Country).of(row).first();
+            record.country = country.and_then(|country| Country::at(*country as usize));
+        }
+        if table == Table::People {
+            self.describe_person(item, row, &mut record);
+            return record;
+        }
+        if item.website.is_some() {
+            record.website = self.text_field((table, row), "website");
+        }
+        if item.city.is_some() {
+            record.city = self.text_field((table, row), "city");
+        }
+        if item.founded_year.is_some() {
+            let value = snapshot.record(table, row).value(table, table.field_index("founded_year"));
+            record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+        }
+        record
+    }
+
+    fn describe_person(&self, item: &Item, row: u32, record: &mut Record) {
+        if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
+            return;
+        }
+        let (organization, of) = self.organization_of(row);
+        if item.organization.is_some() {
+            record.links.add_name(Table::Firms, &organization.name);
+        }
+        if item.website.is_some()
+            && let Some(address) = self.text_field(of, "website")
+        {
+            record.links.add_website(&address);
+        }
+        if item.city.is_some() {
+            record.city = self.text_field(of, "city");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Items as clients write them: texts, which are read in one place for URLs, JSON, tables and forms.
+
+use std::borrow::Cow;
+
+use crate::catalog::param_error::shortened;
+use crate::catalog::params::MAX_TEXT_CHARS;
+use crate::catalog::{Catalog, ParameterError};
+use crate::data::vocabulary::normal;
+use crate::data::{Country, Table, identifier};
+use crate::resolve::Record;
+use crate::search::nearest;
+
+use super::row_of_id;
+
+/// The greatest number of identifiers, and of excluded records, of an item.
+const MAX_VALUES: usize = 100;
+/// The years in which something may have been founded.
+const YEARS: std::ops::RangeInclusive<u16> = 1500..=2200;
+
+/// A firm, startup or person as a client describes it. At least a name, a website or an identifier is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What it may be: some of [`Item::TABLES`], at least one.
+    pub tables: Vec<Table>,
+    pub name: String,
+    /// Of a person that of the organization.
+    pub website: Option<String>,
+    pub country: Option<Country>,
+    /// Of a person that of the organization.
+    pub city: Option<String>,
+    pub founded_year: Option<u16>,
+    /// The name of a person's organization.
+    pub organization: Option<String>,
+    /// Scheme and value, which is in normal form.
+    pub identifiers: Vec<(String, String)>,
+    /// Records that are no candidates.
+    pub excluded: Vec<(Table, u32)>,
+}
+
+impl Item {
+    /// The tables whose records are looked up.
+    pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
+
+    /// An item of which nothing but a name is known.
+    #[must_use]
+    pub fn named(tables: &[Table], name: &str) -> Self {
+        Self {
+            tables: tables.to_vec(),
+            name: name.to_owned(),
+            website: None,
+            country: None,
+            city: None,
+            founded_year: None,
+            organization: None,
+            identifiers: Vec::new(),
+            excluded: Vec::new(),
+        }
+    }
+
+    /// The tables of a kind of record: `firm` or `vc`, `startup` or `company`, `person`; for an empty text all.
+    pub fn tables_of(kind: &str) -> Result<Vec<Table>, ParameterError> {
+        Ok(vec![match normal(kind).as_str() {
+            "" => return Ok(Self::TABLES.to_vec()),
+            "firm" | "firms" | "vc" | "vcs" | "investor" => Table::Firms,
+            "startup" | "startups" | "company" => Table::Startups,
+            "person" | "people" => Table::People,
+            _ => {
+                return Err(ParameterError::unknown_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec()));
+            }
+        }])
+    }
+
+    /// The record to compare candidates of a table with.
+    pub(super) fn record(&self, table: Table) -> Record {
+        let identifiers = self.identifiers.iter().map(|(scheme, value)| (scheme.clone(), value.to_lowercase()));
+        let mut record = Record {
+            name: self.name.clone(),
+            identifiers: identifiers.collect(),
+            country: self.country,
+            city: self.city.clone(),
+            founded_year: self.founded_year,
+            ..Record::new(table, String::new(), 0)
+        };
+        if table == Table::People {
+            self.organization.iter().for_each(|name| record.links.add_name(Table::Firms, name));
+            self.website.iter().for_each(|address| record.links.add_website(address));
+        } else {
+            record.website.clone_from(&self.website);
+        }
+        record
+    }
+}
+
+/// The values of an item as texts; an empty one is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemTexts<'t> {
+    pub kind: &'t str,
+    pub name: &'t str,
+    pub website: &'t str,
+    pub country: &'t str,
+    pub city: &'t str,
+    pub founded_year: Cow<'t, str>,
+    pub organization: &'t str,
+    /// Identifiers as `scheme:value`.
+    pub id: Vec<&'t str>,
+    /// Slugs or ids of records that are not to be found.
+    pub exclude: Vec<&'t str>,
+}
+
+impl<'t> ItemTexts<'t> {
+    /// The names of the values, which are also those of parameters.
+    pub const NAMES: [&'static str; 9] =
+        ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
+
+    /// Whether a value may be given several times.
+    #[must_use]
+    pub fn is_list(name: &str) -> bool {
+        matches!(name, "id" | "exclude")
+    }
+
+    /// Sets a value, or adds one of a list; other names than [`ItemTexts::NAMES`] are ignored.
+    pub fn set(&mut self, name: &str, value: &'t str) {
+        let value = value.trim();
+        if value.is_empty() {
+            return;
+        }
+        match name {
+            "kind" => self.kind = value,
+            "name" => self.name = value,
+            "website" => self.website = value,
+            "country" => self.country = value,
+            "city" => self.city = value,
+            "founded_year" => self.founded_year = value.into(),
+            "organization" => self.organization = value,
+            "id" => self.id.push(value),
+            "exclude" => self.exclude.push(value),
+            _ => {}
+        }
+    }
+
+    /// Reads the texts; the error has all that are invalid. `tables` are those of an item without a kind.
+    pub fn read(&self, catalog: &Catalog, tables: &[Table]) -> Result<Item, Vec<ParameterError>> {
+        let mut errors = Vec::new();
+        let mut item = Item::named(tables, self.name);
+        if !self.kind.is_empty() {
+            match Item::tables_of(self.kind) {
+                Ok(tables) => item.tables = tables,
+                Err(error) => errors.push(error),
+            }
+        }
+        for (name, text) in [("name", self.name), ("city", self.city), ("organization", self.organization)] {
+            if text.chars().count() > MAX_TEXT_CHARS {
+                errors
+                    .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
+            }
+        }
+        item.country = self.read_country(&mut errors);
+        item.founded_year = self.read_year(&mut errors);
+        let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        (item.website, item.city) = (known(self.website), known(self.city));
+        item.organization = known(self.organization);
+        for (name, values) in [("id", &self.id), ("exclude", &self.exclude)] {
+            if values.len() > MAX_VALUES {
+                let detail = format!("`{name}` takes at most {MAX_VALUES} values, {} are given", values.len());
+                errors.push(ParameterError::invalid(name, detail));
+            }
+        }
+        for text in self.id.iter().take(MAX_VALUES) {
+            match identifier::normal_pair(text) {
+                Ok(pair) => item
+                    .identifiers
+                    .extend(pair.split_once(':').map(|(scheme, value)| (scheme.to_owned(), value.to_owned()))),
+                Err(problem) => errors.push(ParameterError::invalid("id", format!("`{}` {problem}", shortened(text)))),
+            }
+        }
+        // A record that is not in the release needs no exclusion.
+        for text in self.exclude.iter().take(MAX_VALUES) {
+            let of_slug = |table: &Table| Some((*table, catalog.find(*table, text)?));
+            match row_of_id(catalog, text) {
+                Some(row) => item.excluded.push(row),
+                None => item.excluded.extend(item.tables.iter().filter_map(of_slug)),
+            }
+        }
+        if self.name.is_empty() && self.website.is_empty() && self.id.is_empty() {
+            let detail =
+                "give at least one of `name`, `website` and `id`, an identifier such as `lei:529900T8BM49AURSDO55`";
+            errors.push(ParameterError::invalid("name", detail));
+        }
+        if errors.is_empty() { Ok(item) } else { Err(errors) }
+    }
+
+    fn read_country(&self, errors: &mut Vec<ParameterError>) -> Option<Country> {
+        if self.country.is_empty() {
+            return None;
+        }
+        let country = Country::read(self.country);
+        if country.is_none() {
+            let near = nearest(self.country, Country::names().map(|(name, _)| name)).and_then(Country::read);
+            let detail = format!(
+                "`{}` is not a country; use an ISO 3166-1 code or English name, such as `DE`",
+                shortened(self.country)
+            );
+            errors.push(ParameterError {
+                code: "unknown_value",
+                did_you_mean: near.map(|country| country.alpha2().to_owned()),
+                ..ParameterError::invalid("country", detail)
+            });
+        }
+        country
+    }
+
+    fn read_year(&self, errors: &mut Vec<ParameterError>) -> Option<u16> {
+        if self.founded_year.is_empty() {
+            return None;
+        }
+        let year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
+        if year.is_none() {
+            let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
+            errors.push(ParameterError::invalid("founded_year", detail));
+        }
+        year
+    }
+}
