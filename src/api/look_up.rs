@@ -1,6 +1,7 @@
 //! `/resolve`: the records that items mean. GET looks up one item, which the URL describes; POST many.
 
 pub(crate) mod batch;
+pub(crate) mod table;
 
 use crate::catalog::look_up::answer;
 use crate::catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};

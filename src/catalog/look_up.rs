@@ -2,7 +2,9 @@
 //! of [`crate::resolve`].
 
 mod answer;
+mod columns;
 mod item;
+pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
 pub use item::{Item, ItemTexts};

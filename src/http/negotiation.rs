@@ -47,7 +47,12 @@ impl Format {
 
 /// True if the client accepts JSON.
 pub(crate) fn accepts_json(headers: &HeaderMap) -> bool {
-    preference(headers, Format::Json).0 > 0.0
+    accepts(headers, Format::Json)
+}
+
+/// True if the client accepts a format.
+pub(crate) fn accepts(headers: &HeaderMap, format: Format) -> bool {
+    preference(headers, format).0 > 0.0
 }
 
 /// The format that the client likes best; JSON if it accepts none. Of those that it likes equally, one that it names comes

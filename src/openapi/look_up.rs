@@ -5,11 +5,11 @@ use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBui
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Schema};
+use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 
 use crate::api::Route;
 use crate::api::look_up::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
-use crate::api::look_up::{CANDIDATES, MAX_CANDIDATES};
+use crate::api::look_up::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, ItemTexts, Resource};
 use crate::data::Table;
@@ -130,6 +130,24 @@ fn described(mut schema: RefOr<Schema>, doc: String) -> RefOr<Schema> {
     schema
 }
 
+/// The content of a table.
+fn csv(doc: &str) -> Content {
+    let text = ObjectBuilder::new().schema_type(Type::String).description(Some(doc));
+    ContentBuilder::new().schema(Some(text)).build()
+}
+
+/// The parameter that names the column of a value.
+fn column(name: &str) -> Parameter {
+    let value = name.trim_end_matches("_column");
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Query)
+        .required(Required::False)
+        .description(Some(format!("Of a table: the column that has `{value}`. Default: one with a usual name.")))
+        .schema(Some(text()))
+        .build()
+}
+
 /// `POST /resolve`, which is GET with a body in place of the item's parameters.
 pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &str) -> Operation {
     let items = ArrayBuilder::new()
@@ -145,6 +163,7 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
     let body = RequestBodyBuilder::new()
         .description(Some("The items, or a table with a row for each."))
         .content("application/json", json)
+        .content("text/csv", csv("Rows of items below a header row. `name_column` and its like name the columns."))
         .required(Some(Required::True));
     let own = get.parameters.iter().flatten().filter_map(|parameter| match parameter {
         RefOr::T(parameter) => Some(parameter.clone()),
@@ -161,6 +180,8 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         let example = json!({ "data": [answer["data"]], "meta": answer["meta"] });
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ANSWERS))).example(Some(example)).build();
         success.content.insert("application/json".to_owned(), content.into());
+        let rows = "The rows as they were sent, with added columns: `venturedex_status` and its like.";
+        success.content.insert("text/csv".to_owned(), csv(rows).into());
     }
     for (status, code) in [("413", Code::BodyTooLarge), ("415", Code::UnsupportedMediaType)] {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
@@ -170,17 +191,18 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
             .build();
         responses.responses.insert(status.to_owned(), response.into());
     }
+    let columns = table::PARAMETERS.iter().filter(|name| name.ends_with("_column")).map(|name| column(name));
     let doc = format!(
         "The records that up to {MAX_ITEMS} items mean: one answer for each, in their order. A wrong item is answered as `invalid` \
          with its errors and does not fail the others. Each started {ITEMS_PER_REQUEST} items count as one request \
-         (`X-Request-Cost`). [How it is decided]({base}/docs/resolve)."
+         (`X-Request-Cost`). A table (`text/csv`) of any length is answered row by row while it arrives. [How it is decided]({base}/docs/resolve)."
     );
     OperationBuilder::new()
         .operation_id(Some("resolve_many"))
         .tags(get.tags.clone())
         .summary(Some("Look up many records"))
         .description(Some(doc))
-        .parameters(Some(own.collect::<Vec<_>>()))
+        .parameters(Some(own.chain(columns).collect::<Vec<_>>()))
         .request_body(Some(body.build()))
         .responses(responses)
         .build()

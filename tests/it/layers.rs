@@ -18,7 +18,7 @@ const SEPARATE: [(&str, &str); 3] = [("api", "mcp"), ("api", "site"), ("mcp", "s
 
 /// External crates with the modules that may use them.
 const HOMES: &[(&str, &[&str])] = &[
-    ("csv", &["data", "sources", "catalog/flat"]),
+    ("csv", &["data", "sources", "catalog/flat", "catalog/look_up"]),
     ("bytemuck", &["data"]),
     ("celes", &["data"]),
     ("any_ascii", &["data"]),

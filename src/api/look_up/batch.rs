@@ -16,7 +16,7 @@ use crate::catalog::parse::is_ignored;
 use crate::catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
 use crate::data::{Date, Table, rfc3339};
 use crate::http::body::{self, BodyReadError, Payload};
-use crate::http::negotiation::{accepts_json, has_content_type};
+use crate::http::negotiation::{Format, accepts_json, has_content_type};
 use crate::http::problem::{Code, Problem};
 use crate::quota::{Overloaded, Quota};
 use crate::search::nearest;
@@ -83,6 +83,9 @@ impl Pipeline<'_> {
             self.take(&caller, 1, quota)?;
         }
         let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
+        if has_content_type(request.headers, Format::Csv.media_type()) {
+            return self.send_table(caller, body, &values, quota).await;
+        }
         let batch = match self.check(&values) {
             Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
                 Ok(bytes) => self.read(&bytes, &values),
@@ -111,16 +114,22 @@ impl Pipeline<'_> {
     /// Checks all but the body.
     fn check(&self, values: &[(String, String)]) -> Result<(), Problem> {
         if !has_content_type(self.request.headers, "application/json") {
-            let detail = "the body is of no known type: send `Content-Type: application/json`";
+            let detail =
+                "the body is of no known type: send `Content-Type: application/json`, or `text/csv` for a table";
             return Err(Problem::new(Code::UnsupportedMediaType, detail));
         }
         if !accepts_json(self.request.headers) {
             return Err(not_acceptable());
         }
+        self.check_values(values, &PARAMETERS)
+    }
+
+    /// Checks the parameters, of which these are accepted.
+    pub(super) fn check_values(&self, values: &[(String, String)], accepted: &[&'static str]) -> Result<(), Problem> {
         let mut issues: Issues = values
             .iter()
-            .filter(|(name, _)| !is_ignored(name) && !PARAMETERS.contains(&name.as_str()))
-            .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: PARAMETERS.to_vec() })
+            .filter(|(name, _)| !is_ignored(name) && !accepted.contains(&name.as_str()))
+            .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted.to_vec() })
             .collect();
         let mut errors = Vec::new();
         default_tables(values, &mut errors);
@@ -167,7 +176,7 @@ impl Pipeline<'_> {
     }
 }
 
-fn unread(error: BodyReadError) -> Problem {
+pub(super) fn unread(error: BodyReadError) -> Problem {
     match error {
         BodyReadError::TooLarge(max) => {
             let detail = format!("the body is larger than {max} bytes; send at most {MAX_ITEMS} items at a time");

@@ -59,8 +59,19 @@ impl<'c, W: Write> CsvWriter<'c, W> {
 
 /// Whether a spreadsheet would take a text for a formula. JSON begins with a bracket.
 fn is_formula(value: &Value<'_>, cell: &[u8]) -> bool {
-    let is_text = matches!(value, Value::Text(_) | Value::Texts(_));
-    is_text && matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
+    matches!(value, Value::Text(_) | Value::Texts(_)) && begins_formula(cell)
+}
+
+fn begins_formula(cell: &[u8]) -> bool {
+    matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
+}
+
+/// A text as a cell that no spreadsheet takes for a formula.
+pub(crate) fn neutralized(mut text: String) -> String {
+    if begins_formula(text.as_bytes()) {
+        text.insert(0, '\'');
+    }
+    text
 }
 
 fn write_cell(cell: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {

@@ -7,6 +7,7 @@
 mod csv;
 mod value;
 
+pub(crate) use csv::neutralized;
 pub use csv::{CsvWriter, Formulas};
 pub use value::{Value, visit_values};
 

@@ -72,10 +72,10 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let (handler, is_reserved, stopping) = (self.handler.clone(), self.is_reserved, Arc::clone(&self.stopping));
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let is_old = request.version() < Version::HTTP_11;
-        let mut request = request.map(|body| TimedBody::new(body, self.body_timeout));
+        let trace = Arc::new(trace);
+        let mut request = request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace)));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
-        let trace = Arc::new(trace);
         request.extensions_mut().insert(Arc::clone(&trace));
         future::Either::Right(Box::pin(async move {
             let response = panics::catch_async(handler.respond_later(pending, request)).await;
@@ -198,18 +198,20 @@ fn panic_response<H: Handler>(
     ConnectionError::InternalError.response(path, id, &handler.error_context(path))
 }
 
-/// A request body that ends with [`BodyTimeout`] if it takes too long in total.
+/// A request body that ends with [`BodyTimeout`] if it takes too long in total, or between two of its parts if it is
+/// processed while it arrives.
 ///
 /// The time starts when the body is first waited for, so a request without a body needs no timer.
 pub struct TimedBody<B> {
     inner: B,
     timeout: Duration,
     timer: Option<Pin<Box<Sleep>>>,
+    trace: Arc<RequestTrace>,
 }
 
 impl<B> TimedBody<B> {
-    fn new(inner: B, timeout: Duration) -> Self {
-        Self { inner, timeout, timer: None }
+    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>) -> Self {
+        Self { inner, timeout, timer: None, trace }
     }
 }
 
@@ -227,6 +229,9 @@ where
     ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) {
+            if this.trace.streams_body() {
+                this.timer = None;
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let timeout = this.timeout;

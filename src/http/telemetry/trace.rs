@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::quota::Tier;
 
@@ -11,6 +12,7 @@ pub struct RequestTrace {
     route: OnceLock<RouteLabel>,
     tier: OnceLock<Tier>,
     failure: OnceLock<String>,
+    streams_body: AtomicBool,
 }
 
 impl RequestTrace {
@@ -26,6 +28,15 @@ impl RequestTrace {
     /// Why the service failed, without anything that the client sent.
     pub(crate) fn set_failure(&self, failure: &impl fmt::Display) {
         let _ = self.failure.set(failure.to_string());
+    }
+
+    /// The body is processed while it arrives: each wait for a part of it is limited, not their sum.
+    pub(crate) fn set_streams_body(&self) {
+        self.streams_body.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn streams_body(&self) -> bool {
+        self.streams_body.load(Ordering::Relaxed)
     }
 
     pub fn route(&self) -> RouteLabel {

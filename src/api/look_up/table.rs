@@ -1,0 +1,298 @@
+//! `POST /resolve` with a table: rows are answered while they arrive, so that a table of any length takes little memory.
+//!
+//! What is wrong with the header is a problem document; what is wrong with a row is in its answer. Each started ten rows are
+//! taken from the quota before they are answered; when it is used up, the other rows come back as they are, marked, so that the
+//! result is complete and can be sent again.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, Bytes};
+use futures_util::{Stream, StreamExt, stream};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Response};
+use tokio::sync::mpsc;
+
+use crate::auth::Caller;
+use crate::catalog::Catalog;
+use crate::catalog::look_up::sheet::{MAX_ROW, Row, RowEnds, Sheet, SheetOptions};
+use crate::data::{Date, rfc3339};
+use crate::http::State;
+use crate::http::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
+use crate::http::headers::{self, Caching, set};
+use crate::http::negotiation::{Format, accepts};
+use crate::http::problem::{Code, Problem};
+use crate::metrics::panics;
+use crate::quota::{Overloaded, Quota};
+
+use crate::api::pin::{AS_OF, SNAPSHOT};
+use crate::api::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
+
+use super::batch::{ITEMS_PER_REQUEST, unread};
+use super::{Limit, default_tables};
+
+/// The parameters of a table; those of columns name the column of a value.
+pub(crate) const PARAMETERS: [&str; 13] = [
+    "kind",
+    "limit",
+    "kind_column",
+    "name_column",
+    "website_column",
+    "country_column",
+    "city_column",
+    "founded_year_column",
+    "organization_column",
+    "id_column",
+    "exclude_column",
+    SNAPSHOT,
+    AS_OF,
+];
+
+/// Rows that are answered in one turn of the queue: some milliseconds.
+const ROWS_AT_ONCE: usize = 32;
+/// How long a part waits if the queue is full.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long a table may take: until it ends, its release stays in memory.
+const MAX_DURATION: Duration = Duration::from_secs(3_600);
+
+/// The parts of a body as they arrive.
+type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
+
+/// Parts of a body that wait for their rows to be answered, some megabytes at most: programs that read the response only when
+/// they have sent all need not wait for tables of that size.
+const WAITING_PARTS: usize = 64;
+
+/// Passes the parts of a body on, as fast as they are taken.
+fn parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+    body: impl Stream<Item = Result<B, E>> + Send + 'static,
+) -> Parts {
+    let (sender, parts) = mpsc::channel(WAITING_PARTS);
+    tokio::spawn(async move {
+        let mut body = std::pin::pin!(body);
+        while let Some(part) = body.next().await {
+            let part = part.map(|mut part| part.copy_to_bytes(part.remaining())).map_err(|error| {
+                if BodyTimeout::caused(&error) { BodyTimeout.into() } else { BodyReadError::Incomplete }
+            });
+            let has_failed = part.is_err();
+            if sender.send(part).await.is_err() || has_failed {
+                break;
+            }
+        }
+    });
+    parts
+}
+
+impl Pipeline<'_> {
+    /// The response to a table. Its first ten rows are taken from the quota, so that a caller without any gets an error.
+    pub(super) async fn send_table<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+        &self,
+        caller: Caller,
+        body: impl Stream<Item = Result<B, E>> + Send + 'static,
+        values: &[(String, String)],
+        quota: &mut Quota,
+    ) -> Result<Outcome, Problem> {
+        self.request.trace.set_streams_body();
+        let mut body = parts(body);
+        let accepted = match accepts(self.request.headers, Format::Csv) {
+            true => self.check_values(values, &PARAMETERS),
+            false => Err(not_acceptable()),
+        };
+        let opened = match accepted {
+            Ok(()) => self.open(&mut body, values).await,
+            Err(problem) => Err(problem),
+        };
+        *quota = self.take(&caller, 1, quota)?;
+        let (sheet, rest) = opened?;
+        let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present"));
+        let name = format!("attachment; filename=\"resolved-{}.csv\"", self.catalog.version());
+        set(&mut headers, CONTENT_DISPOSITION, &name);
+        shared_headers(self.state, Version::V3, self.catalog.version(), Caching::Never).write(&mut headers);
+        headers::reserve(&mut headers, quota.limit.is_some());
+        let writer = Writer {
+            state: Arc::clone(self.state),
+            catalog: Arc::clone(self.catalog),
+            caller,
+            paid: ITEMS_PER_REQUEST,
+            used_up: None,
+            ready: sheet.header(),
+            rows: Vec::new().into_iter(),
+            text: rest,
+            read: 0,
+            row_end: 0,
+            ends: RowEnds::of(&sheet),
+            sheet,
+            body,
+            body_ended: false,
+            is_broken: false,
+            has_ended: false,
+        };
+        let mut response = Response::new(Payload::Stream(writer.stream()));
+        *response.headers_mut() = headers;
+        Ok(Outcome::File(response))
+    }
+
+    /// Reads the header; returns it with what follows it in the parts that were read.
+    async fn open(&self, body: &mut Parts, values: &[(String, String)]) -> Result<(Sheet, Vec<u8>), Problem> {
+        let (mut text, mut ends) = (Vec::new(), RowEnds::default());
+        let mut end = None;
+        while end.is_none() {
+            let read = text.len();
+            match body.recv().await {
+                Some(part) => text.extend_from_slice(&part.map_err(unread)?),
+                None => break,
+            }
+            end = text[read..].iter().position(|byte| ends.push(*byte)).map(|at| read + at + 1);
+            if end.is_none() && text.len() > MAX_ROW {
+                let detail = format!("the header row is longer than {MAX_ROW} bytes; a quotation mark may be missing");
+                return Err(Problem::new(Code::BodyTooLarge, detail));
+            }
+        }
+        let rest = text.split_off(end.unwrap_or(text.len()));
+        let options = SheetOptions {
+            tables: default_tables(values, &mut Vec::new()),
+            candidates: Limit::parse(values).map_err(Problem::of_parameters)?.candidates,
+            base: self.state.public_url.clone(),
+        };
+        Ok((Sheet::open(&text, values, options).map_err(Problem::of_parameters)?, rest))
+    }
+}
+
+/// Answers the rows of a table.
+struct Writer {
+    state: Arc<State>,
+    catalog: Arc<Catalog>,
+    caller: Caller,
+    /// Rows that are taken from the quota and not answered yet.
+    paid: u64,
+    /// Why the other rows are not answered.
+    used_up: Option<String>,
+    /// What is to be sent before anything else.
+    ready: Vec<u8>,
+    /// Rows that are read and not answered.
+    rows: std::vec::IntoIter<Row>,
+    /// What has arrived: rows end at `row_end`, and bytes up to `read` were looked at.
+    text: Vec<u8>,
+    read: usize,
+    row_end: usize,
+    ends: RowEnds,
+    sheet: Sheet,
+    body: Parts,
+    body_ended: bool,
+    /// A row cannot be read, so that the result ends without a proper end.
+    is_broken: bool,
+    has_ended: bool,
+}
+
+impl Writer {
+    fn stream(self) -> ByteStream {
+        let started = Instant::now();
+        Box::pin(stream::unfold(Some(self), move |writer| async move {
+            let mut writer = writer.filter(|writer| !writer.has_ended)?;
+            if started.elapsed() > MAX_DURATION {
+                return Some((Err("the table takes longer than an hour".into()), None));
+            }
+            match writer.part().await {
+                Ok(part) => Some((Ok(part), Some(writer))),
+                Err(error) => Some((Err(error), None)),
+            }
+        }))
+    }
+
+    /// The next part, which is not empty unless it is the last.
+    async fn part(&mut self) -> Result<Bytes, BodyError> {
+        loop {
+            if self.is_broken {
+                // An error closes the connection, which first has to send the last row.
+                tokio::time::sleep(PAUSE).await;
+                return Err("a row is too long".into());
+            }
+            if !self.ready.is_empty() {
+                return Ok(std::mem::take(&mut self.ready).into());
+            }
+            if self.rows.len() > 0 {
+                let state = Arc::clone(&self.state);
+                match state.work.run(|| panics::catch(|| self.answer())).await {
+                    Ok(Ok(part)) => return Ok(part.into()),
+                    Ok(Err(panic)) => return Err(panic.to_string().into()),
+                    Err(Overloaded) => tokio::time::sleep(PAUSE).await,
+                }
+            } else if self.row_end > 0 || self.body_ended {
+                self.take_rows();
+                if self.rows.len() == 0 {
+                    self.has_ended = self.body_ended;
+                    if self.has_ended {
+                        return Ok(Bytes::new());
+                    }
+                }
+            } else if self.text.len() > MAX_ROW {
+                let reason = format!(
+                    "a row is longer than {MAX_ROW} bytes; a quotation mark may be missing; the rows from here on are not answered"
+                );
+                let row = self.sheet.broken(&reason);
+                self.is_broken = true;
+                return Ok(row.into());
+            } else {
+                self.receive().await?;
+            }
+        }
+    }
+
+    /// Waits for the next part of the body, and finds the rows in it.
+    async fn receive(&mut self) -> Result<(), BodyError> {
+        match self.body.recv().await {
+            Some(part) => self.text.extend_from_slice(&part?),
+            None => self.body_ended = true,
+        }
+        for at in self.read..self.text.len() {
+            if self.ends.push(self.text[at]) {
+                self.row_end = at + 1;
+            }
+        }
+        self.read = self.text.len();
+        Ok(())
+    }
+
+    /// Takes the whole rows of what has arrived; at the end of the body all.
+    fn take_rows(&mut self) {
+        let end = if self.body_ended { self.text.len() } else { self.row_end };
+        let rest = self.text.split_off(end);
+        self.rows = self.sheet.rows(&self.text).into_iter();
+        self.text = rest;
+        (self.read, self.row_end) = (self.text.len(), 0);
+    }
+
+    /// Answers some rows.
+    fn answer(&mut self) -> Vec<u8> {
+        let mut part = Vec::new();
+        for _ in 0..ROWS_AT_ONCE {
+            let Some(row) = self.rows.next() else { break };
+            part.extend(match self.sheet.is_open(&row) {
+                false => self.sheet.kept(&row),
+                true if self.pay() => self.sheet.answered(&self.catalog, &row),
+                true => self.sheet.unanswered(&row, self.used_up.as_deref().unwrap_or_default()),
+            });
+        }
+        part
+    }
+
+    /// Whether the next row is paid for: takes a request from the quota for each ten.
+    fn pay(&mut self) -> bool {
+        if self.paid == 0 && self.used_up.is_none() {
+            let day = Date::from_unix(self.state.now());
+            match self.state.auth.take_several(&self.caller, 1, day) {
+                Ok(_) => self.paid = ITEMS_PER_REQUEST,
+                Err(quota) => {
+                    self.used_up = Some(format!(
+                        "daily quota exceeded; resets at {}; send this table again then",
+                        rfc3339(quota.resets_at)
+                    ));
+                }
+            }
+        }
+        let is_paid = self.paid > 0;
+        self.paid = self.paid.saturating_sub(1);
+        is_paid
+    }
+}
