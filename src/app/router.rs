@@ -126,6 +126,7 @@ impl<'a> Route<'a> {
     fn methods(&self) -> Option<&'static str> {
         match self {
             Self::Account(route) => Some(route.methods()),
+            Self::Page(page) => Some(page.methods()),
             Self::Service => Some("OPTIONS"),
             Self::Unknown => None,
             _ => Some(READS),
@@ -281,8 +282,12 @@ impl FrontEnds {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
-        let sends_form =
-            *request.method == Method::POST && matches!(route, Route::Account(account) if account.takes_forms());
+        let sends_form = *request.method == Method::POST
+            && match route {
+                Route::Account(account) => account.takes_forms(),
+                Route::Page(page) => *page == Page::Resolve,
+                _ => false,
+            };
         if (is_read && route.counts_as_page()) || sends_form {
             let address = state.client(request.peer, request.headers);
             if let Err(wait) = state.auth.admit_page(address, state.now()) {
@@ -297,7 +302,7 @@ impl FrontEnds {
         }
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
-            Route::Page(_) if is_read => Err(Pending::Page),
+            Route::Page(_) if is_read || sends_form => Err(Pending::Page),
             Route::Health if is_read => Ok(alive()),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::SecurityTxt if is_read => Ok(match &state.operator.contact {
@@ -362,11 +367,33 @@ impl FrontEnds {
                 let parts = request.parts();
                 let page = self.page_request(&parts);
                 let Route::Page(route) = Route::of(parts.path) else { unreachable!("only pages are pending as such") };
+                if *parts.method == Method::POST {
+                    let response = self.look_up(page, &parts, body).await;
+                    return self.site_response(response, request.id).map(Payload::Whole);
+                }
                 let response = self.state.work.run(|| site::answer(route, page)).await;
                 self.site_response(response.unwrap_or_else(|Overloaded| site::overloaded(page)), request.id)
             }
         };
         response.map(Payload::Whole)
+    }
+
+    async fn look_up<B: Buf>(
+        &self,
+        page: PageRequest<'_>,
+        request: &RequestParts<'_>,
+        body: impl Stream<Item = Result<B, warp::Error>>,
+    ) -> Response<Vec<u8>> {
+        let form = match body::read(request.headers, body, site::resolve::MAX_BYTES).await {
+            Ok(form) => form,
+            Err(error) => {
+                let (status, detail) = unreadable(error);
+                return site::bad_form(page, status, detail);
+            }
+        };
+        let address = self.state.client(request.peer, request.headers);
+        let looked_up = self.state.work.run(|| site::resolve::answer(page, &form, address)).await;
+        looked_up.unwrap_or_else(|Overloaded| site::overloaded(page))
     }
 
     /// A response of the site, with the headers of all.
@@ -390,12 +417,16 @@ async fn read_form<B: Buf>(
         let detail = "Forms are sent as application/x-www-form-urlencoded.";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
-    let bytes = body::read(headers, body, account::form::MAX_BYTES).await.map_err(|error| match error {
+    let bytes = body::read(headers, body, account::form::MAX_BYTES).await.map_err(unreadable)?;
+    Ok(FormData::new(bytes))
+}
+
+fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {
+    match error {
         BodyReadError::TooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "The form is larger than any form of this site."),
         BodyReadError::Timeout(_) => (StatusCode::REQUEST_TIMEOUT, "The form did not arrive in time. Send it again."),
         BodyReadError::Incomplete => (StatusCode::BAD_REQUEST, "The form is incomplete. Send it again."),
-    })?;
-    Ok(FormData::new(bytes))
+    }
 }
 
 /// Browsers list HTML first.

@@ -12,6 +12,7 @@ mod docs;
 mod error_page;
 mod feeds;
 mod firm;
+mod form_data;
 mod format;
 mod home;
 mod layout;
@@ -20,6 +21,7 @@ mod link;
 mod lists;
 mod person;
 mod records;
+pub(crate) mod resolve;
 pub mod review;
 mod sectors;
 mod startup;
@@ -32,7 +34,7 @@ use http::{HeaderMap, Response, StatusCode};
 
 use crate::catalog::Catalog;
 use crate::data::Table;
-use crate::http::headers::{Caching, CommonHeaders, Vary, set};
+use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
 use crate::http::negotiation::compressed;
 use crate::http::url::{decoded, with_slug};
 use crate::http::{RequestTrace, State};
@@ -65,6 +67,7 @@ pub enum Page<'a> {
     Sectors,
     Leaderboard,
     Data,
+    Resolve,
     Releases,
     ReleaseFeed(FeedFormat),
     RoundFeed(FeedFormat),
@@ -87,6 +90,7 @@ impl<'a> Page<'a> {
             ("sectors", None, None) => Self::Sectors,
             ("leaderboard", None, None) => Self::Leaderboard,
             ("data", None, None) => Self::Data,
+            ("resolve", None, None) => Self::Resolve,
             ("releases", None, None) => Self::Releases,
             ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
             ("releases.json", None, None) => Self::ReleaseFeed(FeedFormat::Json),
@@ -96,6 +100,11 @@ impl<'a> Page<'a> {
             _ => return None,
         };
         segments.next().is_none().then_some(page)
+    }
+
+    /// The value of `Allow`.
+    pub(crate) fn methods(self) -> &'static str {
+        if self == Self::Resolve { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
 
     /// The path without the slug.
@@ -112,6 +121,7 @@ impl<'a> Page<'a> {
             Self::Sectors => "/sectors",
             Self::Leaderboard => "/leaderboard",
             Self::Data => "/data",
+            Self::Resolve => "/resolve",
             Self::Releases => "/releases",
             Self::ReleaseFeed(FeedFormat::Atom) => "/releases.atom",
             Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
@@ -163,6 +173,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
     };
     match page {
         Page::Home | Page::Suggest | Page::ReleaseFeed(_) | Page::RoundFeed(_) => home::page(catalog, request),
+        Page::Resolve => resolve::page(catalog, request),
         Page::Releases => feeds::releases(catalog, request),
         Page::Firms => lists::firms(catalog, request),
         Page::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),

@@ -36,6 +36,7 @@ mod language;
 mod layers;
 mod lists;
 mod look_up;
+mod look_up_page;
 mod look_up_table;
 mod mail;
 mod mcp;

@@ -117,8 +117,18 @@ fn request_all(server: &Server) {
         assert_eq!(anonymous.get(path).status, 200, "{path}");
     }
     let firm = slug(Table::Firms);
-    for path in ["/", "/vcs", "/startups", "/people", "/sectors", "/leaderboard", "/suggest?q=a", "/signin", "/signup"]
-    {
+    for path in [
+        "/",
+        "/vcs",
+        "/startups",
+        "/people",
+        "/sectors",
+        "/leaderboard",
+        "/resolve",
+        "/suggest?q=a",
+        "/signin",
+        "/signup",
+    ] {
         assert_eq!(anonymous.get(path).status, 200, "{path}");
     }
     for path in [format!("/vcs/{firm}"), format!("/vcs/{firm}/reviews"), "/healthz".to_owned(), "/readyz".to_owned()] {

@@ -132,13 +132,25 @@ impl Sheet {
         status.is_empty() || status == UNANSWERED.as_bytes()
     }
 
+    /// What a row is called: its name, or else its website or the first of its cells.
+    pub fn label(&self, row: &Row) -> String {
+        let cell = |value: &str| self.columns.values.iter().find(|(known, _)| *known == value).map(|(_, index)| *index);
+        let indexes = [cell("name"), cell("website"), Some(0)].into_iter().flatten();
+        let mut texts = indexes.map(|index| String::from_utf8_lossy(row.cells.get(index).unwrap_or_default()));
+        texts.find(|text| !text.trim().is_empty()).unwrap_or_default().into_owned()
+    }
+
     /// A row with its answer.
     pub fn answered(&self, catalog: &Catalog, row: &Row) -> Vec<u8> {
-        let found = match self.item(catalog, row) {
+        self.line_of(row, added(&self.answer(catalog, row)))
+    }
+
+    /// The answer to a row.
+    pub fn answer(&self, catalog: &Catalog, row: &Row) -> LookUpAnswer {
+        match self.item(catalog, row) {
             Ok(item) => answer(catalog, &catalog.look_up(&item), &self.options.base, self.options.candidates),
             Err(errors) => LookUpAnswer::invalid(errors),
-        };
-        self.line_of(row, added(&found))
+        }
     }
 
     /// A row as it is, which has an answer from before.

@@ -1,0 +1,156 @@
+//! `/resolve`: which records the names of a list mean, without a key.
+//!
+//! The list is pasted or a file: names, one a line, or CSV. Forms are sent by POST, because a list is too long for a URL; they
+//! change nothing.
+
+use std::net::IpAddr;
+
+use askama::Template;
+use bytes::Bytes;
+use http::{Response, StatusCode};
+
+use crate::catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use crate::catalog::{Catalog, Item, LookUpAnswer, ParameterError};
+use crate::data::Table;
+use crate::http::headers::set;
+use crate::site::error_page::PageError;
+use crate::site::layout::PageLayout;
+use crate::site::{PageRequest, fail, form_data, format, respond, respond_with};
+
+/// Size of a form.
+pub(crate) const MAX_BYTES: usize = 256 * 1024;
+/// Rows of a form that are looked up.
+const MAX_ROWS: usize = 100;
+/// Rows that count as a page.
+const ROWS_PER_PAGE: usize = 10;
+/// Candidates of a row.
+const CANDIDATES: usize = 3;
+
+const DESCRIPTION: &str =
+    "Look up the firms, startups and people that a list of names means, and download the result as CSV.";
+
+#[derive(Template)]
+#[template(path = "resolve.html")]
+struct ResolvePage {
+    layout: PageLayout,
+    kind: String,
+    text: String,
+    error: String,
+    rows: Vec<ResolvedRow>,
+    matched: usize,
+    /// Rows beyond the first [`MAX_ROWS`].
+    left_out: usize,
+    max_rows: usize,
+}
+
+struct ResolvedRow {
+    label: String,
+    answer: LookUpAnswer,
+}
+
+/// What a form sends.
+struct Form {
+    kind: String,
+    text: String,
+    is_download: bool,
+}
+
+impl Form {
+    /// A file takes precedence over the text.
+    fn read(body: &Bytes) -> Self {
+        let field = |name: &str| form_data::field(body, name).unwrap_or_default();
+        let text = |name: &str| String::from_utf8_lossy(field(name)).into_owned();
+        let file = text("file");
+        Self {
+            kind: text("kind"),
+            text: if file.trim().is_empty() { text("text") } else { file },
+            is_download: text("format") == "csv",
+        }
+    }
+
+    /// The sheet of the text with its rows: CSV, if the first line names columns, or else a name on each line.
+    fn sheet(&self, base: &str) -> Result<(Sheet, Vec<Row>), Vec<ParameterError>> {
+        let tables: Vec<Table> = Item::tables_of(&self.kind).map_err(|error| vec![error])?;
+        let options = SheetOptions { tables, candidates: CANDIDATES, base: base.to_owned() };
+        let mut ends = RowEnds::default();
+        let end = self.text.bytes().position(|byte| ends.push(byte)).map_or(self.text.len(), |end| end + 1);
+        let (header, rest) = self.text.split_at(end);
+        if let Ok(mut sheet) = Sheet::open(header.as_bytes(), &[], options.clone()) {
+            let rows = sheet.rows(rest.as_bytes());
+            return Ok((sheet, rows));
+        }
+        let quoted = self.text.lines().map(|line| format!("\"{}\"\n", line.trim().replace('"', "\"\"")));
+        let lines: String = quoted.filter(|line| line.len() > 3).collect();
+        let mut sheet = Sheet::open(b"name\n", &[], options)?;
+        let rows = sheet.rows(lines.as_bytes());
+        Ok((sheet, rows))
+    }
+}
+
+/// The page before anything is looked up.
+pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let form = Form { kind: String::new(), text: String::new(), is_download: false };
+    Ok(rendered(catalog, request, form, String::new(), Vec::new(), 0)?)
+}
+
+/// Looks up what a form sends. Each started ten rows count as a page of the client at `address`.
+pub(crate) fn answer(request: PageRequest<'_>, body: &Bytes, address: IpAddr) -> Response<Vec<u8>> {
+    let catalog = request.state.releases.current();
+    let form = Form::read(body);
+    let (sheet, mut rows) = match form.sheet(&request.state.public_url) {
+        Ok(read) => read,
+        Err(errors) => {
+            let detail = errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
+            return unprocessable(&catalog, request, form, detail);
+        }
+    };
+    if rows.is_empty() {
+        let detail = "There is nothing to look up: paste names, one a line, or choose a file.";
+        return unprocessable(&catalog, request, form, detail.to_owned());
+    }
+    let left_out = rows.len().saturating_sub(MAX_ROWS);
+    rows.truncate(MAX_ROWS);
+    // The form itself is counted.
+    for _ in 1..rows.len().div_ceil(ROWS_PER_PAGE) {
+        if let Err(wait) = request.state.auth.admit_page(address, request.state.now()) {
+            return fail(&PageError::RateLimited(wait), &catalog, request);
+        }
+    }
+    if form.is_download {
+        let lines = rows.iter().flat_map(|row| sheet.answered(&catalog, row));
+        let csv: Vec<u8> = sheet.header().into_iter().chain(lines).collect();
+        let mut response = respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
+        let name = format!("attachment; filename=\"resolved-{}.csv\"", catalog.version());
+        set(response.headers_mut(), "content-disposition", &name);
+        return response;
+    }
+    let answered = rows.iter().map(|row| ResolvedRow { label: sheet.label(row), answer: sheet.answer(&catalog, row) });
+    let answered = answered.collect();
+    match rendered(&catalog, request, form, String::new(), answered, left_out) {
+        Ok(html) => respond(request, StatusCode::OK, html),
+        Err(error) => fail(&error.into(), &catalog, request),
+    }
+}
+
+/// The form with what is wrong with it.
+fn unprocessable(catalog: &Catalog, request: PageRequest<'_>, form: Form, error: String) -> Response<Vec<u8>> {
+    match rendered(catalog, request, form, error, Vec::new(), 0) {
+        Ok(html) => respond(request, StatusCode::UNPROCESSABLE_ENTITY, html),
+        Err(error) => fail(&error.into(), catalog, request),
+    }
+}
+
+fn rendered(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    form: Form,
+    error: String,
+    rows: Vec<ResolvedRow>,
+    left_out: usize,
+) -> Result<String, askama::Error> {
+    let layout =
+        PageLayout::of(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve").by(&request.state.operator);
+    let matched = rows.iter().filter(|row| row.answer.status == "match").count();
+    let Form { kind, text, .. } = form;
+    ResolvePage { layout, kind, text, error, rows, matched, left_out, max_rows: MAX_ROWS }.render()
+}
