@@ -113,6 +113,11 @@ fn seen(table: Table, before: &Snapshot, earlier: Option<&RecordHistory>, after:
 }
 
 impl Catalog {
+    /// Whether the release was compared with an earlier one.
+    pub fn has_record_history(&self) -> bool {
+        self.record_history.is_some()
+    }
+
     /// The release in which a record appeared; `None` if it is older than what was compared.
     pub fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
         self.record_history.as_ref()?.first_seen(table, row)

@@ -1,6 +1,7 @@
-//! Style sheet, script, icon and robots.txt.
+//! Style sheet, script, icon, robots.txt and the description of the search for browsers (OpenSearch).
 
 use crate::http::static_asset::StaticAsset;
+use crate::site::docs::html::escaped;
 use crate::site::static_pages::StaticEntry;
 
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
@@ -17,6 +18,16 @@ pub(crate) const FILES: &[(&str, StaticEntry)] = &[
     ("/favicon.ico", StaticEntry::File(|_| StaticAsset::new("image/svg+xml", ICON))),
     (
         "/robots.txt",
-        StaticEntry::File(|_| StaticAsset::new("text/plain; charset=utf-8", include_str!("assets/robots.txt"))),
+        StaticEntry::File(|context| {
+            let rules = include_str!("assets/robots.txt");
+            StaticAsset::new("text/plain; charset=utf-8", format!("{rules}\nSitemap: {}/sitemap.xml\n", context.base))
+        }),
+    ),
+    (
+        "/opensearch.xml",
+        StaticEntry::File(|context| {
+            let text = include_str!("assets/opensearch.xml").replace("{base}", &escaped(context.base));
+            StaticAsset::new("application/opensearchdescription+xml", text)
+        }),
     ),
 ];

@@ -82,6 +82,8 @@ pub(crate) struct Browse {
     pub pager: Pager,
     /// The URL of the same query in the API.
     pub api: String,
+    /// The query in its canonical form, with the page.
+    pub query: String,
 }
 
 pub(crate) struct Pager {
@@ -96,11 +98,16 @@ impl Pager {
     /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
         let pages = total.div_ceil(PER_PAGE);
-        let at = |page: u64| link.with("page", &if page > 1 { page.to_string() } else { String::new() }).href();
+        let at = |page: u64| at_page(link, page).href();
         // From past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
         Self { page, pages, previous, next: (page < pages).then(|| at(page + 1)) }
     }
+}
+
+/// A page of the list.
+pub(crate) fn at_page(link: &Link, page: u64) -> Link {
+    link.with("page", &if page > 1 { page.to_string() } else { String::new() })
 }
 
 /// The parameters of a query, and its page.
@@ -174,6 +181,7 @@ impl Browse {
             warnings,
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
+            query: at_page(&link, page).query(),
             api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
         };
         Ok((browse, found.rows))

@@ -8,7 +8,7 @@ use crate::http::{BulkAccess, bulk};
 use crate::site::charts::BarChart;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
-use crate::site::{PageRequest, format};
+use crate::site::{PageRequest, format, linked_data};
 
 #[derive(Template)]
 #[template(path = "data.html")]
@@ -72,7 +72,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
     let description = "Coverage, years and sources of the data, with their licenses.";
     let page = DataPage {
-        layout: PageLayout::of(snapshot, "About the data", description, request.path).by(&request.state.operator),
+        layout: PageLayout::of(snapshot, "About the data", description, request.path)
+            .at(&request.state.public_url)
+            .about(linked_data::dataset(catalog, &request.state.public_url, request.state.bulk != BulkAccess::Off))
+            .by(&request.state.operator),
         totals,
         tables: tables.collect(),
         years,

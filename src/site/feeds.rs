@@ -103,7 +103,9 @@ fn views(held: &[Arc<Catalog>]) -> Vec<ReleaseView<'_>> {
 pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let held = held(request);
     let description = "The releases of the data and what each of them changed.";
-    let layout = PageLayout::of(catalog.snapshot(), "Releases", description, request.path).by(&request.state.operator);
+    let layout = PageLayout::of(catalog.snapshot(), "Releases", description, request.path)
+        .at(&request.state.public_url)
+        .by(&request.state.operator);
     Ok(ReleasesPage { layout, releases: views(&held) }.render()?)
 }
 

@@ -7,12 +7,12 @@ use crate::catalog::{Catalog, Filter, History, ListPosition, Query, Request, Res
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{NONE_U64, Table};
-use crate::site::browse::{PER_PAGE, Pager, Warning, parse, position_of, warnings};
+use crate::site::browse::{PER_PAGE, Pager, Warning, at_page, parse, position_of, warnings};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
-use crate::site::{PageRequest, format};
+use crate::site::{PageRequest, format, linked_data};
 
 const MAX_PORTFOLIO: usize = 15;
 const MAX_CO_INVESTORS: usize = 10;
@@ -163,8 +163,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         MAX_PEOPLE,
     );
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
-    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &format!("/vcs/{}", firm.slug))
-        .by(&request.state.operator);
+    let path = format!("/vcs/{}", firm.slug);
+    let about = linked_data::firm(&firm, snapshot.is_invented());
+    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &path)
+        .with_twins(request.state, "")
+        .about(linked_data::of_record(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
     let page = FirmPage {
         score: ScoreBar::new(&firm.score),
         score_years: catalog.score_by_year(row),
@@ -293,7 +296,7 @@ pub(crate) fn reviews(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> 
         |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
     let page = ReviewsPage {
         layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path)
-            .by(&request.state.operator),
+            .with_twins(request.state, &at_page(&link, page).query()),
         slug: slug.to_owned(),
         name: name.to_owned(),
         warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),

@@ -1,7 +1,7 @@
 //! The home page: search over all names, totals, and links to get started.
 
 use askama::Template;
-use http::Response;
+use http::{Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -14,7 +14,7 @@ use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::{record, records};
-use crate::site::{PageRequest, format};
+use crate::site::{PageRequest, format, respond_with};
 
 /// Search results per table.
 const MAX_RESULTS: usize = 8;
@@ -86,7 +86,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path).by(&request.state.operator),
+        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path)
+            .at(&request.state.public_url)
+            .by(&request.state.operator),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         leaders: leaders?,
@@ -106,6 +108,21 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
         .not_indexed()
         .by(&request.state.operator);
     Ok(SearchPage { layout, q, firms, startups, people, suggestions }.render()?)
+}
+
+/// `/suggest/opensearch?q=`: the same for the address bar of a browser, in its form: the text, names, notes and addresses.
+pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
+    let text = search_text(request.query);
+    let (snapshot, base) = (catalog.snapshot(), &request.state.public_url);
+    let (mut names, mut notes, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
+    for suggestion in catalog.suggest(&text, &Texts::TABLES, MAX_SUGGESTIONS) {
+        names.push(snapshot.name(suggestion.table, suggestion.row));
+        notes.push(suggestion.note.unwrap_or_default());
+        let path = path_of(suggestion.table, snapshot.slug(suggestion.table, suggestion.row));
+        addresses.push(format!("{base}{path}"));
+    }
+    let body = serde_json::json!([text, names, notes, addresses]).to_string();
+    respond_with(request, StatusCode::OK, body.into_bytes(), "application/x-suggestions+json")
 }
 
 #[derive(Serialize)]

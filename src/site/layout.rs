@@ -7,8 +7,9 @@ use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Snapshot;
-use crate::http::Operator;
+use crate::http::{Operator, State};
 use crate::site::assets;
+use crate::site::twin::TwinFormat;
 
 /// The content security policy of pages.
 pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -44,6 +45,12 @@ pub(crate) struct PageLayout {
     pub release: Option<ReleaseInfo>,
     /// Links to the operator's terms and contact: URL and name.
     pub operator: Vec<(String, &'static str)>,
+    /// The address of the page, if it has one for good: other addresses of it are of filters and pages of a list.
+    pub canonical: Option<String>,
+    /// The paths of its Markdown and JSON.
+    pub twins: Option<[String; 2]>,
+    /// JSON-LD about what the page shows.
+    pub linked_data: Option<String>,
 }
 
 /// What the footer says about the data.
@@ -58,7 +65,18 @@ impl PageLayout {
     /// The layout of a page without data.
     pub(crate) fn plain(title: &str, description: &str, path: &str, is_invented: bool) -> Self {
         let [title, description, path] = [title, description, path].map(str::to_owned);
-        Self { title, description, path, is_indexed: true, is_invented, release: None, operator: Vec::new() }
+        Self {
+            title,
+            description,
+            path,
+            is_indexed: true,
+            is_invented,
+            release: None,
+            operator: Vec::new(),
+            canonical: None,
+            twins: None,
+            linked_data: None,
+        }
     }
 
     /// The layout of a page that shows data of a snapshot.
@@ -74,6 +92,26 @@ impl PageLayout {
     /// The same layout with the links of the operator in the footer.
     pub(crate) fn by(self, operator: &Operator) -> Self {
         Self { operator: operator.links(), ..self }
+    }
+
+    /// The same layout with the address of the page.
+    pub(crate) fn at(self, base: &str) -> Self {
+        Self { canonical: Some(format!("{base}{}", self.path)), ..self }
+    }
+
+    /// The same layout for a page that has twins, of a list with its canonical query; without it also with the address of the
+    /// page.
+    pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
+        let mark = if query.is_empty() { "" } else { "?" };
+        let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());
+        let twins = Some([TwinFormat::Markdown, TwinFormat::Json].map(twin));
+        let layout = if query.is_empty() { self.at(&state.public_url) } else { self };
+        Self { twins, ..layout }.by(&state.operator)
+    }
+
+    /// The same layout with JSON-LD.
+    pub(crate) fn about(self, linked_data: String) -> Self {
+        Self { linked_data: Some(linked_data), ..self }
     }
 
     /// The same layout, not indexed by search engines.

@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Query, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Metric, Stage, Table};
-use crate::site::browse::{PER_PAGE, Pager, Warning, active_filters, parse, position_of, warnings};
+use crate::site::browse::{PER_PAGE, Pager, Warning, active_filters, at_page, parse, position_of, warnings};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
@@ -116,7 +116,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let (title, column, about) = named(query.metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
-        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path).by(&request.state.operator),
+        layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path)
+            .with_twins(request.state, &at_page(&link, page).query()),
         warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),

@@ -14,6 +14,10 @@ impl Link {
         Self { path: path.to_owned(), pairs }
     }
 
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The values of a parameter, which are separated by commas.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
         let value = self.pairs.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
@@ -55,15 +59,20 @@ impl Link {
     }
 
     pub(crate) fn href(&self) -> String {
-        if self.pairs.is_empty() {
-            return self.path.clone();
+        match self.query() {
+            query if query.is_empty() => self.path.clone(),
+            query => format!("{}?{query}", self.path),
         }
+    }
+
+    /// The query, without the question mark.
+    pub(crate) fn query(&self) -> String {
         let mut query = Serializer::new(String::new());
         self.pairs.iter().for_each(|(name, value)| {
             query.append_pair(name, value);
         });
         // A comma needs no escape in a query.
-        format!("{}?{}", self.path, query.finish().replace("%2C", ","))
+        query.finish().replace("%2C", ",")
     }
 }
 

@@ -95,7 +95,8 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
     let (browse, rows) = Browse::read(request.state, catalog, &FIRMS, request.query)?;
     let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
                        kind.";
-    let layout = PageLayout::of(catalog.snapshot(), "Firms", description, request.path).by(&request.state.operator);
+    let layout =
+        PageLayout::of(catalog.snapshot(), "Firms", description, request.path).with_twins(request.state, &browse.query);
     Ok(FirmsPage { layout, browse, firms: records(catalog, Table::Firms, &rows)? }.render()?)
 }
 
@@ -103,7 +104,8 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::read(request.state, catalog, &STARTUPS, request.query)?;
     let description = "Startups with their funding, investors and latest rounds.";
-    let layout = PageLayout::of(catalog.snapshot(), "Startups", description, request.path).by(&request.state.operator);
+    let layout = PageLayout::of(catalog.snapshot(), "Startups", description, request.path)
+        .with_twins(request.state, &browse.query);
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
@@ -111,6 +113,7 @@ pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::read(request.state, catalog, &PEOPLE, request.query)?;
     let description = "People at venture capital firms and startups, with their titles.";
-    let layout = PageLayout::of(catalog.snapshot(), "People", description, request.path).by(&request.state.operator);
+    let layout = PageLayout::of(catalog.snapshot(), "People", description, request.path)
+        .with_twins(request.state, &browse.query);
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

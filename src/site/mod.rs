@@ -18,21 +18,24 @@ mod home;
 mod layout;
 mod leaderboard;
 mod link;
+mod linked_data;
 mod lists;
 mod person;
 mod records;
 pub(crate) mod resolve;
 pub mod review;
 mod sectors;
+mod sitemap;
 mod startup;
 pub mod static_pages;
+mod twin;
 
 pub use docs::clients::{CLIENTS, Client};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
 use http::{HeaderMap, Response, StatusCode};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Resource};
 use crate::data::Table;
 use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
 use crate::http::negotiation::compressed;
@@ -42,6 +45,7 @@ use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};
+use crate::site::twin::{Subject, TwinFormat};
 
 #[derive(Clone, Copy)]
 pub struct PageRequest<'a> {
@@ -71,7 +75,13 @@ pub enum Page<'a> {
     Releases,
     ReleaseFeed(FeedFormat),
     RoundFeed(FeedFormat),
+    /// The JSON or Markdown of what a page shows.
+    Twin(Subject<'a>, TwinFormat),
+    /// The file with a number, or the first one.
+    Sitemap(Option<usize>),
     Suggest,
+    /// Suggestions in the form of OpenSearch.
+    OpenSearchSuggest,
 }
 
 impl<'a> Page<'a> {
@@ -81,6 +91,8 @@ impl<'a> Page<'a> {
         let page = match (segments.next()?, segments.next(), segments.next()) {
             ("", None, None) => Self::Home,
             ("vcs", None, None) => Self::Firms,
+            // A slug has no dot.
+            (_, Some(name), None) | (_, Some(_), Some(name)) if name.contains('.') => return Self::of_file(path),
             ("vcs", Some(slug), None) => Self::Firm(slug),
             ("vcs", Some(slug), Some("reviews")) => Self::FirmReviews(slug),
             ("startups", None, None) => Self::Startups,
@@ -97,7 +109,9 @@ impl<'a> Page<'a> {
             ("rounds.atom", None, None) => Self::RoundFeed(FeedFormat::Atom),
             ("rounds.json", None, None) => Self::RoundFeed(FeedFormat::Json),
             ("suggest", None, None) => Self::Suggest,
-            _ => return None,
+            ("suggest", Some("opensearch"), None) => Self::OpenSearchSuggest,
+            ("sitemap.xml", None, None) => Self::Sitemap(None),
+            _ => return Self::of_file(path),
         };
         segments.next().is_none().then_some(page)
     }
@@ -105,6 +119,31 @@ impl<'a> Page<'a> {
     /// The value of `Allow`.
     pub(crate) fn methods(self) -> &'static str {
         if self == Self::Resolve { "GET, HEAD, POST, OPTIONS" } else { READS }
+    }
+
+    /// The page at a path whose extension names a format.
+    fn of_file(path: &'a str) -> Option<Self> {
+        if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
+            return Some(Self::Sitemap(Some(number.parse().ok()?)));
+        }
+        let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
+        Some(Self::Twin(Self::of(path)?.subject()?, format))
+    }
+
+    /// What the page shows, if it has twins.
+    fn subject(self) -> Option<Subject<'a>> {
+        Some(match self {
+            Self::Firms => Subject::List(Resource::Firms),
+            Self::Firm(slug) => Subject::Record(Table::Firms, slug),
+            Self::FirmReviews(slug) => Subject::Reviews(slug),
+            Self::Startups => Subject::List(Resource::Startups),
+            Self::Startup(slug) => Subject::Record(Table::Startups, slug),
+            Self::People => Subject::List(Resource::People),
+            Self::Person(slug) => Subject::Record(Table::People, slug),
+            Self::Sectors => Subject::List(Resource::Sectors),
+            Self::Leaderboard => Subject::List(Resource::Leaderboard),
+            _ => return None,
+        })
     }
 
     /// The path without the slug.
@@ -127,7 +166,11 @@ impl<'a> Page<'a> {
             Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
             Self::RoundFeed(FeedFormat::Atom) => "/rounds.atom",
             Self::RoundFeed(FeedFormat::Json) => "/rounds.json",
+            Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
+            Self::Twin(_, TwinFormat::Json) => "/{page}.json",
+            Self::Sitemap(_) => "/sitemap.xml",
             Self::Suggest => "/suggest",
+            Self::OpenSearchSuggest => "/suggest/opensearch",
         }
     }
 }
@@ -136,6 +179,10 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
     let catalog = request.state.releases.current();
     let response = match page {
         Page::Suggest => return home::suggest(&catalog, request),
+        Page::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
+        Page::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
+        Page::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
+            .map(|text| respond_with(request, StatusCode::OK, text.into_bytes(), "application/xml")),
         Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
         Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
         _ => render(page, &catalog, request).map(|html| respond(request, StatusCode::OK, html)),
@@ -162,17 +209,26 @@ pub(crate) fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'s
     fail(&PageError::UnreadableForm(status, detail), &request.state.releases.current(), request)
 }
 
+/// The row of a record with a page.
+pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {
+    let slug = decoded(slug);
+    let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };
+    match catalog.moved_to(table, row, &slug) {
+        Some(target) => Err(PageError::Moved(table, slug.clone(), target.to_owned())),
+        None => Ok(row),
+    }
+}
+
 fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let find = |table: Table, slug: &str| {
-        let slug = decoded(slug);
-        let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };
-        match catalog.moved_to(table, row, &slug) {
-            Some(target) => Err(PageError::Moved(table, slug.clone(), target.to_owned())),
-            None => Ok(row),
-        }
-    };
+    let find = |table: Table, slug: &str| find(catalog, table, slug);
     match page {
-        Page::Home | Page::Suggest | Page::ReleaseFeed(_) | Page::RoundFeed(_) => home::page(catalog, request),
+        Page::Home
+        | Page::Suggest
+        | Page::OpenSearchSuggest
+        | Page::ReleaseFeed(_)
+        | Page::RoundFeed(_)
+        | Page::Twin(..)
+        | Page::Sitemap(_) => home::page(catalog, request),
         Page::Resolve => resolve::page(catalog, request),
         Page::Releases => feeds::releases(catalog, request),
         Page::Firms => lists::firms(catalog, request),
@@ -204,7 +260,13 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
     }
     let mut response = respond(request, status, html);
     if let PageError::Moved(_, from, to) = error {
-        set(response.headers_mut(), "location", &with_slug(request.path, request.query, from, to));
+        let (path, extension) = match TwinFormat::split(request.path) {
+            Some((path, format)) => (path, format.extension()),
+            None => (request.path, ""),
+        };
+        let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+        let location = format!("{}{extension}{query}", with_slug(path, "", from, to));
+        set(response.headers_mut(), "location", &location);
     }
     if let Some(wait) = error.retry_after() {
         set(response.headers_mut(), "retry-after", &wait.seconds.to_string());

@@ -9,7 +9,7 @@ use crate::data::model::{Organization, Person, RelatedRole};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
-use crate::site::{PageRequest, format};
+use crate::site::{PageRequest, format, linked_data};
 
 const MAX_COLLEAGUES: usize = 12;
 
@@ -61,10 +61,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
+    let base = &request.state.public_url;
+    let (path, organization) = (format!("/people/{}", person.slug), organization_path(&person.organization));
+    let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
     let page = PersonPage {
-        layout: PageLayout::of(snapshot, &person.name, &description, &format!("/people/{}", person.slug))
-            .by(&request.state.operator),
-        organization: organization_path(&person.organization),
+        layout: PageLayout::of(snapshot, &person.name, &description, &path)
+            .with_twins(request.state, "")
+            .about(linked_data::of_record(base, ("/people", "People"), &path, &about)),
+        organization,
         colleagues: records(catalog, Table::People, colleagues)?,
         related: [
             RelatedGroup::of("roles", "Other roles under this name", other_roles),

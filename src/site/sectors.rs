@@ -58,7 +58,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let description = "All sectors, with the number of firms and startups and the average health score.";
     let page = SectorsPage {
-        layout: PageLayout::of(snapshot, "Sectors", description, request.path).by(&request.state.operator),
+        layout: PageLayout::of(snapshot, "Sectors", description, request.path).with_twins(request.state, ""),
         trees,
         hidden_count: rows as usize - shown,
         api: format!("{}/api/v3/sectors", request.state.public_url),

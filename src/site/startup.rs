@@ -9,7 +9,7 @@ use crate::data::{Facet, Table};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
-use crate::site::{PageRequest, format};
+use crate::site::{PageRequest, format, linked_data};
 
 const MAX_ROUNDS: usize = 40;
 const MAX_PEOPLE: usize = 25;
@@ -41,9 +41,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         let row = snapshot.find(Table::Sectors, slug)?;
         Some((snapshot.name(Table::Sectors, row).to_owned(), format!("/startups?sector={slug}")))
     };
+    let (base, path) = (&request.state.public_url, format!("/startups/{}", startup.slug));
+    let about = linked_data::startup(&startup, snapshot.is_invented());
     let page = StartupPage {
-        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &format!("/startups/{}", startup.slug))
-            .by(&request.state.operator),
+        layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &path)
+            .with_twins(request.state, "")
+            .about(linked_data::of_record(base, ("/startups", "Startups"), &path, &about)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         rounds: records(catalog, Table::Rounds, &rounds.rows)?,
         people: records(catalog, Table::People, &people.rows)?,

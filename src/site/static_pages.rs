@@ -170,6 +170,7 @@ impl StaticEntry {
             Self::File(file) => Ok(file(context)),
             Self::Page { title, description, body } => {
                 let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
+                    .at(context.base)
                     .by(context.operator);
                 // Elements that scroll must be reachable by keyboard.
                 let body = body.render(context)?.replace("<pre", "<pre tabindex=\"0\"");

@@ -17,6 +17,7 @@ mod cost;
 mod crash;
 mod dates;
 mod deploy;
+mod discovery;
 mod docs;
 mod doctor;
 mod downloads;

@@ -108,6 +108,16 @@ fn records_have_the_releases_in_which_they_appeared_and_changed() {
         let noted = &expected[&("funding-rounds".to_owned(), key_of(round))];
         assert_eq!([&round["first_seen"], &round["changed_in"]], [&json!(noted[0]), &json!(noted[1])]);
     }
+    // So has the sitemap: the day of the last change, if it is known.
+    let sitemap = server.anonymous().get("/sitemap.xml").text;
+    let mut days = 0;
+    for ((path, slug), [_, changed]) in expected.iter().filter(|((path, _), _)| *path == "startups") {
+        let day = changed.as_ref().map(|release| release.split_once('.').unwrap().0);
+        let day = day.map_or_else(String::new, |day| format!("<lastmod>{day}</lastmod>"));
+        assert!(sitemap.contains(&format!("/{path}/{slug}</loc>{day}</url>")), "{slug} {day}");
+        days += usize::from(!day.is_empty());
+    }
+    assert!(days > 50, "{days}");
     let firm = client.get("/api/v2/vcs?limit=1").slugs().remove(0);
     let former = client.get(&format!("/api/v2/vcs/{firm}")).json();
     assert!(former["data"].get("first_seen").is_none() && former["data"].get("changed_in").is_none());

@@ -177,7 +177,8 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
     let invented = if snapshot.is_invented() { " The data is invented: nothing in it is real." } else { "" };
     text.push_str(&format!(
         "Assistants connect to the MCP endpoint {base}/api/mcp (Streamable HTTP, no key). REST needs an API key \
-         ({base}/docs/keys). Unknown values are null, never zero. Snapshot {}: {}.{invented}\n\n## Docs\n\n",
+         ({base}/docs/keys). Each page of a record or list is also Markdown and JSON, without a key: `.md` and `.json` after \
+         its path, such as {base}/vcs.md. Unknown values are null, never zero. Snapshot {}: {}.{invented}\n\n## Docs\n\n",
         snapshot.version(),
         snapshot.title(),
     ));

@@ -1,0 +1,72 @@
+//! `/sitemap.xml` (sitemaps.org): the addresses of all pages, in files of at most 50,000 with an index of these.
+
+use std::fmt::Write;
+
+use crate::catalog::Catalog;
+use crate::data::Table;
+use crate::site::docs;
+use crate::site::error_page::{PageError, path_of};
+use crate::site::static_pages::StaticEntry;
+
+/// Addresses in a file, as the protocol allows.
+const MAX_ADDRESSES: usize = 50_000;
+const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+/// Pages about the data as a whole.
+const PAGES: [&str; 8] = ["/", "/vcs", "/startups", "/people", "/leaderboard", "/sectors", "/data", "/releases"];
+/// Tables whose records have pages.
+const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
+
+/// The file `/sitemap-{number}.xml`, from 1, or with `None` `/sitemap.xml`: the only file or the index.
+pub(crate) fn text(catalog: &Catalog, base: &str, number: Option<usize>) -> Result<String, PageError> {
+    let files = count(catalog).div_ceil(MAX_ADDRESSES);
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    match number {
+        None if files > 1 => {
+            writeln!(text, "<sitemapindex xmlns=\"{NAMESPACE}\">").expect(ACCEPTS);
+            for number in 1..=files {
+                writeln!(text, "<sitemap><loc>{base}/sitemap-{number}.xml</loc></sitemap>").expect(ACCEPTS);
+            }
+            text.push_str("</sitemapindex>\n");
+        }
+        Some(number) if number == 0 || number > files || files == 1 => return Err(PageError::UnknownPage),
+        number => {
+            writeln!(text, "<urlset xmlns=\"{NAMESPACE}\">").expect(ACCEPTS);
+            let start = number.map_or(0, |number| (number - 1) * MAX_ADDRESSES);
+            write_addresses(&mut text, catalog, base, start);
+            text.push_str("</urlset>\n");
+        }
+    }
+    Ok(text)
+}
+
+const ACCEPTS: &str = "a string accepts any text";
+
+fn count(catalog: &Catalog) -> usize {
+    let records = TABLES.map(|table| catalog.snapshot().rows(table) as usize);
+    PAGES.len() + docs_pages().count() + records.into_iter().sum::<usize>()
+}
+
+fn docs_pages() -> impl Iterator<Item = &'static str> {
+    let pages = docs::PAGES.iter().filter(|(_, entry)| matches!(entry, StaticEntry::Page { .. }));
+    pages.map(|(path, _)| *path)
+}
+
+/// Writes the addresses of a file; `start` are those of the files before it.
+fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
+    let snapshot = catalog.snapshot();
+    let released = snapshot.released_on().to_string();
+    let data_pages = PAGES.into_iter().map(|path| (path.to_owned(), Some(released.clone())));
+    let docs_pages = docs_pages().map(|path| (path.to_owned(), None));
+    // Of a record that has not changed since the first release, it is not known when it did.
+    let is_first = !catalog.has_record_history();
+    let records = TABLES.into_iter().flat_map(|table| (0..snapshot.rows(table)).map(move |row| (table, row)));
+    let records = records.map(|(table, row)| {
+        let changed = catalog.changed_in(table, row).map(|release| release.date.to_string());
+        (path_of(table, snapshot.slug(table, row)), changed.or_else(|| is_first.then(|| released.clone())))
+    });
+    for (path, changed) in data_pages.chain(docs_pages).chain(records).skip(start).take(MAX_ADDRESSES) {
+        let changed = changed.map_or_else(String::new, |day| format!("<lastmod>{day}</lastmod>"));
+        // Slugs need no escape.
+        writeln!(text, "<url><loc>{base}{path}</loc>{changed}</url>").expect(ACCEPTS);
+    }
+}

@@ -1,0 +1,317 @@
+//! Twins of pages: the same record or list as JSON, in the form of the API, and as Markdown, for assistants.
+//!
+//! The Markdown is written from the JSON, so that both say the same. A list has the rows of its page; whoever wants more takes
+//! the API, which has quotas.
+
+use std::fmt::Write;
+
+use http::{Response, StatusCode};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::catalog::json::{Fields, computed, record};
+use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, Request, Resource};
+use crate::data::Table;
+use crate::site::browse::{PER_PAGE, Pager, parse, position_of};
+use crate::site::error_page::{PageError, path_of};
+use crate::site::link::Link;
+use crate::site::{PageRequest, find, format, respond_with};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TwinFormat {
+    Markdown,
+    Json,
+}
+
+impl TwinFormat {
+    const ALL: [Self; 2] = [Self::Markdown, Self::Json];
+
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Markdown => ".md",
+            Self::Json => ".json",
+        }
+    }
+
+    /// The path of a page and the format of its twin at `path`.
+    pub(crate) fn split(path: &str) -> Option<(&str, Self)> {
+        Self::ALL.into_iter().find_map(|format| Some((path.strip_suffix(format.extension())?, format)))
+    }
+}
+
+/// What a page with twins shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject<'a> {
+    Record(Table, &'a str),
+    List(Resource),
+    /// The approved reviews of a firm.
+    Reviews(&'a str),
+}
+
+/// The body of a twin as JSON.
+#[derive(Serialize)]
+struct Twin<'a> {
+    data: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pagination: Option<Pagination>,
+    meta: Meta<'a>,
+}
+
+#[derive(Serialize)]
+struct Pagination {
+    page: u64,
+    total_pages: u64,
+    total: u64,
+    limit: u64,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    snapshot: String,
+    invented: bool,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    source: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    license: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<ParameterError>,
+}
+
+impl<'a> Meta<'a> {
+    fn of(catalog: &'a Catalog, warnings: Vec<ParameterError>) -> Self {
+        let snapshot = catalog.snapshot();
+        Self {
+            snapshot: snapshot.version().to_string(),
+            invented: snapshot.is_invented(),
+            source: snapshot.source(),
+            license: snapshot.license(),
+            warnings,
+        }
+    }
+}
+
+pub(crate) fn respond(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    subject: Subject<'_>,
+    format: TwinFormat,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
+    let (twin, link) = match subject {
+        Subject::Record(table, slug) => {
+            let row = find(catalog, table, slug)?;
+            let mut json = Vec::new();
+            record::write(&mut json, catalog, table, row, &Fields::Default, true);
+            let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
+            (Twin { data: raw(json), pagination: None, meta: Meta::of(catalog, Vec::new()) }, link)
+        }
+        Subject::List(resource) => list(catalog, request, resource, path, None)?,
+        Subject::Reviews(slug) => {
+            list(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
+        }
+    };
+    let (body, content_type) = match format {
+        TwinFormat::Json => (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json"),
+        TwinFormat::Markdown => {
+            let base = &request.state.public_url;
+            (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
+        }
+    };
+    Ok(respond_with(request, StatusCode::OK, body, content_type))
+}
+
+fn raw(json: Vec<u8>) -> Box<RawValue> {
+    let text = String::from_utf8(json).expect("records are JSON");
+    RawValue::from_string(text).expect("records are JSON")
+}
+
+/// The rows of a page of a list, of reviews those of a firm, and the link to the list.
+fn list<'c>(
+    catalog: &'c Catalog,
+    request: PageRequest<'_>,
+    resource: Resource,
+    path: &str,
+    firm: Option<u32>,
+) -> Result<(Twin<'c>, Link), PageError> {
+    let (ParsedRequest { request: parsed, warnings, notes, .. }, link, page) =
+        parse(catalog, resource, path, request.query)?;
+    let (position, limit) = (position_of(page), PER_PAGE as usize);
+    let mut warnings: Vec<ParameterError> = warnings.report(catalog).into_iter().chain(notes).collect();
+    let mut json = vec![b'['];
+    let separate = |json: &mut Vec<u8>, index: usize| json.extend((index > 0).then_some(b','));
+    let total = match parsed {
+        Request::Leaderboard(query) => {
+            let page = catalog.leaderboard(&query, position, limit);
+            for index in 0..page.ranked.len() {
+                separate(&mut json, index);
+                computed::write_ranked(&mut json, catalog, &page, index, &Fields::Default);
+            }
+            page.total
+        }
+        Request::List(mut query) => {
+            query.filters.extend(firm.into_iter().flat_map(|firm| Query::approved_reviews(firm).filters));
+            let found = catalog.list(&query, position, limit);
+            warnings.extend(found.notes);
+            for (index, row) in found.rows.into_iter().enumerate() {
+                separate(&mut json, index);
+                record::write(&mut json, catalog, resource.table(), row, &Fields::Default, false);
+            }
+            found.total
+        }
+        Request::CoInvestors(_) | Request::Match(_) => unreachable!("no page lists these"),
+    };
+    json.push(b']');
+    let pagination = Pagination { page, total_pages: total.div_ceil(PER_PAGE), total, limit: PER_PAGE };
+    let twin = Twin { data: raw(json), pagination: Some(pagination), meta: Meta::of(catalog, warnings) };
+    Ok((twin, link))
+}
+
+fn markdown(twin: &Twin<'_>, subject: Subject<'_>, link: &Link, base: &str) -> String {
+    let mut text = String::new();
+    let data: Value = serde_json::from_str(twin.data.get()).expect("records are JSON");
+    match (subject, &data) {
+        (Subject::Record(table, _), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
+        (_, data) => {
+            let title = match subject {
+                Subject::Reviews(_) => "Reviews".to_owned(),
+                Subject::List(resource) => format::word(resource.path()),
+                Subject::Record(table, _) => format::word(table.name()),
+            };
+            writeln!(text, "# {title}\n").expect(ACCEPTS);
+            if let Some(Pagination { page, total_pages, total, .. }) = &twin.pagination {
+                let total = format::counted(*total, "record", "records");
+                writeln!(text, "{total}, page {page} of {total_pages}.\n").expect(ACCEPTS);
+            }
+            write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), table_of(subject));
+        }
+    }
+    for warning in &twin.meta.warnings {
+        writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);
+    }
+    if let Some(pagination) = &twin.pagination {
+        let pager =
+            Pager::new(&link.at(&format!("{}.md", link.with("page", "").path())), pagination.page, pagination.total);
+        if let Some(next) = pager.next {
+            writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
+        }
+    }
+    let Meta { snapshot, invented, license, .. } = &twin.meta;
+    let invented = if *invented { " **Invented data: nothing here is real.**" } else { "" };
+    let license = if license.is_empty() { String::new() } else { format!(", {}", escaped(license)) };
+    writeln!(
+        text,
+        "---\nPage: {base}{} · snapshot {snapshot}{license}.{invented} What is not listed is unknown.",
+        link.href()
+    )
+    .expect(ACCEPTS);
+    text
+}
+
+const ACCEPTS: &str = "a string accepts any text";
+
+/// The table of the records that a list shows.
+fn table_of(subject: Subject<'_>) -> Table {
+    match subject {
+        Subject::List(resource) => resource.table(),
+        Subject::Record(table, _) => table,
+        Subject::Reviews(_) => Table::Reviews,
+    }
+}
+
+/// The members of a record in the order of its fields; computed ones come first.
+fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
+    let place = |name: &str| table.model().fields.iter().position(|field| field.name == name);
+    let mut members: Vec<(&str, &Value)> = record.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    members.sort_by_key(|(name, _)| place(name));
+    members
+}
+
+/// A record: its known values as a list, its lists of records as tables.
+fn write_record(text: &mut String, record: &[(&str, &Value)]) {
+    let title = record.iter().find(|(name, _)| *name == "name").and_then(|(_, name)| name.as_str());
+    writeln!(text, "# {}\n", escaped(title.unwrap_or_default())).expect(ACCEPTS);
+    let mut tables: Vec<(&str, &[Value])> = Vec::new();
+    for (name, value) in record.iter().filter(|(name, _)| *name != "name") {
+        match value {
+            Value::Array(items) if items.iter().any(Value::is_object) => tables.push((name, items)),
+            Value::Object(parts) if !parts.contains_key("name") => {
+                for (part, value) in parts {
+                    match value {
+                        Value::Array(items) if items.iter().any(Value::is_object) => tables.push((part, items)),
+                        value => write_item(text, &format!("{name} {part}"), value),
+                    }
+                }
+            }
+            value => write_item(text, name, value),
+        }
+    }
+    text.push('\n');
+    for (name, items) in tables {
+        writeln!(text, "## {}\n", format::word(name)).expect(ACCEPTS);
+        let table = match name {
+            "rounds" => Table::Rounds,
+            "people" => Table::People,
+            _ => Table::Firms,
+        };
+        write_table(text, items, table);
+    }
+}
+
+fn write_item(text: &mut String, name: &str, value: &Value) {
+    let value = cell(value);
+    if !value.is_empty() {
+        writeln!(text, "- {}: {value}", format::word(name)).expect(ACCEPTS);
+    }
+}
+
+/// Records as a table with the columns that have any value; the names of firms, startups and people link to their twins.
+fn write_table(text: &mut String, items: &[Value], table: Table) {
+    let rows: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
+    let Some(first) = rows.first() else { return };
+    let is_known = |name: &str| rows.iter().any(|row| row.get(name).is_some_and(|value| !cell(value).is_empty()));
+    let names: Vec<&str> =
+        ordered(first, table).into_iter().map(|(name, _)| name).filter(|name| is_known(name)).collect();
+    let mut line = |cells: Vec<String>| writeln!(text, "| {} |", cells.join(" | ")).expect(ACCEPTS);
+    line(names.iter().map(|name| format::word(name)).collect());
+    line(names.iter().map(|_| "---".to_owned()).collect());
+    for row in rows {
+        let slug = row.get("slug").and_then(Value::as_str);
+        let slug = slug.filter(|_| matches!(table, Table::Firms | Table::Startups | Table::People));
+        let page = slug.map(|slug| format!("{}.md", path_of(table, slug)));
+        let shown = |name: &&str| match (&page, row.get(*name)) {
+            (Some(page), Some(value)) if *name == "name" => format!("[{}]({page})", cell(value)),
+            (_, value) => value.map_or_else(String::new, cell),
+        };
+        line(names.iter().map(shown).collect());
+    }
+    text.push('\n');
+}
+
+/// A value in one line; empty if it is unknown.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => escaped(text),
+        Value::Array(items) => items.iter().map(cell).filter(|item| !item.is_empty()).collect::<Vec<_>>().join(", "),
+        Value::Object(parts) => match parts.get("name") {
+            Some(name) => cell(name),
+            None => parts.values().map(cell).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "),
+        },
+    }
+}
+
+/// A text on one line without what Markdown would take for markup.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => escaped.extend(['\\', char]),
+            char if char.is_control() => escaped.push(' '),
+            char => escaped.push(char),
+        }
+    }
+    escaped
+}
