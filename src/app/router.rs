@@ -285,7 +285,7 @@ impl FrontEnds {
         let sends_form = *request.method == Method::POST
             && match route {
                 Route::Account(account) => account.takes_forms(),
-                Route::Page(page) => *page == Page::Resolve,
+                Route::Page(page) => page.takes_forms(),
                 _ => false,
             };
         if (is_read && route.counts_as_page()) || sends_form {
@@ -367,24 +367,27 @@ impl FrontEnds {
                 let parts = request.parts();
                 let page = self.page_request(&parts);
                 let Route::Page(route) = Route::of(parts.path) else { unreachable!("only pages are pending as such") };
-                if *parts.method == Method::POST {
-                    let response = self.look_up(page, &parts, body).await;
-                    return self.site_response(response, request.id).map(Payload::Whole);
-                }
-                let response = self.state.work.run(|| site::answer(route, page)).await;
-                self.site_response(response.unwrap_or_else(|Overloaded| site::overloaded(page)), request.id)
+                let response = self.respond_page(route, page, &parts, body).await;
+                self.site_response(response, request.id)
             }
         };
         response.map(Payload::Whole)
     }
 
-    async fn look_up<B: Buf>(
+    /// A page, or what it makes of a form.
+    async fn respond_page<B: Buf>(
         &self,
+        route: Page<'_>,
         page: PageRequest<'_>,
         request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>>,
     ) -> Response<Vec<u8>> {
-        let form = match body::read(request.headers, body, site::resolve::MAX_BYTES).await {
+        let max = if route == Page::Resolve { site::resolve::MAX_BYTES } else { site::reconcile::MAX_BYTES };
+        let form = match *request.method == Method::POST {
+            true => body::read(request.headers, body, max).await.map(Some),
+            false => Ok(None),
+        };
+        let form = match form {
             Ok(form) => form,
             Err(error) => {
                 let (status, detail) = unreadable(error);
@@ -392,8 +395,12 @@ impl FrontEnds {
             }
         };
         let address = self.state.client(request.peer, request.headers);
-        let looked_up = self.state.work.run(|| site::resolve::answer(page, &form, address)).await;
-        looked_up.unwrap_or_else(|Overloaded| site::overloaded(page))
+        let response = self.state.work.run(|| match (route, &form) {
+            (Page::Reconcile(part), form) => site::reconcile::answer(part, page, form.as_ref(), address),
+            (Page::Resolve, Some(form)) => site::resolve::answer(page, form, address),
+            _ => site::answer(route, page),
+        });
+        response.await.unwrap_or_else(|Overloaded| site::overloaded(page))
     }
 
     /// A response of the site, with the headers of all.

@@ -21,6 +21,7 @@ mod link;
 mod linked_data;
 mod lists;
 mod person;
+pub(crate) mod reconcile;
 mod records;
 pub(crate) mod resolve;
 pub mod review;
@@ -45,6 +46,7 @@ use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};
+use crate::site::reconcile::Reconcile;
 use crate::site::twin::{Subject, TwinFormat};
 
 #[derive(Clone, Copy)]
@@ -71,6 +73,7 @@ pub enum Page<'a> {
     Sectors,
     Leaderboard,
     Data,
+    Reconcile(Reconcile),
     Resolve,
     Releases,
     ReleaseFeed(FeedFormat),
@@ -102,6 +105,7 @@ impl<'a> Page<'a> {
             ("sectors", None, None) => Self::Sectors,
             ("leaderboard", None, None) => Self::Leaderboard,
             ("data", None, None) => Self::Data,
+            ("reconcile", first, second) => Self::Reconcile(Reconcile::of(first, second)?),
             ("resolve", None, None) => Self::Resolve,
             ("releases", None, None) => Self::Releases,
             ("releases.atom", None, None) => Self::ReleaseFeed(FeedFormat::Atom),
@@ -118,7 +122,15 @@ impl<'a> Page<'a> {
 
     /// The value of `Allow`.
     pub(crate) fn methods(self) -> &'static str {
-        if self == Self::Resolve { "GET, HEAD, POST, OPTIONS" } else { READS }
+        match self {
+            Self::Resolve | Self::Reconcile(Reconcile::Service) => "GET, HEAD, POST, OPTIONS",
+            _ => READS,
+        }
+    }
+
+    /// Whether it takes a form by POST.
+    pub(crate) fn takes_forms(self) -> bool {
+        self.methods() != READS
     }
 
     /// The page at a path whose extension names a format.
@@ -160,6 +172,7 @@ impl<'a> Page<'a> {
             Self::Sectors => "/sectors",
             Self::Leaderboard => "/leaderboard",
             Self::Data => "/data",
+            Self::Reconcile(part) => part.path(),
             Self::Resolve => "/resolve",
             Self::Releases => "/releases",
             Self::ReleaseFeed(FeedFormat::Atom) => "/releases.atom",
@@ -225,6 +238,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         Page::Home
         | Page::Suggest
         | Page::OpenSearchSuggest
+        | Page::Reconcile(_)
         | Page::ReleaseFeed(_)
         | Page::RoundFeed(_)
         | Page::Twin(..)

@@ -55,6 +55,7 @@ mod query;
 mod quota;
 mod real;
 mod receipts;
+mod reconcile;
 mod record_history;
 mod records;
 mod rejected;

@@ -1,0 +1,341 @@
+//! `/reconcile`: the reconciliation API 0.2 of the W3C community group, for OpenRefine and other programs, without a key.
+//!
+//! Types are the kinds of records, ids the paths of their pages. Queries are answered by the look-up of `/resolve`; features are
+//! its evidence. Each started ten queries or records count as a page of the client.
+
+mod extension;
+mod manifest;
+
+use std::net::IpAddr;
+
+use askama::Template;
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde_json::{Map, Value, json};
+
+use crate::catalog::look_up::{answer as published, id_of, row_of_id};
+use crate::catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
+use crate::data::{Names, Table, identifier};
+use crate::http::headers::{Caching, CommonHeaders, Vary, set};
+use crate::site::error_page::PageError;
+use crate::site::{PAGE, PageRequest, fail, format};
+
+/// Size of a form.
+pub(crate) const MAX_BYTES: usize = 512 * 1024;
+/// Queries, or records to extend, of a request.
+const MAX_BATCH: usize = 100;
+/// Queries or records that count as a page.
+const PER_PAGE: usize = 10;
+/// Candidates of a query, by default and at most.
+const CANDIDATES: usize = 3;
+const MAX_CANDIDATES: usize = 10;
+const MAX_SUGGESTIONS: usize = 10;
+
+/// The policy of previews, which other sites may show in a frame.
+const FRAMED: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+
+/// The parts of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconcile {
+    /// The manifest, queries and data extension.
+    Service,
+    SuggestEntity,
+    SuggestType,
+    SuggestProperty,
+    /// Properties of a type to extend data with.
+    Properties,
+    Preview,
+    /// Redirects to the page of a record.
+    View,
+}
+
+impl Reconcile {
+    /// The part at a path below `/reconcile`, by its segments.
+    pub(super) fn of(first: Option<&str>, second: Option<&str>) -> Option<Self> {
+        Some(match (first, second) {
+            (None, None) => Self::Service,
+            (Some("suggest"), Some("entity")) => Self::SuggestEntity,
+            (Some("suggest"), Some("type")) => Self::SuggestType,
+            (Some("suggest"), Some("property")) => Self::SuggestProperty,
+            (Some("properties"), None) => Self::Properties,
+            (Some("preview"), None) => Self::Preview,
+            (Some("view"), None) => Self::View,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            Self::Service => "/reconcile",
+            Self::SuggestEntity => "/reconcile/suggest/entity",
+            Self::SuggestType => "/reconcile/suggest/type",
+            Self::SuggestProperty => "/reconcile/suggest/property",
+            Self::Properties => "/reconcile/properties",
+            Self::Preview => "/reconcile/preview",
+            Self::View => "/reconcile/view",
+        }
+    }
+}
+
+/// Why a request is not answered.
+enum Refusal {
+    /// What is wrong, and what is accepted.
+    Invalid(String),
+    Page(PageError),
+}
+
+impl From<PageError> for Refusal {
+    fn from(error: PageError) -> Self {
+        Self::Page(error)
+    }
+}
+
+/// The parameters of a request, of its URL or its form.
+struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text.trim())
+    }
+}
+
+/// Answers a request; `form` is the body of a POST.
+pub(crate) fn answer(
+    part: Reconcile,
+    request: PageRequest<'_>,
+    form: Option<&Bytes>,
+    address: IpAddr,
+) -> Response<Vec<u8>> {
+    let catalog = request.state.releases.current();
+    let text = form.map_or(request.query.as_bytes(), |form| &form[..]);
+    let parameters = Parameters(form_urlencoded::parse(text).into_owned().collect());
+    let base = &request.state.public_url;
+    let response = match part {
+        Reconcile::Service => service(&catalog, request, &parameters, address).map(|value| json_response(&value)),
+        Reconcile::SuggestEntity => Ok(json_response(&suggested(&catalog, &parameters))),
+        Reconcile::SuggestType => Ok(json_response(&manifest::suggested_types(parameters.text("prefix")))),
+        Reconcile::SuggestProperty => Ok(json_response(&extension::suggested(parameters.text("prefix")))),
+        Reconcile::Properties => extension::proposals(parameters.text("type")).map(|value| json_response(&value)),
+        Reconcile::Preview => preview(&catalog, &parameters, base),
+        Reconcile::View => view(&catalog, &parameters),
+    };
+    response.unwrap_or_else(|refusal| match refusal {
+        Refusal::Page(error) => fail(&error, &catalog, request),
+        Refusal::Invalid(detail) => {
+            let mut response = json_response(&json!({ "status": "error", "message": detail }));
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(response.headers_mut());
+            response
+        }
+    })
+}
+
+fn json_response(value: &Value) -> Response<Vec<u8>> {
+    let mut response = Response::new(value.to_string().into_bytes());
+    set(response.headers_mut(), "content-type", "application/json");
+    let common = CommonHeaders {
+        caching: Some(Caching::Private),
+        varies: Some(Vary::Encoding),
+        is_cross_origin: true,
+        ..CommonHeaders::default()
+    };
+    common.write(response.headers_mut());
+    response
+}
+
+/// The manifest, or what `queries` or `extend` requests.
+fn service(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    parameters: &Parameters,
+    address: IpAddr,
+) -> Result<Value, Refusal> {
+    let base = &request.state.public_url;
+    let admit = |count: usize| {
+        // The request itself is counted.
+        for _ in 1..count.div_ceil(PER_PAGE) {
+            request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
+        }
+        Ok::<(), Refusal>(())
+    };
+    match (parameters.text("queries"), parameters.text("extend")) {
+        ("", "") => Ok(manifest::manifest(catalog, base)),
+        ("", extend) => {
+            let extension = extension::Extension::parse(&object("extend", extend)?)?;
+            admit(extension.ids.len())?;
+            Ok(extension.answer(catalog))
+        }
+        (queries, _) => {
+            let queries = object("queries", queries)?;
+            if queries.len() > MAX_BATCH {
+                return Err(too_many("queries", queries.len()));
+            }
+            admit(queries.len())?;
+            let answers = queries.iter().map(|(key, query)| Ok((key.clone(), answer_to(catalog, key, query, base)?)));
+            Ok(Value::Object(answers.collect::<Result<Map<String, Value>, Refusal>>()?))
+        }
+    }
+}
+
+fn too_many(name: &str, count: usize) -> Refusal {
+    Refusal::Invalid(format!("`{name}` has {count} entries; send at most {MAX_BATCH} at a time"))
+}
+
+/// A parameter that is a JSON object.
+fn object(name: &str, text: &str) -> Result<Map<String, Value>, Refusal> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => {
+            Err(Refusal::Invalid(format!("`{name}` is not a JSON object, such as `{{\"q0\": {{\"query\": \"…\"}}}}`")))
+        }
+        Err(error) => Err(Refusal::Invalid(format!("`{name}` is not JSON: {error}"))),
+    }
+}
+
+fn answer_to(catalog: &Catalog, key: &str, query: &Value, base: &str) -> Result<Value, Refusal> {
+    let invalid = |detail: &str| Refusal::Invalid(format!("query `{key}`: {detail}"));
+    let Value::Object(query) = query else { return Err(invalid("is not an object with `query` or `properties`")) };
+    let tables = types(query.get("type")).map_err(|detail| invalid(&detail))?;
+    let limit = query
+        .get("limit")
+        .and_then(Value::as_u64)
+        .map_or(CANDIDATES, |limit| limit.min(MAX_CANDIDATES as u64) as usize);
+    let values = query_values(query);
+    let mut texts = ItemTexts::default();
+    values.iter().for_each(|(name, text)| texts.set(name, text));
+    // A property that cannot be read says nothing about the name.
+    let item = texts.read(catalog, &tables).or_else(|_| {
+        let name = ItemTexts { name: texts.name, ..ItemTexts::default() };
+        name.read(catalog, &tables)
+    });
+    let Ok(item) = item else { return Ok(json!({ "result": [] })) };
+    let found = published(catalog, &catalog.look_up(&item), base, limit);
+    Ok(json!({ "result": results(&found) }))
+}
+
+/// The tables of a type or of several; all if none is given.
+fn types(given: Option<&Value>) -> Result<Vec<Table>, String> {
+    let names: Vec<&str> = match given {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        Some(_) => return Err("`type` is not a text or a list of texts".to_owned()),
+    };
+    let mut tables = Vec::new();
+    for name in names {
+        tables.extend(Item::tables_of(name).map_err(|error| error.detail)?);
+    }
+    Ok(if tables.is_empty() { Item::TABLES.to_vec() } else { tables })
+}
+
+/// The values of an item that a query has, by name.
+fn query_values(query: &Map<String, Value>) -> Vec<(&'static str, String)> {
+    let mut values: Vec<(&'static str, String)> = Vec::new();
+    values.extend(query.get("query").and_then(Value::as_str).map(|name| ("name", name.to_owned())));
+    for property in query.get("properties").and_then(Value::as_array).into_iter().flatten() {
+        let (Some(pid), Some(given)) = (property["pid"].as_str(), property.get("v")) else { continue };
+        let texts: Vec<String> = match given {
+            Value::Array(values) => values.iter().filter_map(text_of).collect(),
+            value => text_of(value).into_iter().collect(),
+        };
+        for text in texts {
+            match ItemTexts::NAMES.into_iter().find(|name| *name == pid) {
+                Some(name) => values.push((name, text)),
+                None if pid == "identifiers" => values.push(("id", text)),
+                None if identifier::scheme(pid).is_some() => values.push(("id", format!("{pid}:{text}"))),
+                None => {}
+            }
+        }
+    }
+    values
+}
+
+/// The text of a value, of a record its name.
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Object(record) => record.get("name").or_else(|| record.get("id"))?.as_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn results(found: &LookUpAnswer) -> Vec<Value> {
+    let results = found.candidates.iter().enumerate().map(|(index, candidate)| {
+        let features = candidate.reasons.iter().map(|reason| json!({ "id": reason.evidence, "value": reason.points }));
+        let place = format::place(&candidate.city, &candidate.country);
+        let notes = [candidate.organization.clone().unwrap_or_default(), place];
+        let notes: Vec<String> = notes.into_iter().filter(|note| !note.is_empty()).collect();
+        json!({
+            "id": candidate.id,
+            "name": candidate.name,
+            "description": notes.join(", "),
+            "type": [manifest::kind(candidate.kind)],
+            "score": candidate.score,
+            "features": features.collect::<Vec<_>>(),
+            "match": index == 0 && found.status == "match",
+        })
+    });
+    results.collect()
+}
+
+/// Records whose names complete a text.
+fn suggested(catalog: &Catalog, parameters: &Parameters) -> Value {
+    let tables = Item::tables_of(parameters.text("type")).unwrap_or_else(|_| Item::TABLES.to_vec());
+    let found = catalog.suggest(parameters.text("prefix"), &tables, MAX_SUGGESTIONS);
+    let result = found.into_iter().map(|suggestion| {
+        json!({
+            "id": id_of(catalog, suggestion.table, suggestion.row),
+            "name": catalog.snapshot().name(suggestion.table, suggestion.row),
+            "description": suggestion.note.unwrap_or_default(),
+            "notable": [manifest::kind(suggestion.table.noun())],
+        })
+    });
+    json!({ "result": result.collect::<Vec<_>>() })
+}
+
+#[derive(Template)]
+#[template(path = "reconcile_preview.html")]
+struct Preview {
+    name: String,
+    url: String,
+    kind: &'static str,
+    facts: Vec<(String, String)>,
+}
+
+/// The record that the parameter `id` names.
+fn record_of(catalog: &Catalog, parameters: &Parameters) -> Result<(Table, u32), PageError> {
+    row_of_id(catalog, parameters.text("id")).ok_or(PageError::UnknownPage)
+}
+
+fn preview(catalog: &Catalog, parameters: &Parameters, base: &str) -> Result<Response<Vec<u8>>, Refusal> {
+    let (table, row) = record_of(catalog, parameters)?;
+    let shown = ["description", "title", "organization", "city", "country", "website", "founded_year"];
+    let facts = shown.into_iter().filter_map(|name| {
+        let values = extension::values(catalog, table, row, name);
+        let texts: Vec<String> = values.iter().filter_map(extension::plain).collect();
+        (!texts.is_empty()).then(|| (extension::label(name), texts.join(", ")))
+    });
+    let page = Preview {
+        name: catalog.snapshot().names(table).name(row).to_owned(),
+        url: format!("{base}/{}", id_of(catalog, table, row)),
+        kind: table.noun(),
+        facts: facts.collect(),
+    };
+    let html = page.render().map_err(PageError::from)?;
+    let mut response = Response::new(html.into_bytes());
+    set(response.headers_mut(), "content-type", crate::site::layout::HTML);
+    let common =
+        CommonHeaders { caching: Some(Caching::Private), page_policy: Some(FRAMED), is_cross_origin: true, ..PAGE };
+    common.write(response.headers_mut());
+    Ok(response)
+}
+
+fn view(catalog: &Catalog, parameters: &Parameters) -> Result<Response<Vec<u8>>, Refusal> {
+    let (table, row) = record_of(catalog, parameters)?;
+    let mut response = Response::new(Vec::new());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    set(response.headers_mut(), "location", &format!("/{}", id_of(catalog, table, row)));
+    CommonHeaders { caching: Some(Caching::Private), ..PAGE }.write(response.headers_mut());
+    Ok(response)
+}

@@ -1,0 +1,156 @@
+//! Properties of records, and their values for a list of ids (data extension).
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::look_up::row_of_id;
+use crate::catalog::{Catalog, Item, Resource};
+use crate::data::Table;
+use crate::data::field::JsonType;
+
+use super::{MAX_BATCH, Refusal, manifest, too_many};
+
+/// Fields that are lists of records or identifiers, and the record of a person's organization.
+const OF_OBJECTS: [&str; 3] = ["organization", "investors", "identifiers"];
+
+/// The properties of a table: its fields whose values are texts, numbers, records or identifiers.
+fn properties(table: Table) -> impl Iterator<Item = &'static str> {
+    let is_plain = |json: &JsonType| !matches!(json.item(), JsonType::Object(_) | JsonType::Map(_) | JsonType::Record);
+    let fields = table.fields().iter();
+    fields.filter(move |field| is_plain(&field.json) || OF_OBJECTS.contains(&field.name)).map(|field| field.name)
+}
+
+/// A name in words: `founded_year` → `Founded year`.
+pub(super) fn label(name: &str) -> String {
+    let mut letters = name.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + &letters.as_str().replace('_', " ")
+}
+
+fn property(name: &str) -> Value {
+    json!({ "id": name, "name": label(name) })
+}
+
+/// The properties of a type, or of all.
+pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
+    let tables = Item::tables_of(kind).map_err(|error| Refusal::Invalid(error.detail))?;
+    let properties: Vec<Value> = all(&tables).into_iter().map(property).collect();
+    Ok(json!({ "limit": properties.len(), "type": kind, "properties": properties }))
+}
+
+/// The properties whose names begin with a text.
+pub(super) fn suggested(prefix: &str) -> Value {
+    let prefix = prefix.to_lowercase();
+    let found = all(&Item::TABLES).into_iter().filter(|name| label(name).to_lowercase().starts_with(&prefix));
+    json!({ "result": found.map(property).collect::<Vec<_>>() })
+}
+
+fn all(tables: &[Table]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for name in tables.iter().flat_map(|table| properties(*table)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A request for values.
+pub(super) struct Extension {
+    pub ids: Vec<String>,
+    /// Names of properties.
+    properties: Vec<String>,
+}
+
+impl Extension {
+    pub(super) fn parse(object: &Map<String, Value>) -> Result<Self, Refusal> {
+        let list = |name: &str| object.get(name).and_then(Value::as_array);
+        let (Some(ids), Some(properties)) = (list("ids"), list("properties")) else {
+            let example = "{\"ids\": [\"vcs/alder-capital\"], \"properties\": [{\"id\": \"city\"}]}";
+            return Err(Refusal::Invalid(format!("`extend` has no lists `ids` and `properties`, as in `{example}`")));
+        };
+        if ids.len() > MAX_BATCH {
+            return Err(too_many("ids", ids.len()));
+        }
+        let known = all(&Item::TABLES);
+        let mut names = Vec::new();
+        for property in properties {
+            let name = property["id"].as_str().or_else(|| property.as_str()).unwrap_or_default();
+            if !known.contains(&name) {
+                let detail = format!("unknown property `{name}`; accepted are {}", known.join(", "));
+                return Err(Refusal::Invalid(detail));
+            }
+            names.push(name.to_owned());
+        }
+        let ids = ids.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Ok(Self { ids, properties: names })
+    }
+
+    /// The values of all records; those of an unknown record are empty.
+    pub(super) fn answer(&self, catalog: &Catalog) -> Value {
+        let rows = self.ids.iter().map(|id| {
+            let record = row_of_id(catalog, id);
+            let of_record = |name: &String| {
+                let values = record.map(|(table, row)| values(catalog, table, row, name)).unwrap_or_default();
+                (name.clone(), Value::Array(values))
+            };
+            (id.clone(), Value::Object(self.properties.iter().map(of_record).collect()))
+        });
+        let rows: Map<String, Value> = rows.collect();
+        let meta = self.properties.iter().map(|name| {
+            let mut meta = property(name);
+            if name == "investors" {
+                meta["type"] = manifest::kind(Table::Firms.noun());
+            }
+            meta
+        });
+        json!({ "meta": meta.collect::<Vec<_>>(), "rows": rows })
+    }
+}
+
+/// The values of a property of a record; none if they are unknown or the table has no such property.
+pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> Vec<Value> {
+    if !properties(table).any(|known| known == name) {
+        return Vec::new();
+    }
+    let json = catalog.snapshot().record(table, row).value(table, table.field_index(name));
+    match serde_json::from_slice(json).expect("a stored field is JSON") {
+        Value::Array(values) => values.iter().filter_map(value).collect(),
+        single => value(&single).into_iter().collect(),
+    }
+}
+
+/// A value in the form of the protocol.
+fn value(value: &Value) -> Option<Value> {
+    let text = |name: &str| value[name].as_str();
+    Some(match value {
+        Value::String(date) if is_day(date) => json!({ "date": format!("{date}T00:00:00Z") }),
+        Value::String(text) => json!({ "str": text }),
+        Value::Number(number) if number.is_f64() => json!({ "float": number }),
+        Value::Number(number) => json!({ "int": number }),
+        Value::Bool(flag) => json!({ "str": flag.to_string() }),
+        Value::Object(_) => match (text("slug"), text("name"), text("scheme"), text("value")) {
+            (Some(slug), Some(name), ..) => {
+                let resource = if text("kind") == Some("startup") { Resource::Startups } else { Resource::Firms };
+                json!({ "id": format!("{}/{slug}", resource.path()), "name": name })
+            }
+            (_, _, Some(scheme), Some(value)) => json!({ "str": format!("{scheme}:{value}") }),
+            _ => return None,
+        },
+        Value::Null | Value::Array(_) => return None,
+    })
+}
+
+/// `YYYY-MM-DD`.
+fn is_day(text: &str) -> bool {
+    text.len() == 10
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+/// A value as text.
+pub(super) fn plain(value: &Value) -> Option<String> {
+    let (_, shown) = value.as_object()?.iter().find(|(name, _)| *name != "id")?;
+    Some(shown.as_str().map_or_else(|| shown.to_string(), str::to_owned))
+}

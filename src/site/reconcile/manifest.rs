@@ -1,0 +1,46 @@
+//! What the service is and which types it has.
+
+use serde_json::{Value, json};
+
+use crate::catalog::{Catalog, Item};
+use crate::data::{Names, Table};
+
+use super::{MAX_BATCH, Reconcile, extension};
+
+/// A type by the noun of its records: `firm`.
+pub(super) fn kind(noun: &str) -> Value {
+    json!({ "id": noun, "name": extension::label(noun) })
+}
+
+pub(super) fn manifest(catalog: &Catalog, base: &str) -> Value {
+    let path_of = |part: Reconcile| json!({ "service_url": base, "service_path": part.path() });
+    let used = Item::TABLES.into_iter().filter(|table| catalog.snapshot().names(*table).len() > 0);
+    json!({
+        "versions": ["0.1", "0.2"],
+        "name": format!("VentureDex ({})", catalog.version()),
+        "identifierSpace": format!("{base}/"),
+        "schemaSpace": format!("{base}/docs/resolve#reconcile"),
+        "documentation": format!("{base}/docs/resolve#reconcile"),
+        "defaultTypes": used.map(|table| kind(table.noun())).collect::<Vec<_>>(),
+        "batchSize": MAX_BATCH,
+        "view": { "url": format!("{base}{}?id={{{{id}}}}", Reconcile::View.path()) },
+        "preview": {
+            "url": format!("{base}{}?id={{{{id}}}}", Reconcile::Preview.path()),
+            "width": 430,
+            "height": 300,
+        },
+        "suggest": {
+            "entity": path_of(Reconcile::SuggestEntity),
+            "type": path_of(Reconcile::SuggestType),
+            "property": path_of(Reconcile::SuggestProperty),
+        },
+        "extend": { "propose_properties": path_of(Reconcile::Properties), "property_settings": [] },
+    })
+}
+
+/// The types whose names begin with a text.
+pub(super) fn suggested_types(prefix: &str) -> Value {
+    let prefix = prefix.to_lowercase();
+    let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
+    json!({ "result": found.map(kind).collect::<Vec<_>>() })
+}
