@@ -90,7 +90,7 @@ model! {
     }
 }
 
-/// The fields of the items of a table.
+/// The fields of the items of a table; without their history, which would make the schemas longer than a model should read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => FirmItem::DEFINITION.fields,
@@ -98,7 +98,7 @@ pub(crate) fn item_fields(table: Table) -> FieldSet {
         Table::Startups => RecordItem::DEFINITION.fields,
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };
-    FieldSet::with_computed(table, computed)
+    FieldSet::with_computed(table, computed).without_history()
 }
 
 pub(crate) struct ListCall {

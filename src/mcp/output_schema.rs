@@ -35,7 +35,7 @@ fn search(table: Table, extra: Value) -> Value {
     let mut properties = extra;
     for (name, schema) in [
         ("total", kind("integer", false)),
-        ("items", list(object(item_fields(table).iter()))),
+        ("items", list(object(item_fields(table).selectable()))),
         ("groups", list(kind("object", false))),
         ("notes", list(kind("string", false))),
         ("next_cursor", kind("string", false)),

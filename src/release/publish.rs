@@ -167,6 +167,8 @@ impl<'f> Publisher<'f> {
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
         listed.push(tables);
+        progress.done();
+        progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
         if self.keeps_bulk(version) {
             progress.done();

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use http::{Response, StatusCode};
+use http::header::LINK;
+use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -118,7 +119,13 @@ pub(crate) fn respond(
             (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
         }
     };
-    Ok(respond_with(request, StatusCode::OK, body, content_type))
+    let mut response = respond_with(request, StatusCode::OK, body, content_type);
+    // Search engines list the page.
+    let page = format!("<{}{}>; rel=\"canonical\"", request.state.public_url, link.href());
+    if let Ok(page) = HeaderValue::try_from(page) {
+        response.headers_mut().insert(LINK, page);
+    }
+    Ok(response)
 }
 
 fn raw(json: Vec<u8>) -> Box<RawValue> {

@@ -33,6 +33,7 @@ fn the_twin_of_a_record_is_the_answer_of_the_api() {
         for slug in some_slugs(&server, table) {
             let twin = client.get(&format!("/{path}/{slug}.json"));
             assert_eq!((twin.status, twin.header("content-type")), (200, "application/json"));
+            assert_eq!(twin.header("link"), format!("<{}/{path}/{slug}>; rel=\"canonical\"", client.base));
             let answer = api.get(&format!("/api/v3/{path}/{slug}")).json();
             assert_eq!(twin.json(), json!({ "data": answer["data"], "meta": answer["meta"] }), "{slug}");
             if table != Table::People {

@@ -202,7 +202,8 @@ fn build_prints_counts_sizes_times_and_the_difference() {
     assert_eq!(second["difference"]["people"], serde_json::json!({ "added": 1, "removed": 1, "changed": 0 }));
     assert_eq!(second["difference"]["startups"], serde_json::json!({ "added": 0, "removed": 0, "changed": 0 }));
     let bytes = |part: &str| second["bytes"][part].as_u64().unwrap();
-    assert!(bytes("tables") > 0 && bytes("text") > 0 && bytes("total") == bytes("tables") + bytes("text"));
+    let parts = ["tables", "text", "history"].map(bytes);
+    assert!(parts.iter().all(|bytes| *bytes > 0) && bytes("total") == parts.iter().sum::<u64>(), "{parts:?}");
     assert!(second["steps"].as_array().unwrap().iter().any(|step| step["name"] == "derive"));
 
     let third = changed("2026-11-28.1", "startups.csv", "kettlepay,KettlePay", "kettlepay,Kettle Pay");

@@ -12,16 +12,21 @@ use crate::data::field::{Field, Model};
 pub struct FieldSet {
     record: &'static [Field],
     computed: &'static [Field],
+    /// Whether the fields about the history of a record can be selected.
+    has_history: bool,
 }
+
+/// The fields about the history of a record.
+const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {
     pub fn of_table(table: Table) -> Self {
-        Self { record: table.model().fields, computed: &[] }
+        Self { record: table.model().fields, computed: &[], has_history: true }
     }
 
     /// The fields that are stored in the records of a table, without those composed from other tables.
     pub(crate) fn stored(table: Table) -> Self {
-        Self { record: table.fields(), computed: &[] }
+        Self { record: table.fields(), computed: &[], has_history: true }
     }
 
     /// The stored fields of all tables, each name once.
@@ -35,16 +40,16 @@ impl FieldSet {
             }
             fields
         });
-        Self { record: &FIELDS, computed: &[] }
+        Self { record: &FIELDS, computed: &[], has_history: true }
     }
 
     pub(crate) fn of_model<M: Model>() -> Self {
-        Self { record: M::DEFINITION.fields, computed: &[] }
+        Self { record: M::DEFINITION.fields, computed: &[], has_history: true }
     }
 
     /// The fields of records of a table, then computed ones.
     pub(crate) fn with_computed(table: Table, computed: &'static [Field]) -> Self {
-        Self { record: table.model().fields, computed }
+        Self { record: table.model().fields, computed, has_history: true }
     }
 
     pub(crate) fn of_list(resource: Resource) -> Self {
@@ -57,8 +62,22 @@ impl FieldSet {
         Self::with_computed(resource.table(), computed)
     }
 
+    /// The same; the history of a record cannot be selected.
+    pub(crate) fn without_history(self) -> Self {
+        Self { has_history: false, ..self }
+    }
+
     pub fn find(self, name: &str) -> Option<&'static Field> {
-        self.iter().find(|field| field.name == name)
+        self.selectable().find(|field| field.name == name)
+    }
+
+    /// The fields that can be selected.
+    pub(crate) fn selectable(self) -> impl Iterator<Item = &'static Field> {
+        self.iter().filter(move |field| self.is_selectable(field))
+    }
+
+    pub(crate) fn is_selectable(self, field: &Field) -> bool {
+        self.has_history || !HISTORY.contains(&field.name)
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'static Field> {
@@ -72,7 +91,7 @@ impl FieldSet {
     /// All names, nested ones by their path (`score.value`), each before what it contains.
     pub(crate) fn paths(self) -> Vec<String> {
         let mut paths = Vec::new();
-        for field in self.iter() {
+        for field in self.selectable() {
             paths.push(field.name.to_owned());
             add_nested_paths(&mut paths, field.name, field);
         }

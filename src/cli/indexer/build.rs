@@ -110,7 +110,9 @@ impl Summary<'_> {
         let sizes = [manifest::TABLES, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
         let [tables, text, bulk] = sizes.map(format::size);
         let bulk = if manifest.bulk().next().is_some() { format!(", bulk {bulk}") } else { String::new() };
-        writeln!(out, "  size: {} (tables {tables}, text {text}{bulk})", format::size(manifest.bytes("")))?;
+        let history = manifest.file(manifest::HISTORY);
+        let history = history.map_or_else(String::new, |file| format!(", history {}", format::size(file.bytes)));
+        writeln!(out, "  size: {} (tables {tables}, text {text}{history}{bulk})", format::size(manifest.bytes("")))?;
         writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
@@ -178,6 +180,7 @@ struct SummaryJson<'a> {
 struct Bytes {
     tables: u64,
     text: u64,
+    history: u64,
     bulk: u64,
     total: u64,
 }
@@ -202,6 +205,7 @@ impl<'a> SummaryJson<'a> {
             bytes: Bytes {
                 tables: manifest.bytes(manifest::TABLES),
                 text: manifest.bytes(manifest::TEXT),
+                history: manifest.bytes(manifest::HISTORY),
                 bulk: manifest.bytes(manifest::BULK),
                 total: manifest.bytes(""),
             },
