@@ -68,7 +68,7 @@ const HEADERS: [(&str, &str, HeaderSchema); 21] = [
     (
         "X-Request-Cost",
         "Requests that a list as CSV or NDJSON counts as: one for each started thousand of its rows. HEAD, which counts as one, \
-         returns it as well.",
+         returns it as well. Of items as JSON: one for each started ten.",
         HeaderSchema::Number,
     ),
     (

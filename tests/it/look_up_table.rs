@@ -224,6 +224,21 @@ fn a_table_in_parts_of_any_size_is_answered_alike() {
 }
 
 #[test]
+fn a_row_with_an_answer_is_kept_and_costs_nothing() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    let sent = "name,venturedex_status,venturedex_slug\nAlder Capital,none,mine\nAlder Capital,unanswered,x\nAlder Capital,,\n";
+    let reply = send(&client, PATH, sent.as_bytes());
+    let got = rows(reply.text.as_bytes(), b',');
+    assert!(got.iter().all(|row| row.len() == 1 + ADDED), "{}", reply.text);
+    assert_eq!((text(&got[1], 1), text(&got[1], 2), text(&got[1], 4)), ("none", "mine", ""));
+    assert!(got[2..].iter().all(|row| (text(row, 1), text(row, 2)) == ("match", "alder-capital")), "{}", reply.text);
+    let table = format!("name,venturedex_status\n{}", "Alder Capital,none\n".repeat(5_000));
+    assert_eq!(send(&client, PATH, table.as_bytes()).text.lines().count(), 5_001);
+    assert_eq!(client.get("/api/v3/usage").json()["data"]["used"], 2);
+}
+
+#[test]
 fn a_wrong_header_is_an_error_before_any_row() {
     let server = Server::bundled();
     let client = server.client(Tier::Pro);

@@ -61,7 +61,7 @@ type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
 
 /// Parts of a body that wait for their rows to be answered, some megabytes at most: programs that read the response only when
 /// they have sent all need not wait for tables of that size.
-const WAITING_PARTS: usize = 64;
+const WAITING_PARTS: usize = 16;
 
 /// Passes the parts of a body on, as fast as they are taken.
 fn parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(

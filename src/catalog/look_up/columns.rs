@@ -57,7 +57,7 @@ impl Columns {
         }
         for (value, usual) in USUAL {
             if !columns.has(value) {
-                let found = usual.split(' ').find_map(|name| normal.iter().position(|known| known == name));
+                let found = usual.split_whitespace().find_map(|name| normal.iter().position(|known| known == name));
                 let is_free = |index: &usize| columns.values.iter().all(|(_, taken)| taken != index);
                 columns.values.extend(found.filter(is_free).map(|index| (value, index)));
             }

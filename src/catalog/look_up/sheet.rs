@@ -155,7 +155,9 @@ impl Sheet {
 
     /// A row as it is, which has an answer from before.
     pub fn kept(&self, row: &Row) -> Vec<u8> {
-        let cells: Vec<Vec<u8>> = row.cells.iter().map(<[u8]>::to_vec).collect();
+        let mut cells: Vec<Vec<u8>> = row.cells.iter().map(<[u8]>::to_vec).collect();
+        let width = self.places.iter().map(|place| place + 1).max().unwrap_or_default();
+        cells.resize(cells.len().max(width), Vec::new());
         self.dialect.line(&cells)
     }
 
