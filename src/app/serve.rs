@@ -162,8 +162,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let opening = gate.clone();
     let open = move |releases: Arc<ActiveRelease<Catalog>>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
-        println!("{}", greeting(&releases.current(), &router.public_url, key));
+        let greeting = greeting(&releases.current(), &router.public_url, key);
         opening.open(router.build(releases));
+        // Who reads it finds the server ready.
+        println!("{greeting}");
     };
     let watching = match started {
         Ok(watcher) => {
