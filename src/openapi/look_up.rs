@@ -10,6 +10,7 @@ use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 use crate::api::Route;
 use crate::api::look_up::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
 use crate::api::look_up::{CANDIDATES, MAX_CANDIDATES, table};
+use crate::api::receipt::RECEIPT;
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, ItemTexts, Resource};
 use crate::data::Table;
@@ -169,7 +170,8 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         RefOr::T(parameter) => Some(parameter.clone()),
         RefOr::Ref(_) => None,
     });
-    let own = own.filter(|known| known.name == "kind" || !ItemTexts::NAMES.contains(&known.name.as_str()));
+    let is_of_get = |name: &str| name == RECEIPT || name != "kind" && ItemTexts::NAMES.contains(&name);
+    let own = own.filter(|known| !is_of_get(&known.name));
     let mut responses = get.responses.clone();
     // It has no `ETag`.
     responses.responses.remove("304");
