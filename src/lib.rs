@@ -13,8 +13,10 @@
 //! | [`catalog`] | query core: parameters, filters, sorting, pages, facets, leaderboard, matching |
 //! | [`release`] | the index folder: publish, verify, open, watch, the active release |
 //! | [`quota`] | daily counters, rate limiters, client identification |
+//! | `tls` | which servers outgoing requests trust |
 //! | [`mail`] | e-mail through the operator's SMTP server |
 //! | [`auth`] | accounts, passwords, sessions, API keys and their store |
+//! | [`alerts`] | changes of the data, sent to webhooks |
 //! | [`http`] | accept loop, headers, content negotiation, problem documents, response cache |
 //! | [`api`] | REST v1, v2, v3 |
 //! | [`openapi`] | the OpenAPI documents |
@@ -31,6 +33,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+pub mod alerts;
 pub mod api;
 pub mod app;
 pub mod auth;
@@ -49,3 +52,4 @@ pub mod resolve;
 pub mod search;
 pub mod site;
 pub mod sources;
+mod tls;

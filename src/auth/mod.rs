@@ -31,6 +31,7 @@ pub use known_browser::BrowserToken;
 pub(crate) use log_file::{LogFile, NotWritten};
 pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
+pub(crate) use service::random;
 pub use service::{AuthService, Caller, Subject, sends_key};
 pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use form_urlencoded::Serializer;
@@ -13,11 +12,11 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, Request, Response};
 use serde_json::Value;
 use thiserror::Error;
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, SendBody};
 
 use crate::app::settings::{API_KEY, OutputFormat, QueryOptions};
 use crate::cli::table;
+use crate::tls;
 
 /// Longer cells of a table are cut.
 const MAX_CELL: usize = 40;
@@ -82,11 +81,7 @@ impl<'a> Query<'a> {
             .timeout_recv_response(Some(RESPONSE_TIMEOUT))
             .user_agent(concat!("venturedex/", env!("CARGO_PKG_VERSION")));
         if options.url.starts_with("https:") {
-            let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let found = rustls_native_certs::load_native_certs().certs;
-            let roots = found.iter().map(|der| Certificate::from_der(der).to_owned()).collect::<Vec<_>>();
-            let tls = TlsConfig::builder().unversioned_rustls_crypto_provider(provider);
-            config = config.tls_config(tls.root_certs(RootCerts::Specific(Arc::new(roots))).build());
+            config = config.tls_config(tls::system_roots());
         }
         Ok(Self { options, agent: config.build().into(), key })
     }

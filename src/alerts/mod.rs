@@ -1,0 +1,3 @@
+//! Alerts: changes of the data that match a saved search, sent to its owner.
+
+pub mod webhook;

@@ -1,0 +1,3 @@
+mod addresses;
+mod delivery;
+mod spellings;
