@@ -60,7 +60,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["cli/doctor", "cli/query"]),
     // And an example for users.
     ("ureq", &["tls", "alerts/webhook", "cli/query", "site/docs/clients"]),
-    ("rustls", &["tls"]),
+    // And a receiver of webhooks in tests.
+    ("rustls", &["tls", "alerts/webhook/tests"]),
     ("rustls_native_certs", &["tls"]),
 ];
 
