@@ -330,16 +330,16 @@ impl Catalog {
 }
 
 /// The records of one table in two releases.
-struct ChangeReader<'a> {
-    table: Table,
-    fields: &'a Fields,
-    before: &'a Snapshot,
-    after: &'a Snapshot,
+pub(super) struct ChangeReader<'a> {
+    pub table: Table,
+    pub fields: &'a Fields,
+    pub before: &'a Snapshot,
+    pub after: &'a Snapshot,
 }
 
 impl<'a> ChangeReader<'a> {
     /// The selected fields that differ, and what is selected of each; none unless the record was changed.
-    fn differing(&self, change: RowChange) -> Vec<(usize, FieldMask)> {
+    pub(super) fn differing(&self, change: RowChange) -> Vec<(usize, FieldMask)> {
         let RowChange::Changed { before, after } = change else { return Vec::new() };
         let (before, after) = (self.before.record(self.table, before), self.after.record(self.table, after));
         let differs = |(index, mask): &(usize, FieldMask)| {

@@ -80,7 +80,7 @@ impl Catalog {
         self.searches.0.peek(&Key(table, text)).is_some_and(|known| known.rows.len() <= FEW)
     }
 
-    fn find_all_matches(&self, table: Table, text: &str) -> Matches {
+    pub(super) fn find_all_matches(&self, table: Table, text: &str) -> Matches {
         let found = self.search(table, text);
         let mut rows: Vec<u32> = found.hits.iter().map(|hit| hit.row).collect();
         if let Some((index, text)) = self.texts.of(table).zip(found.further.as_deref()) {
