@@ -6,12 +6,13 @@
 
 mod smtp;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant};
 
-pub use smtp::{ParseSmtpUrlError, SmtpError, SmtpUrl};
+pub use smtp::{ParseSmtpUrlError, SmtpError, SmtpUrl, Transport};
 
 /// Messages that may wait, apart from those that are tried again.
 const QUEUE: usize = 100;
@@ -27,7 +28,7 @@ pub struct Mail {
     /// The number of the account, for the log.
     pub account: i64,
     /// In ASCII.
-    pub subject: &'static str,
+    pub subject: Cow<'static, str>,
     pub text: String,
 }
 
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     fn mail(account: i64) -> Mail {
-        Mail { to: "ada@example.com".to_owned(), account, subject: "Test", text: "Text".to_owned() }
+        Mail { to: "ada@example.com".to_owned(), account, subject: "Test".into(), text: "Text".to_owned() }
     }
 
     fn failure(is_permanent: bool) -> SmtpError {

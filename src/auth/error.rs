@@ -52,6 +52,18 @@ pub enum StoreError {
     TooManyKeys { email: Email, tier: Tier, allowed: u32, active: u32 },
     #[error("the link has expired or was used")]
     NoSuchLink,
+    #[error(
+        "you have {allowed} saved searches and lists, the maximum of your tier; delete one that you no longer need"
+    )]
+    TooManyWatches { allowed: u32 },
+    #[error("a list has at most {} records; split it into several lists", crate::auth::watch::MAX_LISTED)]
+    TooManyListed,
+    #[error("you have {} webhooks, the maximum; delete one that you no longer need", crate::auth::watch::MAX_WEBHOOKS)]
+    TooManyWebhooks,
+    #[error("you have no such saved search or list; your account page lists them")]
+    NoSuchWatch,
+    #[error("you have no such webhook; your account page lists them")]
+    NoSuchWebhook,
     #[error("no such key; list keys with `venturedex key list`")]
     NoSuchKey,
     #[error("the key was revoked or has expired; create another with `venturedex key create`")]
@@ -129,6 +141,9 @@ impl StoreError {
             Self::NewKeysUsedUp { .. } => "new_keys_used_up",
             Self::TooManyKeys { .. } => "too_many_keys",
             Self::NoSuchLink => "no_such_link",
+            Self::TooManyWatches { .. } | Self::TooManyListed | Self::TooManyWebhooks => "too_many",
+            Self::NoSuchWatch => "no_such_watch",
+            Self::NoSuchWebhook => "no_such_webhook",
             Self::NoSuchKey => "no_such_key",
             Self::AmbiguousKey(_) => "ambiguous_key",
             Self::KeyEnded => "key_ended",
@@ -182,6 +197,9 @@ pub enum AccountError {
     NoSuchKey,
     #[error("this key was rotated, and both keys are still accepted; revoke one of them before you rotate again")]
     KeyOverlaps,
+    /// A saved search, list or webhook that is not there, or too many of them.
+    #[error(transparent)]
+    Watch(StoreError),
     /// Too many attempts from the client address, or for the account.
     #[error("too many attempts: {0}")]
     Throttled(RetryAfter),
@@ -215,6 +233,7 @@ impl AccountError {
             Self::NoSuchLink => "no_such_link",
             Self::NoSuchKey => "no_such_key",
             Self::KeyOverlaps => "key_overlaps",
+            Self::Watch(error) => error.code(),
             Self::Throttled(_) => "throttled",
             Self::Busy(_) => "busy",
             Self::Unavailable(_) => "unavailable",
@@ -241,6 +260,11 @@ impl From<StoreError> for AccountError {
             StoreError::NoSuchLink => Self::NoSuchLink,
             StoreError::NoSuchKey | StoreError::KeyEnded => Self::NoSuchKey,
             StoreError::KeyOverlaps => Self::KeyOverlaps,
+            StoreError::TooManyWatches { .. }
+            | StoreError::TooManyListed
+            | StoreError::TooManyWebhooks
+            | StoreError::NoSuchWatch
+            | StoreError::NoSuchWebhook => Self::Watch(error),
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
             StoreError::Replaced(_) | StoreError::Full(_) | StoreError::File { .. } | StoreError::Database { .. } => {
                 Self::Unavailable(error)

@@ -11,7 +11,7 @@ pub mod audit;
 #[cfg(test)]
 mod conformance;
 mod data_lock;
-mod derived_secret;
+pub(crate) mod derived_secret;
 pub(crate) mod email;
 mod error;
 pub(crate) mod known_browser;
@@ -23,6 +23,7 @@ pub mod session;
 mod sqlite;
 mod store;
 pub mod totp;
+pub mod watch;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::{DataLock, Holder};

@@ -5,6 +5,7 @@ use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::totp::{RecoveryDigest, TotpSecret};
+use crate::auth::watch::WatchStore;
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
 use crate::metrics::Observations;
@@ -19,6 +20,9 @@ use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
 /// A `password` version restricts a change to accounts whose password is still that version: what was verified against it
 /// is still valid then. The change fails with [`StoreError::PasswordChanged`] otherwise.
 pub trait Store: Send + Sync {
+    /// Saved searches, lists and their alerts.
+    fn watch_store(&self) -> &dyn WatchStore;
+
     /// The account is unverified. Without a password it cannot sign in. [`StoreError::AccountExists`].
     fn create_account(
         &self,
@@ -74,7 +78,7 @@ pub trait Store: Send + Sync {
         password: &PasswordHash,
     ) -> Result<(), StoreError>;
 
-    /// Deletes an account with its e-mail address, password, sessions and usage. Its keys are revoked and remain as digests
+    /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists and webhooks. Its keys are revoked and remain as digests
     /// without name or short form; their usage of the day of `now` remains until the day is over. The address may sign up again.
     /// [`StoreError::AccountGone`].
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
@@ -213,7 +217,7 @@ pub trait Store: Send + Sync {
     /// on the days on which keys of the account existed, not on other accounts.
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError>;
 
-    /// Deletes usage older than [`USAGE_DAYS`], the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
+    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::auth::watch::ALERT_DAYS), the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
     /// expired before `today`, and what remains of accounts that were deleted before it; returns the number of rows that changed.
     fn purge(&self, today: Date) -> Result<usize, StoreError>;
 

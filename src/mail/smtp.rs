@@ -88,7 +88,7 @@ impl SmtpUrl {
 pub struct SmtpError {
     pub(crate) reason: String,
     /// Whether another attempt has no chance.
-    pub(crate) is_permanent: bool,
+    pub is_permanent: bool,
 }
 
 impl SmtpError {
@@ -106,13 +106,15 @@ impl SmtpError {
     }
 }
 
-pub(crate) struct Transport {
+/// Sends messages one by one; blocks for up to half a minute per reply.
+pub struct Transport {
     smtp: Result<SmtpTransport, SmtpError>,
     from: String,
 }
 
 impl Transport {
-    pub(crate) fn new(server: &SmtpUrl, password: Option<String>, from: String) -> Self {
+    /// Sends from the address `from`.
+    pub fn new(server: &SmtpUrl, password: Option<String>, from: String) -> Self {
         let SmtpUrl { host, port, user, security, .. } = server;
         let tls = |wrap: fn(TlsParameters) -> Tls| TlsParameters::new(host.clone()).map(wrap);
         let tls = match security {
@@ -144,7 +146,9 @@ impl Transport {
         }
     }
 
-    pub(crate) fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
+    /// # Errors
+    /// The server did not accept the message, as far as is known.
+    pub fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         let address = |text: &str| {
             let invalid = |_| SmtpError { reason: "the address is not one".to_owned(), is_permanent: true };
@@ -219,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_message_has_the_headers_of_the_standard() {
-        let mail = Mail { to: "ada@example.com".into(), account: 1, subject: "Hello", text: "a\nb\n".into() };
+        let mail = Mail { to: "ada@example.com".into(), account: 1, subject: "Hello".into(), text: "a\nb\n".into() };
         let date = OffsetDateTime::from_unix_timestamp(1_795_262_400).unwrap();
         let text = message(&mail, "noreply@venturedex.example", date, "00ff");
         let expected = "From: VentureDex <noreply@venturedex.example>\r\nTo: <ada@example.com>\r\nSubject: Hello\r\n\

@@ -13,11 +13,11 @@ impl Tier {
     /// All tiers, the smallest first.
     pub const ALL: [Self; 3] = [Self::Free, Self::Pro, Self::Enterprise];
 
-    fn definition(self) -> (&'static str, Option<u32>, Option<u32>, Option<u32>) {
+    fn definition(self) -> (&'static str, Option<u32>, Option<u32>, Option<u32>, u32) {
         match self {
-            Self::Free => ("free", Some(100), Some(3), Some(30)),
-            Self::Pro => ("pro", Some(5_000), Some(10), Some(30)),
-            Self::Enterprise => ("enterprise", None, None, None),
+            Self::Free => ("free", Some(100), Some(3), Some(30), 20),
+            Self::Pro => ("pro", Some(5_000), Some(10), Some(30), 200),
+            Self::Enterprise => ("enterprise", None, None, None, 100_000),
         }
     }
 
@@ -39,6 +39,11 @@ impl Tier {
     /// and in memory, so that it is rejected as revoked: this bounds how fast an account makes them grow.
     pub fn new_keys_per_day(self) -> Option<u32> {
         self.definition().3
+    }
+
+    /// Saved searches and lists per account: each is evaluated with every release.
+    pub fn watches(self) -> u32 {
+        self.definition().4
     }
 }
 

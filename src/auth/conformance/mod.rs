@@ -4,6 +4,7 @@ mod accounts;
 mod expiry;
 mod links;
 mod totp;
+mod watches;
 
 use crate::auth::account::{Account, Email, KeyRef};
 use crate::auth::*;
@@ -16,7 +17,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 25] = [
+pub(crate) const TESTS: [(&str, Test); 29] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -44,6 +45,10 @@ pub(crate) const TESTS: [(&str, Test); 25] = [
     ("of concurrent password changes one succeeds", accounts::of_concurrent_password_changes_one_succeeds),
     ("a deleted account leaves revoked keys and nothing else", accounts::a_deleted_account_leaves_revoked_keys),
     ("a key can be revoked by its account only", accounts::keys_are_revoked_by_their_account_only),
+    ("searches and lists are kept by their account", watches::searches_and_lists_are_kept),
+    ("of several evaluations of one release one counts", watches::an_evaluation_counts_once),
+    ("what is due is claimed once, and again if it is not settled", watches::what_is_due_is_claimed_once),
+    ("webhooks are kept by their account", watches::webhooks_are_kept),
     ("an account's usage is reported by day and key", accounts::usage_is_reported_by_day_and_key),
 ];
 

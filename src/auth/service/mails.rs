@@ -64,7 +64,7 @@ impl AuthService {
         self.blocking(move |service| service.store.add_link(id, purpose, &link, expires_at)).await?;
         let Some(MailSettings { mailer, public_url }) = self.mail.get() else { return Ok(()) };
         let (subject, text) = words(purpose, public_url, &token);
-        let mail = Mail { to: account.email.as_str().to_owned(), account: id.0, subject, text };
+        let mail = Mail { to: account.email.as_str().to_owned(), account: id.0, subject: subject.into(), text };
         mailer.send(mail).map_err(|_| AccountError::Busy(RetryAfter { seconds: 60 }))
     }
 

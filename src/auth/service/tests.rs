@@ -10,6 +10,7 @@ use crate::auth::password::hash::PasswordHash;
 use crate::auth::service::*;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::totp::RecoveryDigest;
+use crate::auth::watch::WatchStore;
 use crate::auth::{Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, Totp};
 use crate::quota::{AddedUsage, StoredUsage};
 
@@ -275,6 +276,9 @@ struct FailingStore {
 }
 
 impl Store for FailingStore {
+    fn watch_store(&self) -> &dyn WatchStore {
+        &self.store
+    }
     fn create_account(
         &self,
         email: &Email,

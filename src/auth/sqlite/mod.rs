@@ -4,6 +4,7 @@
 //! when it commits, whatever other processes do.
 
 mod accounts;
+mod alerts;
 pub(crate) mod database_file;
 mod deleted_keys;
 pub(crate) mod files;
@@ -17,6 +18,9 @@ mod store;
 mod tests;
 mod totp;
 mod usage;
+mod watch_store;
+mod watches;
+mod webhooks;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -67,7 +67,7 @@ pub(crate) fn read_state(row: &Row<'_>) -> Result<KeyState, rusqlite::Error> {
     })
 }
 
-fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
+pub(super) fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, rusqlite::Error>
 where
     T: FromStr<Err: std::error::Error + Send + Sync + 'static>,
 {

@@ -8,10 +8,11 @@ use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::sqlite::{
-    Durability, SqliteStore, accounts, database_error, deleted_keys, files, keys, links, service_secret, sessions,
-    totp, usage,
+    Durability, SqliteStore, accounts, alerts, database_error, deleted_keys, files, keys, links, service_secret,
+    sessions, totp, usage,
 };
 use crate::auth::totp::RecoveryDigest;
+use crate::auth::watch::{ALERT_DAYS, WatchStore};
 use crate::auth::{
     ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
     StoreMeasurements, Totp, USAGE_DAYS,
@@ -20,6 +21,10 @@ use crate::data::Date;
 use crate::quota::{AddedUsage, StoredUsage, Tier};
 
 impl Store for SqliteStore {
+    fn watch_store(&self) -> &dyn WatchStore {
+        self
+    }
+
     fn create_account(
         &self,
         email: &Email,
@@ -284,7 +289,8 @@ impl Store for SqliteStore {
         self.write(Durability::Normal, "delete old usage", |transaction| {
             let usage = usage::delete_before(transaction, day(USAGE_DAYS))? + deleted_keys::purge(transaction, today)?;
             let links = links::delete_expired(transaction, today.unix())?;
-            Ok(usage + links + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
+            let alerts = alerts::purge(transaction, day(ALERT_DAYS).unix())?;
+            Ok(usage + links + alerts + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
         })
     }
 

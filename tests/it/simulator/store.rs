@@ -10,6 +10,7 @@ use venturedex::auth::link::{LinkDigest, Purpose};
 use venturedex::auth::password::hash::PasswordHash;
 use venturedex::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use venturedex::auth::totp::RecoveryDigest;
+use venturedex::auth::watch::WatchStore;
 use venturedex::auth::{
     ApiKey, Changes, Credentials, DayUsage, PasswordVersion, RevokedKeys, SqliteStore, Store, StoreError, Totp,
 };
@@ -55,6 +56,10 @@ impl FaultyStore {
 macro_rules! delegate {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl Store for FaultyStore {
+            fn watch_store(&self) -> &dyn WatchStore {
+                &*self.store
+            }
+
             $(fn $name(&self, $($argument: $type),*) -> Result<$result, StoreError> {
                 self.fail()?;
                 self.store.$name($($argument),*)

@@ -1,0 +1,242 @@
+//! Saved searches and lists of records, what each release brings them, and what of it is sent.
+
+use crate::auth::StoreError;
+use crate::auth::account::{AccountId, Email, KeyName};
+use crate::data::{SnapshotVersion, Table};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WatchId(pub i64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AlertId(pub i64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WebhookId(pub i64);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeliveryId(pub i64);
+
+/// Days for which alerts are stored.
+pub const ALERT_DAYS: i32 = 90;
+/// Records of one list.
+pub const MAX_LISTED: u32 = 10_000;
+/// Webhooks of one account.
+pub const MAX_WEBHOOKS: u32 = 10;
+
+/// The tables whose records can be watched.
+pub const WATCHED: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
+
+/// A saved search or a list of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watch {
+    pub id: WatchId,
+    pub account: AccountId,
+    pub name: KeyName,
+    /// One of [`WATCHED`].
+    pub table: Table,
+    /// The filters of a search in canonical names and values, as the query of a URL; `None` for a list.
+    pub query: Option<String>,
+    /// The number of records of a list.
+    pub listed: u32,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// The release up to which alerts were made.
+    pub evaluated: SnapshotVersion,
+    /// Why the last release could not be evaluated.
+    pub problem: Option<String>,
+    /// The number of the address of its feed.
+    pub feed: i64,
+    /// Whether alerts are sent by e-mail.
+    pub emails: bool,
+    pub webhook: Option<WebhookId>,
+}
+
+/// A search or list to be saved.
+#[derive(Clone, Copy, Debug)]
+pub struct NewWatch<'a> {
+    pub name: &'a KeyName,
+    pub table: Table,
+    pub query: Option<&'a str>,
+    /// The records of a list, by slug or id.
+    pub records: &'a [String],
+    /// The release that is served: later ones bring alerts.
+    pub served: SnapshotVersion,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum WatchChange<'a> {
+    Name(&'a KeyName),
+    Notify {
+        emails: bool,
+        webhook: Option<WebhookId>,
+    },
+    /// Adds records to a list; those that it has already are no error.
+    Add(&'a [String]),
+    Remove(&'a [String]),
+    /// The feed has another address from now on.
+    RenewFeed,
+}
+
+/// What a release brought a search or list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alert {
+    pub id: AlertId,
+    pub watch: WatchId,
+    /// The release that `version` was compared with.
+    pub since: SnapshotVersion,
+    pub version: SnapshotVersion,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// The number of entries, of which very many are not all stored.
+    pub total: u32,
+    /// JSON.
+    pub entries: String,
+    /// What came of sending it: of the last attempt by e-mail and to a webhook.
+    pub outcome: Option<String>,
+}
+
+/// The result of comparing two releases for one search or list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluation {
+    pub watch: WatchId,
+    /// Its `evaluated` before: the evaluation counts only if nobody else evaluated it in the meantime.
+    pub evaluated: SnapshotVersion,
+    /// The release that was compared with.
+    pub since: SnapshotVersion,
+    pub problem: Option<String>,
+    /// The number of entries and their JSON; `None` if there is nothing new.
+    pub news: Option<(u32, String)>,
+    /// Records of a list that were merged, and into which.
+    pub moved: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    pub id: WebhookId,
+    pub account: AccountId,
+    pub url: String,
+    /// The number of its secret.
+    pub secret: i64,
+    /// Unix seconds until which the secret before is used, too.
+    pub previous_until: i64,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Why nothing more is sent.
+    pub stopped: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum WebhookChange<'a> {
+    /// Another secret; the one before is used, too, until this time (Unix seconds).
+    RenewSecret {
+        previous_until: i64,
+    },
+    Stop(&'a str),
+    /// What is due is sent at once, and tried as often as if it was new.
+    Resume {
+        now: i64,
+    },
+}
+
+/// What is due for one receiver, the oldest first.
+#[derive(Clone, Debug)]
+pub struct DueDeliveries {
+    pub account: AccountId,
+    /// The address for e-mails; `None` if it is not verified.
+    pub email: Option<Email>,
+    /// `None`: by e-mail.
+    pub webhook: Option<Webhook>,
+    pub deliveries: Vec<Delivery>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    pub id: DeliveryId,
+    pub watch: Watch,
+    pub alert: Alert,
+    /// Earlier attempts.
+    pub attempts: u32,
+}
+
+/// What came of an attempt.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    pub id: DeliveryId,
+    pub outcome: String,
+    /// Unix seconds of the next attempt; `None` if there is none.
+    pub due_at: Option<i64>,
+}
+
+/// The part of [`Store`](crate::auth::Store) that keeps saved searches, lists and alerts; its rules hold here, too.
+pub trait WatchStore: Send + Sync {
+    /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
+    fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;
+
+    /// The searches and lists of an account, the newest first.
+    fn watches(&self, account: AccountId) -> Result<Vec<Watch>, StoreError>;
+
+    /// [`StoreError::NoSuchWatch`].
+    fn watch(&self, watch: WatchId) -> Result<Watch, StoreError>;
+
+    /// The records of a list, ascending.
+    fn listed(&self, watch: WatchId) -> Result<Vec<String>, StoreError>;
+
+    /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
+    /// [`StoreError::TooManyListed`].
+    fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> Result<Watch, StoreError>;
+
+    /// With its alerts. False if the account has no such search or list.
+    fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError>;
+
+    /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
+    /// account, and no further account once there are `limit`.
+    fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> Result<Vec<Watch>, StoreError>;
+
+    /// Stores evaluations of release `version`, their alerts and what is to be sent, atomically; returns the number of alerts. An
+    /// evaluation is left out if the search or list is gone or was evaluated in the meantime.
+    fn add_evaluations(
+        &self,
+        version: SnapshotVersion,
+        evaluations: &[Evaluation],
+        now: i64,
+    ) -> Result<usize, StoreError>;
+
+    /// The alerts of a search or list before alert `before`, the newest first.
+    fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError>;
+
+    /// The alerts of all searches and lists of an account after alert `after`, the oldest first.
+    fn alerts_after(&self, account: AccountId, after: AlertId, limit: u32) -> Result<Vec<Alert>, StoreError>;
+
+    /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
+    fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError>;
+
+    /// The webhooks of an account, the oldest first.
+    fn webhooks(&self, account: AccountId) -> Result<Vec<Webhook>, StoreError>;
+
+    /// [`StoreError::NoSuchWebhook`], also if it is another account's.
+    fn change_webhook(
+        &self,
+        account: AccountId,
+        webhook: WebhookId,
+        change: WebhookChange<'_>,
+    ) -> Result<Webhook, StoreError>;
+
+    /// With what is due for it. False if the account has no such webhook.
+    fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError>;
+
+    /// What is due at `now`, for up to `receivers`; up to `messages` for each webhook, everything for an e-mail. Nobody else gets it
+    /// before `until` (Unix seconds).
+    fn claim_due(
+        &self,
+        now: i64,
+        until: i64,
+        receivers: usize,
+        messages: u32,
+    ) -> Result<Vec<DueDeliveries>, StoreError>;
+
+    /// What is due for a webhook that is not stopped is due at `due_at` (Unix seconds).
+    fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
+
+    /// Stores what came of attempts.
+    fn settle(&self, settled: &[Settled]) -> Result<(), StoreError>;
+}
