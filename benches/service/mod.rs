@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use venturedex::alerts::Alerts;
 use venturedex::auth::AuthService;
 use venturedex::catalog::Catalog;
 use venturedex::http::State;
@@ -12,6 +13,7 @@ use venturedex::release::ActiveRelease;
 pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
+        alerts: Arc::new(Alerts::new(auth.cursor_secret(), None)),
         auth,
         public_url: url.to_owned(),
         has_public_url: false,

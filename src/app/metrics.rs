@@ -19,6 +19,7 @@ use prometheus_client::registry::{Registry, Unit};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::alerts::Channel;
 use crate::auth::AuthService;
 use crate::http::headers::set;
 use crate::http::server::{Limits, RequestBody, ResponseBody, run};
@@ -127,6 +128,7 @@ impl Collector for ServiceMetrics {
         self.limits(&mut out)?;
         self.connections(&mut out)?;
         self.releases(&mut out)?;
+        self.alerts(&mut out)?;
         self.store(&mut out)?;
         self.process(&mut out)
     }
@@ -210,6 +212,18 @@ impl ServiceMetrics {
         out.counter("venturedex_release_rejections", "Releases that were not served", rejections)?;
         let changes = releases.map_or(0, |releases| releases.file_changes());
         out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)
+    }
+
+    fn alerts(&self, out: &mut Output<'_, '_>) -> fmt::Result {
+        let counts = self.state.get().map(|state| &state.alerts.counts);
+        let alerts = counts.map_or(0, |counts| counts.alerts());
+        out.counter("venturedex_alerts", "Alerts of saved searches and lists", alerts)?;
+        let messages = Channel::ALL.into_iter().flat_map(|channel| {
+            let counts = counts.map_or([0, 0], |counts| counts.messages(channel));
+            let results = ["delivered", "failed"].into_iter().zip(counts);
+            results.map(move |(result, count)| ([("channel", channel.name()), ("result", result)], count))
+        });
+        out.counters("venturedex_alert_messages", "Attempts to send alerts", messages)
     }
 
     fn store(&self, out: &mut Output<'_, '_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! Settings, router, startup and shutdown, logs, metrics.
 
+mod alerting;
 pub mod metrics;
 pub mod router;
 pub mod serve;

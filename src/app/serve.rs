@@ -5,8 +5,8 @@ use std::io;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use listenfd::ListenFd;
@@ -16,10 +16,12 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
 
+use crate::alerts::Alerts;
+use crate::alerts::webhook::Networks;
 use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, metrics, now, telemetry};
+use crate::app::{MetricsEndpoint, Router, alerting, metrics, now, telemetry};
 use crate::auth::audit::AuditLog;
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
@@ -29,7 +31,7 @@ use crate::http::server::{run, stop_signals};
 use crate::http::telemetry::AccessLog;
 use crate::http::well_known::{WellKnown, WellKnownError};
 use crate::http::{Operator, ResponseCache, State, Telemetry};
-use crate::mail::{Mailer, RETRIES};
+use crate::mail::{Mailer, RETRIES, Transport};
 use crate::mcp::{McpQuota, Settings};
 use crate::metrics::panics;
 use crate::quota::Tier;
@@ -112,6 +114,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(mailer) = mailer(&settings)? {
         auth.mail_with(mailer, public_url.clone());
     }
+    let alert_transport = alert_transport(&settings)?;
     // Without a public URL nobody knows by which of the machine's addresses clients reach it.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
@@ -154,16 +157,21 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         hosts,
         well_known,
         receipt_key,
+        alert_transport,
         public_url: public_url.clone(),
         auth: Arc::clone(&auth),
         telemetry,
         metrics,
     };
     let opening = gate.clone();
+    let alerting = Arc::new(Mutex::new(Vec::new()));
+    let alerting_threads = Arc::clone(&alerting);
     let open = move |releases: Arc<ActiveRelease<Catalog>>| {
         let key = demo_key.as_ref().map(ApiKey::reveal);
         let greeting = greeting(&releases.current(), &router.public_url, key);
-        opening.open(router.build(releases));
+        let (router, threads) = router.build(releases);
+        opening.open(router);
+        *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
         // Who reads it finds the server ready.
         println!("{greeting}");
     };
@@ -193,6 +201,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
+    let threads = std::mem::take(&mut *alerting.lock().unwrap_or_else(PoisonError::into_inner));
+    blocking(move || alerting::finish(&threads)).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if report.aborted > 0 {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
@@ -207,6 +217,8 @@ struct RouterParts {
     hosts: Hosts,
     well_known: WellKnown,
     receipt_key: Option<SigningKey>,
+    /// Sends alerts by e-mail.
+    alert_transport: Option<Transport>,
     public_url: String,
     auth: Arc<AuthService>,
     telemetry: Arc<Telemetry>,
@@ -214,8 +226,22 @@ struct RouterParts {
 }
 
 impl RouterParts {
-    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> Router {
-        let Self { settings, bound, hosts, well_known, receipt_key, public_url, auth, telemetry, metrics } = self;
+    /// The router, and the threads of alerts.
+    fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Vec<std::thread::JoinHandle<()>>) {
+        let Self {
+            settings,
+            bound,
+            hosts,
+            well_known,
+            receipt_key,
+            alert_transport,
+            public_url,
+            auth,
+            telemetry,
+            metrics,
+        } = self;
+        let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
+        let alerts = Arc::new(Alerts::new(auth.cursor_secret(), networks));
         let state = Arc::new(State {
             hosts,
             releases,
@@ -229,6 +255,7 @@ impl RouterParts {
             },
             well_known,
             receipt_key,
+            alerts: Arc::clone(&alerts),
             bulk: settings.bulk,
             response_cache: ResponseCache::default(),
             trusted_proxies: settings.trusted_proxies,
@@ -238,6 +265,7 @@ impl RouterParts {
             telemetry,
         });
         metrics.open(Arc::clone(&state));
+        let threads = alerting::start(&state, alert_transport);
         let mcp_settings = Settings {
             on_loopback: bound.ip().is_loopback(),
             allowed_origins: settings.allowed_origins,
@@ -249,7 +277,7 @@ impl RouterParts {
             daily_limit: settings.mcp_daily_limit,
             pools: settings.mcp_pools.into(),
         };
-        Router::new(&state, mcp_quota, &mcp_settings)
+        (Router::new(&state, mcp_quota, &mcp_settings), threads)
     }
 }
 
@@ -258,6 +286,12 @@ fn mailer(settings: &ServeSettings) -> Result<Option<Mailer>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let password = smtp_password(settings)?;
     Ok(Some(Mailer::start(server.clone(), password, from.as_str().to_owned(), RETRIES)))
+}
+
+/// Sends alerts by e-mail, if an SMTP server is named.
+fn alert_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
+    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
+    Ok(Some(Transport::new(server, smtp_password(settings)?, from.as_str().to_owned())))
 }
 
 /// The password of the SMTP user, if there is one.

@@ -381,6 +381,19 @@ pub struct ServeSettings {
     /// Sender of e-mails.
     #[arg(long, env = "VENTUREDEX_MAIL_FROM", value_name = "ADDRESS", requires = "smtp_url")]
     pub mail_from: Option<Email>,
+    /// Lets accounts send alerts of saved searches and lists to webhooks: https URLs whose hosts have public addresses.
+    #[arg(long, env = "VENTUREDEX_WEBHOOKS")]
+    pub webhooks: bool,
+    /// Address ranges that webhooks may lead to, too, separated by commas: those of your own network from which alerts are
+    /// wanted [default: none].
+    #[arg(
+        long,
+        env = "VENTUREDEX_WEBHOOK_NETWORKS",
+        value_name = "RANGES",
+        value_delimiter = ',',
+        requires = "webhooks"
+    )]
+    pub webhook_networks: Vec<IpRange>,
     /// File to which sign-ins, refusals and changes of accounts and keys are appended, one JSON line each; `-` for stderr
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_AUDIT_LOG", value_name = "FILE")]

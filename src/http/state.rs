@@ -6,6 +6,7 @@ use std::sync::{Arc, Once};
 
 use http::HeaderMap;
 
+use crate::alerts::Alerts;
 use crate::auth::AuthService;
 use crate::auth::audit::Origin;
 use crate::catalog::Catalog;
@@ -34,6 +35,8 @@ pub struct State {
     pub well_known: WellKnown,
     /// Signs receipts; without it, they are not signed.
     pub receipt_key: Option<SigningKey>,
+    /// Saved searches, lists and their alerts.
+    pub alerts: Arc<Alerts>,
     /// Who may download bulk files.
     pub bulk: BulkAccess,
     /// Cached REST responses.

@@ -10,6 +10,8 @@ use std::time::Duration;
 use futures_util::stream;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
+use venturedex::alerts::Alerts;
+use venturedex::alerts::webhook::Networks;
 use venturedex::app::Router;
 use venturedex::auth::AuthService;
 use venturedex::catalog::{Catalog, Texts};
@@ -222,9 +224,11 @@ fn state_with(
 ) -> Arc<State> {
     let has_public_url = public_url.is_ok();
     let public_url = public_url.unwrap_or_else(|own| own);
+    let auth = AuthService::open_with(data, limits, NOON).unwrap();
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
-        auth: AuthService::open_with(data, limits, NOON).unwrap(),
+        alerts: Arc::new(Alerts::new(auth.cursor_secret(), Some(Networks::default()))),
+        auth,
         public_url: public_url.to_owned(),
         has_public_url,
         operator,

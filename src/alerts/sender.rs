@@ -1,0 +1,235 @@
+//! Sends what is due: alerts to webhooks, and one e-mail per account for all of its alerts.
+//!
+//! A message is claimed for a while before it is sent, and settled afterwards: who finds it unsettled later, after a crash, sends
+//! it again, with the same id.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use crate::alerts::entry::{AlertRecord, WatchKind, entries};
+use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
+use crate::alerts::{Alerts, Channel};
+use crate::auth::StoreError;
+use crate::auth::account::Email;
+use crate::auth::watch::{Delivery, DueDeliveries, Settled, WatchStore, Webhook, WebhookChange};
+use crate::data::rfc3339;
+use crate::data::vocabulary::Vocabulary;
+use crate::mail::{Mail, Transport};
+
+/// Receivers that are served at a time.
+const THREADS: usize = 8;
+/// Receivers whose messages are claimed at a time.
+const RECEIVERS: usize = 32;
+/// Messages to one webhook that are claimed at a time.
+const MESSAGES: u32 = 10;
+/// Seconds for which messages are claimed: longer than sending them can take, since each takes up to ten.
+const CLAIM: i64 = 600;
+/// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped.
+const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+/// Seconds until messages to webhooks are tried again if the operator has turned webhooks off.
+const LATER: i64 = 3_600;
+/// Records of an alert that an e-mail names.
+const NAMED: usize = 10;
+
+/// Sends alerts.
+pub struct Sender {
+    alerts: Arc<Alerts>,
+    /// `None` if the operator has not turned webhooks on.
+    client: Option<Client>,
+    /// `None` if the operator has not set up e-mail.
+    mail: Option<Transport>,
+    /// Without a slash at its end.
+    public_url: String,
+    /// Returns Unix seconds.
+    clock: fn() -> i64,
+}
+
+impl Sender {
+    pub fn new(alerts: Arc<Alerts>, mail: Option<Transport>, public_url: String, clock: fn() -> i64) -> Self {
+        let client = alerts.networks.clone().map(Client::new);
+        Self { alerts, client, mail, public_url, clock }
+    }
+
+    /// Sends everything that is due, and returns the number of messages that were delivered. Blocks for up to some minutes if
+    /// receivers are slow; stops early if `is_stopping`.
+    pub fn send_due(
+        &self,
+        store: &dyn WatchStore,
+        is_stopping: &(dyn Fn() -> bool + Sync),
+    ) -> Result<usize, StoreError> {
+        let delivered = AtomicUsize::new(0);
+        loop {
+            let now = (self.clock)();
+            let due = store.claim_due(now, now.saturating_add(CLAIM), RECEIVERS, MESSAGES)?;
+            if due.is_empty() || is_stopping() {
+                return Ok(delivered.into_inner());
+            }
+            let next = AtomicUsize::new(0);
+            let work = || -> Result<(), StoreError> {
+                while let Some(due) = due.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    delivered.fetch_add(self.send_to(store, due, is_stopping)?, Ordering::Relaxed);
+                }
+                Ok(())
+            };
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..THREADS.min(due.len())).map(|_| scope.spawn(work)).collect();
+                // A panic is that of this thread, where it is caught.
+                let results = threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                results.collect::<Result<Vec<()>, StoreError>>()
+            })?;
+        }
+    }
+
+    fn send_to(
+        &self,
+        store: &dyn WatchStore,
+        due: &DueDeliveries,
+        is_stopping: &(dyn Fn() -> bool + Sync),
+    ) -> Result<usize, StoreError> {
+        match &due.webhook {
+            Some(webhook) => self.send_to_webhook(store, webhook, &due.deliveries, is_stopping),
+            None => self.send_mail(store, due),
+        }
+    }
+
+    /// In their order; after a failure, those that follow wait with the one that failed.
+    fn send_to_webhook(
+        &self,
+        store: &dyn WatchStore,
+        webhook: &Webhook,
+        deliveries: &[Delivery],
+        is_stopping: &(dyn Fn() -> bool + Sync),
+    ) -> Result<usize, StoreError> {
+        let (Some(client), Some(networks)) = (&self.client, &self.alerts.networks) else {
+            store.put_off(webhook.id, (self.clock)().saturating_add(LATER))?;
+            return Ok(0);
+        };
+        for (count, delivery) in deliveries.iter().enumerate() {
+            let now = (self.clock)();
+            if is_stopping() {
+                store.put_off(webhook.id, now)?;
+                return Ok(count);
+            }
+            let sent = WebhookUrl::parse(&webhook.url, networks).map_err(|error| error.to_string()).and_then(|url| {
+                let body = message(delivery, &self.public_url).map_err(|error| error.to_string())?;
+                let secrets = self.alerts.secrets.webhook_secrets(webhook, now);
+                let id = format!("msg_{}", delivery.id.0);
+                let message = Message { id: &id, timestamp: now, body: &body, secrets: &secrets };
+                client.send(&url, &message).map_err(|error| error.to_string())
+            });
+            self.alerts.counts.sent(Channel::Webhook, sent == Ok(Outcome::Delivered));
+            let (reason, wait) = match sent {
+                Ok(Outcome::Delivered) => {
+                    store.settle(&[settled(delivery, "webhook: delivered", None)])?;
+                    continue;
+                }
+                Ok(Outcome::Gone) => (Outcome::Gone.to_string(), None),
+                Ok(outcome) => (outcome.to_string(), WAITS.get(delivery.attempts as usize)),
+                Err(reason) => (reason, WAITS.get(delivery.attempts as usize)),
+            };
+            let due_at = now.saturating_add(wait.copied().unwrap_or(LATER));
+            store.settle(&[settled(delivery, &format!("webhook: {reason}"), Some(due_at))])?;
+            let account = webhook.account;
+            match wait {
+                Some(_) => {
+                    tracing::info!("an alert of account {} is not delivered yet: {reason}", account.0);
+                    store.put_off(webhook.id, due_at)?;
+                }
+                None => {
+                    tracing::warn!("a webhook of account {} is stopped: {reason}", account.0);
+                    store.change_webhook(account, webhook.id, WebhookChange::Stop(&reason))?;
+                }
+            }
+            return Ok(count);
+        }
+        Ok(deliveries.len())
+    }
+
+    fn send_mail(&self, store: &dyn WatchStore, due: &DueDeliveries) -> Result<usize, StoreError> {
+        let now = (self.clock)();
+        let DueDeliveries { account, email, deliveries, .. } = due;
+        let (Some(transport), Some(email)) = (&self.mail, email) else {
+            let reason =
+                if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
+            let settled: Vec<Settled> = deliveries
+                .iter()
+                .map(|delivery| settled(delivery, &format!("e-mail: not sent, {reason}"), None))
+                .collect();
+            store.settle(&settled)?;
+            return Ok(0);
+        };
+        let mail = digest(email, account.0, deliveries, &self.public_url)?;
+        let sent = transport.send(&mail);
+        self.alerts.counts.sent(Channel::Email, sent.is_ok());
+        let (outcome, wait, delivered) = match sent {
+            Ok(()) => ("e-mail: sent".to_owned(), None, 1),
+            Err(error) => {
+                let attempts = deliveries.iter().map(|delivery| delivery.attempts).max().unwrap_or(0);
+                let wait = WAITS.get(attempts as usize).filter(|_| !error.is_permanent);
+                tracing::warn!("the alerts of account {} are not sent: {error}", account.0);
+                (format!("e-mail: not sent, {error}"), wait, 0)
+            }
+        };
+        let due_at = wait.map(|wait| now.saturating_add(*wait));
+        let settled: Vec<Settled> = deliveries.iter().map(|delivery| settled(delivery, &outcome, due_at)).collect();
+        store.settle(&settled)?;
+        Ok(delivered)
+    }
+}
+
+fn settled(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> Settled {
+    Settled { id: delivery.id, outcome: outcome.to_owned(), due_at }
+}
+
+/// The body of a message to a webhook, as Standard Webhooks has it.
+fn message(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
+    let Delivery { watch, alert, .. } = delivery;
+    let kind = match watch.query {
+        Some(_) => WatchKind::Search,
+        None => WatchKind::List,
+    };
+    let body = json!({
+        "type": format!("{}.alert", kind.name()),
+        "timestamp": rfc3339(alert.created_at),
+        "url": format!("{public_url}/account/saved/{}", watch.id.0),
+        "data": AlertRecord::of(watch, alert)?,
+    });
+    Ok(body.to_string().into_bytes())
+}
+
+/// One e-mail for all alerts of an account.
+fn digest(email: &Email, account: i64, deliveries: &[Delivery], public_url: &str) -> Result<Mail, StoreError> {
+    let mut text = String::from("Hello,\n\nthere is news in what you saved at VentureDex.\n");
+    for Delivery { watch, alert, .. } in deliveries {
+        let what = match (&watch.query, alert.total) {
+            (Some(_), 1) => "1 new match".to_owned(),
+            (Some(_), total) => format!("{total} new matches"),
+            (None, 1) => "1 record changed".to_owned(),
+            (None, total) => format!("{total} records changed"),
+        };
+        text.push_str(&format!("\n{}: {what} with the release {}\n", watch.name.as_str(), alert.version));
+        let entries = entries(alert)?;
+        for entry in entries.iter().take(NAMED) {
+            let page = entry.page.as_ref().map_or(String::new(), |page| format!("\n    {public_url}{page}"));
+            let reason = if watch.query.is_some() { String::new() } else { format!(" ({})", entry.reason) };
+            text.push_str(&format!("  {}{reason}{page}\n", entry.name));
+        }
+        if alert.total as usize > NAMED {
+            text.push_str("  and more\n");
+        }
+        text.push_str(&format!("  All of it: {public_url}/account/saved/{}\n", watch.id.0));
+    }
+    text.push_str(&format!(
+        "\nYou get this because you chose e-mails for these searches and lists. Turn them off at {public_url}/account/saved\n"
+    ));
+    let count = deliveries.len();
+    let subject = match deliveries {
+        [_] => "VentureDex: news in a saved search or list".to_owned(),
+        _ => format!("VentureDex: news in {count} saved searches and lists"),
+    };
+    Ok(Mail { to: email.as_str().to_owned(), account, subject: subject.into(), text })
+}
