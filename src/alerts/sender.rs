@@ -1,7 +1,6 @@
 //! Sends what is due: alerts to webhooks, and one e-mail per account for all of its alerts.
 //!
-//! A message is claimed for a while before it is sent, and settled afterwards: who finds it unsettled later, after a crash, sends
-//! it again, with the same id.
+//! A message is claimed before it is sent, and settled afterwards: after a crash in between it is sent again, with the same id.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -41,7 +41,13 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Vec<JoinHand
     });
     let sender = Sender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
     let sending = Arc::clone(state);
+    let mut is_first = true;
     let sending = repeat(state, "cannot send alerts", move || {
+        if is_first {
+            // Of a process that was killed: the lock of the data folder says that there is no other.
+            sending.auth.store().watch_store().release_claims(sending.now())?;
+            is_first = false;
+        }
         let is_stopping = || sending.stopping.load(Ordering::Relaxed);
         sender.send_due(sending.auth.store().watch_store(), &is_stopping).map(|_| ())
     });

@@ -234,6 +234,10 @@ pub trait WatchStore: Send + Sync {
         messages: u32,
     ) -> Result<Vec<DueDeliveries>, StoreError>;
 
+    /// What was claimed and not settled is due at `now`, and its number is returned: for a server that starts, and knows that
+    /// no other one uses the store.
+    fn release_claims(&self, now: i64) -> Result<usize, StoreError>;
+
     /// What is due for a webhook that is not stopped is due at `due_at` (Unix seconds).
     fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
 

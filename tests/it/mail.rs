@@ -33,8 +33,8 @@ pub struct Sink {
 }
 
 pub struct Received {
-    to: String,
-    text: String,
+    pub to: String,
+    pub text: String,
 }
 
 impl Sink {

@@ -3,6 +3,7 @@
 mod account;
 mod addresses;
 mod agreement;
+mod alerting;
 mod audit;
 mod backup;
 mod broken;

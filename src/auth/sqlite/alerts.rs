@@ -150,7 +150,7 @@ fn claim_for(
     emails: &mut HashMap<i64, Option<Email>>,
 ) -> Result<DueDeliveries, SqliteError> {
     let mut claim = transaction.prepare_cached(
-        "UPDATE deliveries SET due_at = :until WHERE id IN (SELECT id FROM deliveries WHERE account = :account AND \
+        "UPDATE deliveries SET due_at = :until, claimed = 1 WHERE id IN (SELECT id FROM deliveries WHERE account = :account AND \
          webhook IS :webhook AND due_at <= :now ORDER BY id LIMIT :limit) RETURNING id, alert, attempts",
     )?;
     // Without a limit by e-mail, which is one for all.
@@ -184,8 +184,9 @@ fn claim_for(
 }
 
 pub(crate) fn settle(transaction: &Transaction<'_>, settled: &[Settled]) -> Result<(), SqliteError> {
-    let mut update = transaction
-        .prepare_cached("UPDATE deliveries SET outcome = ?, attempts = attempts + 1, due_at = ? WHERE id = ?")?;
+    let mut update = transaction.prepare_cached(
+        "UPDATE deliveries SET outcome = ?, attempts = attempts + 1, due_at = ?, claimed = 0 WHERE id = ?",
+    )?;
     for Settled { id, outcome, due_at } in settled {
         update.execute((outcome, due_at, id.0))?;
     }
@@ -193,9 +194,13 @@ pub(crate) fn settle(transaction: &Transaction<'_>, settled: &[Settled]) -> Resu
 }
 
 pub(crate) fn put_off(transaction: &Transaction<'_>, webhook: WebhookId, due_at: i64) -> Result<(), SqliteError> {
-    let sql = "UPDATE deliveries SET due_at = ?1 WHERE webhook = ?2 AND due_at < ?3";
+    let sql = "UPDATE deliveries SET due_at = ?1, claimed = 0 WHERE webhook = ?2 AND due_at < ?3";
     transaction.execute(sql, (due_at, webhook.0, NEVER))?;
     Ok(())
+}
+
+pub(crate) fn release_claims(transaction: &Transaction<'_>, now: i64) -> Result<usize, SqliteError> {
+    Ok(transaction.execute("UPDATE deliveries SET due_at = ?, claimed = 0 WHERE claimed", [now])?)
 }
 
 /// Deletes what is older than `before` (Unix seconds).

@@ -94,6 +94,10 @@ impl WatchStore for SqliteStore {
         })
     }
 
+    fn release_claims(&self, now: i64) -> Result<usize, StoreError> {
+        self.change("read what is to be sent", |transaction| alerts::release_claims(transaction, now))
+    }
+
     fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError> {
         self.change("put off what is to be sent", |transaction| alerts::put_off(transaction, webhook, due_at))
     }

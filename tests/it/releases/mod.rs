@@ -38,9 +38,13 @@ impl Installation {
         self.folder.path().join("index")
     }
 
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.env("VENTUREDEX_INDEX", self.index()).env("VENTUREDEX_DATA", self.folder.path().join("data"));
+        command.env("VENTUREDEX_INDEX", self.index()).env("VENTUREDEX_DATA", self.data());
         command
     }
 
@@ -75,7 +79,13 @@ impl Installation {
     }
 
     pub fn serve_with(&self, settings: &[&str]) -> Serving {
-        Serving::start(self.command(env!("CARGO_BIN_EXE_venturedex")).args(settings))
+        self.serve_in(&[], settings)
+    }
+
+    /// With variables of the environment.
+    pub fn serve_in(&self, environment: &[(&str, &str)], settings: &[&str]) -> Serving {
+        let mut command = self.command(env!("CARGO_BIN_EXE_venturedex"));
+        Serving::start(command.envs(environment.iter().copied()).args(settings))
     }
 
     /// Serves without naming an index, in the folder of the installation: its index is the default one.

@@ -48,7 +48,8 @@ CREATE TABLE alerts (
 ) STRICT;
 CREATE INDEX alerts_by_age ON alerts (created_at);
 
--- Alerts to be sent, by e-mail if no webhook is named. They are done when nothing is due.
+-- Alerts to be sent, by e-mail if no webhook is named. They are done when nothing is due. While one is sent it is claimed, and due
+-- again later.
 CREATE TABLE deliveries (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     alert INTEGER NOT NULL REFERENCES alerts (id) ON DELETE CASCADE,
@@ -56,9 +57,11 @@ CREATE TABLE deliveries (
     webhook INTEGER REFERENCES webhooks (id) ON DELETE CASCADE,
     attempts INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER,
+    claimed INTEGER NOT NULL DEFAULT 0 CHECK (claimed IN (0, 1)),
     outcome TEXT
 ) STRICT;
 CREATE INDEX deliveries_by_alert ON deliveries (alert);
 CREATE INDEX deliveries_by_account ON deliveries (account);
 CREATE INDEX deliveries_by_webhook ON deliveries (webhook) WHERE webhook IS NOT NULL;
+CREATE INDEX deliveries_claimed ON deliveries (id) WHERE claimed;
 CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
