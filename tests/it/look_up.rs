@@ -197,6 +197,17 @@ fn a_wrong_item_does_not_fail_the_others_and_a_wrong_body_names_item_and_field()
     assert!(large.contains(" 413 "), "{large}");
     assert_eq!(code(&client.post(&format!("{PATH}?name=a"), "{}")).1, "unknown_parameter");
     assert_eq!(code(&client.post(&format!("{PATH}?kind=fund&limit=0"), "{}")).1, "unknown_value");
+    // A client whose variable is empty would look up in another release, or other kinds of records.
+    for (name, types) in
+        [("snapshot", "application/json text/csv"), ("kind", "application/json text/csv"), ("name_column", "text/csv")]
+    {
+        for content_type in types.split(' ') {
+            let path = format!("{PATH}?{name}=");
+            let reply = client.send("POST", &path, &[("content-type", content_type)]);
+            assert_eq!(code(&reply), (400, "invalid_parameter".to_owned()), "{path} {content_type}");
+            assert_eq!(reply.json()["errors"][0]["parameter"], name, "{}", reply.text);
+        }
+    }
     assert_eq!(
         code(&client.post(&format!("{PATH}?snapshot=2020-01-01.1"), "{}")),
         (410, "snapshot_not_held".to_owned())

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::auth::{AuthError, Caller};
 use crate::catalog::param_error::shortened;
-use crate::catalog::parse::is_ignored;
+use crate::catalog::parse::{is_empty_list, is_ignored};
 use crate::catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
 use crate::data::{Date, Table, rfc3339};
 use crate::http::body::{self, BodyReadError, Payload};
@@ -131,7 +131,8 @@ impl Pipeline<'_> {
             .filter(|(name, _)| !is_ignored(name) && !accepted.contains(&name.as_str()))
             .map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted.to_vec() })
             .collect();
-        let mut errors = Vec::new();
+        let empty = values.iter().filter(|(name, value)| accepted.contains(&name.as_str()) && is_empty_list(value));
+        let mut errors: Vec<_> = empty.map(|(name, _)| ParameterError::empty_value(name, true)).collect();
         default_tables(values, &mut errors);
         errors.extend(Limit::parse(values).err().into_iter().flatten());
         issues.extend(errors.into());
