@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
-use utoipa::openapi::schema::{Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type,
+};
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 
 use crate::api::Route;
@@ -56,7 +58,7 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
             "Its website; of a person that of the organization. Of firms and startups the domain is enough to find them.",
             text().into(),
         ),
-        "country" => ("Its country: an ISO 3166-1 code or an English name.", text().into()),
+        "country" => ("Its country, ISO 3166-1 code or English name.", Ref::from_schema_name("Country").into()),
         "city" => ("Its city; of a person that of the organization.", short()),
         "founded_year" => (
             "The year in which it was founded.",
@@ -101,11 +103,15 @@ fn example(name: &str, catalog: &Catalog) -> Value {
     }
 }
 
+/// An object of a body: unknown names are rejected.
+fn closed_object() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
+}
+
 /// Adds what only the operation with a body has.
 pub(super) fn add_schemas(schemas: &mut Schemas) {
-    let item = ObjectBuilder::new()
-        .schema_type(Type::Object)
-        .description(Some("An item to look up. At least one of `name`, `website` and `id` is given."));
+    let item =
+        closed_object().description(Some("An item to look up. At least one of `name`, `website` and `id` is given."));
     let item = ItemTexts::NAMES.into_iter().fold(item, |item, name| {
         let (doc, schema) = value(name).expect("every value of an item is described");
         item.property(name, described(schema, doc))
@@ -137,14 +143,18 @@ fn csv(doc: &str) -> Content {
     ContentBuilder::new().schema(Some(text)).build()
 }
 
-/// The parameter that names the column of a value.
+/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so its text does.
 fn column(name: &str) -> Parameter {
     let value = name.trim_end_matches("_column");
+    let doc = format!(
+        "The column of the table that has `{value}`. Default: one with a usual name. Only with `text/csv`; with a JSON body it is \
+         rejected as unknown."
+    );
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
         .required(Required::False)
-        .description(Some(format!("Of a table: the column that has `{value}`. Default: one with a usual name.")))
+        .description(Some(doc))
         .schema(Some(text()))
         .build()
 }
@@ -156,7 +166,7 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         .min_items(Some(1))
         .max_items(Some(MAX_ITEMS))
         .description(Some("The items to look up."));
-    let object = ObjectBuilder::new().schema_type(Type::Object).property("items", items).required("items");
+    let object = closed_object().property("items", items).required("items");
     let json = ContentBuilder::new()
         .schema(Some(object))
         .example(Some(json!({ "items": [{ "kind": "firm", "name": "Alder Capital", "country": "DE" }] })))
@@ -171,7 +181,13 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
         RefOr::Ref(_) => None,
     });
     let is_of_get = |name: &str| name == RECEIPT || name != "kind" && ItemTexts::NAMES.contains(&name);
-    let own = own.filter(|known| !is_of_get(&known.name));
+    let own = own.filter(|known| !is_of_get(&known.name)).map(|mut known| {
+        if !table::PARAMETERS.contains(&known.name.as_str()) {
+            let doc = known.description.get_or_insert_default();
+            doc.push_str(" Only with a JSON body; with `text/csv` it is rejected as unknown.");
+        }
+        known
+    });
     let mut responses = get.responses.clone();
     // It has no `ETag`.
     responses.responses.remove("304");

@@ -2,12 +2,15 @@
 
 The documents do not enumerate what depends on the release (sectors, cities, slugs). Here they get values from the
 service, so that everything generated from them must be accepted. A cursor contains its query: next to one, only `limit`,
-`fields` and `explain` are sent. A match needs at least one property of the startup, and a look-up something that names the record. v3 rejects conditions that no record
-can meet together (`stage=seed&not_stage=seed`), which OpenAPI cannot express.
+`fields` and `explain` are sent. A match needs at least one property of the startup, and a look-up something that names the
+record. v3 rejects conditions that no record can meet together (`stage=seed&not_stage=seed`), which OpenAPI cannot express;
+nor can it tie a parameter to a media type: of `POST /resolve`, `name_column` and its like belong to tables, `fields` to JSON.
 """
 
 import collections
+import csv
 import functools
+import io
 import json
 import os
 import re
@@ -84,7 +87,7 @@ def before_load_schema(context, schema):
     strict = "/api/v3" in schema["servers"][0]["url"]
     of_rows = collections.defaultdict(set)
     for path, item in schema["paths"].items():
-        parameters = item["get"]["parameters"]
+        parameters = [parameter for operation in item.values() for parameter in operation["parameters"]]
         segments = path.split("/")
         values = VALUES | LISTS.get(next((part for part in reversed(segments) if part in LISTS), None), {})
         for parameter in parameters:
@@ -177,11 +180,34 @@ def has_property(query):
     return any(any(value) if isinstance(value, list) else value for value in values)
 
 
+@schemathesis.serializer("text/csv")
+def table(context, value):
+    return str(value).encode()
+
+
+def with_table(case):
+    """The case with a table that has the columns which its parameters name. NUL is a sign of UTF-16, which is rejected."""
+    query = {name: value for name, value in (case.query or {}).items() if name != "fields"}
+    query |= {name: value.replace("\0", "_") for name, value in query.items() if name.endswith("_column")}
+    columns = {name: value for name, value in query.items() if name.endswith("_column")}
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["name", *columns.values()])
+    rows.writerow([case.body, *columns])
+    case.query, case.body = query, text.getvalue()
+    return case
+
+
 @schemathesis.hook
 def map_case(context, case):
     mode = case.meta.generation.mode if case.meta else None
     if mode != GenerationMode.POSITIVE:
         return case
+    if case.path == "/resolve" and case.method == "POST":
+        if case.media_type == "text/csv":
+            case = with_table(case)
+        else:
+            case.query = {name: value for name, value in (case.query or {}).items() if not name.endswith("_column")}
     if case.path == "/match" and not has_property(case.query or {}):
         case.query = (case.query or {}) | {"raise_usd": 1_000_000}
     if case.path == "/resolve" and case.method == "GET" and not any((case.query or {}).get(name) for name in ("name", "website", "id")):
