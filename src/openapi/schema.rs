@@ -147,7 +147,8 @@ fn included_item(include: Include) -> &'static str {
     }
 }
 
-/// An object in `data`: with all of its properties, or in v3 with at least one.
+/// An object in `data`: with all of its properties, or in v3 with those that are selected: at least one, unless it is one that
+/// may be absent.
 fn selectable(mut object: Object, version: Version) -> Object {
     match version {
         Version::V1 | Version::V2 => {
@@ -155,8 +156,9 @@ fn selectable(mut object: Object, version: Version) -> Object {
             definition::describe_days(&mut object);
         }
         Version::V3 => {
+            let is_always_whole = object.required.len() == object.properties.len();
             object.required = Vec::new();
-            object.min_properties = Some(1);
+            object.min_properties = is_always_whole.then_some(1);
         }
     }
     object

@@ -368,6 +368,25 @@ fn check_all(server: &Server, client: &Client) {
 }
 
 #[test]
+fn answers_to_many_items_match_the_document_whatever_is_selected() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let document = document(&server, Version::V3);
+    let post = &document["paths"]["/resolve"]["post"];
+    let fields = post["parameters"].as_array().unwrap().iter().find(|parameter| parameter["name"] == "fields").unwrap();
+    let fields = resolved(&document, &fields["schema"]["items"])["enum"].as_array().unwrap();
+    let schema = &post["responses"]["200"]["content"]["application/json"]["schema"];
+    // Found, wrong with a correction, wrong without one.
+    let body = json!({ "items": [{ "name": "alder capital" }, { "name": "a", "country": "Germny" }, {}] }).to_string();
+    for field in fields.iter().filter_map(Value::as_str) {
+        let path = format!("/api/v3/resolve?fields={field}");
+        let reply = client.post(&path, &body);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+        assert_eq!(misfit_exactly(&document, schema, &reply.json(), ""), None, "{path}: {}", reply.text);
+    }
+}
+
+#[test]
 fn responses_match_the_documents() {
     let server = Server::bundled();
     check_all(&server, &server.client(Tier::Enterprise));
