@@ -1,150 +1,15 @@
-//! Lists as CSV and NDJSON files: the rows of the JSON list, what they cost, and how they end.
+//! Lists as CSV and NDJSON files: their parts, what they cost, and how they end.
 
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
-use venturedex::api::{EndpointKind, Route, Version};
-use venturedex::catalog::Catalog;
-use venturedex::openapi::example_of;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Dice, Reply, Server, bundled_folder, catalog_of, code, copy_as};
-
-const NDJSON: [(&str, &str); 1] = [("accept", "application/x-ndjson")];
-
-/// A page of a JSON list, its records as they are written.
-#[derive(Deserialize)]
-struct Page<'a> {
-    #[serde(borrow)]
-    data: Vec<&'a RawValue>,
-    pagination: Value,
-}
-
-/// All records of a list, page by page; the status and the error code if there is none.
-fn walk(client: &Client, path: &str) -> Result<Vec<String>, (u16, String)> {
-    let mut records = Vec::new();
-    let mut reply = client.get(path);
-    loop {
-        if reply.status != 200 {
-            return Err(code(&reply));
-        }
-        let page: Page<'_> = serde_json::from_str(&reply.text).unwrap();
-        records.extend(page.data.iter().map(|record| record.get().to_owned()));
-        let Some(cursor) = page.pagination["next_cursor"].as_str() else { return Ok(records) };
-        let (list, _) = path.split_once('?').unwrap_or((path, ""));
-        reply = client.get(&format!("{list}?cursor={cursor}"));
-    }
-}
-
-fn lines(reply: &Reply) -> Result<Vec<String>, (u16, String)> {
-    match reply.status {
-        200 => Ok(reply.text.lines().map(str::to_owned).collect()),
-        _ => Err(code(reply)),
-    }
-}
-
-/// The lists of v3 with the path of an example.
-fn lists(catalog: &Catalog) -> Vec<(&'static Route, String)> {
-    let lists = Route::of(Version::V3).filter(|route| matches!(route.content, EndpointKind::List(..)));
-    lists.map(|route| (route, route.path_of(&catalog.example_slug(route.subject())))).collect()
-}
-
-/// A random query of a list: filters with their examples, an order, fields.
-fn random_query(dice: &mut Dice, route: &Route, catalog: &Catalog) -> String {
-    let EndpointKind::List(resource, _) = route.content else { unreachable!("only lists are drawn") };
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    let names = route.parameters(Version::V3);
-    // Of two filters at once, few rows are left.
-    for _ in 0..dice.upto(3) / 2 + u64::from(route.path == "match") {
-        let name = names[dice.upto(names.len() as u64) as usize];
-        let is_other = ["limit", "cursor", "fields", "explain", "amounts", "snapshot", "sort"].contains(&name);
-        let filters = if route.path == "match" { Some("stage") } else { Some(name).filter(|_| !is_other) };
-        if let Some((name, value)) = filters.and_then(|name| Some((name, example_of(route, name, catalog)?))) {
-            query.append_pair(name, &value);
-        }
-    }
-    let keys = resource.table().sort_keys();
-    if names.contains(&"sort") && dice.upto(2) == 0 {
-        let sign = if dice.upto(2) == 0 { "-" } else { "" };
-        query.append_pair("sort", &format!("{sign}{}", keys[dice.upto(keys.len() as u64) as usize]));
-    }
-    match dice.upto(4) {
-        0 => drop(query.append_pair("fields", "*")),
-        1 => drop(query.append_pair("fields", resource.table().key())),
-        _ => {}
-    }
-    query.finish()
-}
-
-#[test]
-fn a_file_has_the_records_of_the_list_line_by_line() {
-    let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
-    let catalog = server.state.releases.current();
-    let mut dice = Dice(7);
-    let (mut compared, mut rejected) = (0, 0);
-    for (route, path) in lists(&catalog) {
-        for round in 0..6 {
-            let query = random_query(&mut dice, route, &catalog);
-            let expected = walk(&client, &format!("/api/v3/{path}?limit={}&{query}", [100, 1000][round % 2]));
-            let by_path = client.get(&format!("/api/v3/{path}.ndjson?{query}"));
-            let by_header = client.send("GET", &format!("/v3/{path}?{query}"), &NDJSON);
-            assert_eq!(lines(&by_path), expected, "{path}?{query}");
-            assert_eq!(lines(&by_header), expected, "{path}?{query}");
-            let Ok(expected) = expected else {
-                rejected += 1;
-                continue;
-            };
-            compared += expected.len();
-            for reply in [&by_path, &by_header] {
-                assert_eq!(reply.header("content-type"), "application/x-ndjson");
-                assert!(reply.text.is_empty() || reply.text.ends_with('\n'));
-                let cost = expected.len().div_ceil(1_000).max(1);
-                assert_eq!(reply.header("x-request-cost"), cost.to_string());
-                assert_eq!(reply.header("x-snapshot"), catalog.version().to_string());
-            }
-            let table = client.get(&format!("/api/v3/{path}.csv?{query}"));
-            assert_eq!((table.status, table.header("content-type")), (200, "text/csv; charset=utf-8; header=present"));
-            assert_same_rows(&table.text, &expected, &format!("{path}?{query}"));
-        }
-    }
-    assert!(compared > 20_000 && rejected < 10, "{compared} rows, {rejected} rejected queries");
-}
-
-/// Compares the plain fields of records with the cells of CSV.
-fn assert_same_rows(table: &str, records: &[String], what: &str) {
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let columns = reader.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), records.len(), "{what}");
-    for (row, record) in rows.iter().zip(records) {
-        let record: BTreeMap<String, Value> = serde_json::from_str(record).unwrap();
-        for (column, cell) in columns.iter().zip(row) {
-            let expected = match record.get(column) {
-                Some(Value::String(text)) if column.ends_with("_on") => {
-                    format!("{text}{}", &"-01-01"[..10 - text.len()])
-                }
-                Some(Value::String(text)) if text.starts_with(['=', '+', '-', '@']) => format!("'{text}"),
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Null) => String::new(),
-                Some(value @ (Value::Bool(_) | Value::Number(_))) => value.to_string(),
-                _ => continue,
-            };
-            assert_eq!(cell, expected, "{column} of {what}");
-        }
-        let plain = record.iter().filter(|(_, value)| !value.is_object());
-        let missing: Vec<&String> =
-            plain.map(|(name, _)| name).filter(|name| !columns.iter().any(|known| known == *name)).collect();
-        assert!(missing.is_empty(), "{missing:?} of {what}");
-    }
-}
+use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
 
 #[test]
 fn the_parts_of_a_file_make_the_whole() {

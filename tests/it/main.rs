@@ -24,6 +24,7 @@ mod doctor;
 mod downloads;
 mod etag;
 mod faults;
+mod file_rows;
 mod files;
 mod full_disk;
 mod further;
