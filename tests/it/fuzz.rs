@@ -87,4 +87,4 @@ macro_rules! replayed {
     };
 }
 
-replayed!(cursor key forwarded parameters json_rpc form dataset archive text_index);
+replayed!(cursor key forwarded parameters json_rpc form resolve_json resolve_csv reconcile dataset archive text_index);

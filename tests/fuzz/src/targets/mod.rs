@@ -5,6 +5,7 @@
 
 mod archives;
 mod dataset;
+mod look_up;
 mod requests;
 mod values;
 
@@ -15,13 +16,16 @@ pub struct Target {
     pub mutations: u32,
 }
 
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "cursor", run: values::cursor, mutations: 2_000 },
     Target { name: "key", run: values::key, mutations: 2_000 },
     Target { name: "forwarded", run: values::forwarded, mutations: 5_000 },
     Target { name: "parameters", run: requests::parameters, mutations: 1_000 },
     Target { name: "json_rpc", run: requests::json_rpc, mutations: 1_000 },
     Target { name: "form", run: requests::form, mutations: 300 },
+    Target { name: "resolve_json", run: look_up::resolve_json, mutations: 500 },
+    Target { name: "resolve_csv", run: look_up::resolve_csv, mutations: 500 },
+    Target { name: "reconcile", run: look_up::reconcile, mutations: 500 },
     Target { name: "dataset", run: dataset::dataset, mutations: 150 },
     Target { name: "archive", run: archives::archive, mutations: 100 },
     Target { name: "text_index", run: archives::text_index, mutations: 300 },
