@@ -270,12 +270,17 @@ async fn serve_connection<H: Handler>(
     stopped: impl Future<Output = ()>,
     evicted: Arc<Notify>,
 ) {
+    let phase = connection.phase.clone();
     let mut served = std::pin::pin!(http.serve_connection(TokioIo::new(stream), connection));
     // An error here is a peer that disconnected, took too long or does not speak HTTP: there is nothing to send it.
     tokio::select! {
         _ = served.as_mut() => return,
         () = stopped => {}
         () = evicted.notified() => {}
+    }
+    if phase.idle_time().is_some() {
+        // Its client has its response and has sent all of its request.
+        phase.set_unread_body(false);
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
 
 use venturedex::quota::Tier;
 
@@ -208,4 +209,61 @@ fn a_request_id_of_the_caller_is_that_of_the_response() {
             assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{path}: {id}");
         }
     }
+}
+
+/// Sends a head and then 2 MB of body before it reads anything, as many clients do; returns the status.
+fn send_large(server: &Server, head: &str) -> u16 {
+    let mut socket = TcpStream::connect(server.address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    socket.write_all(head.as_bytes()).unwrap();
+    for _ in 0..200 {
+        socket.write_all(&[b' '; 10_000]).unwrap_or_else(|error| panic!("{error}, after {head}"));
+    }
+    let mut read = String::new();
+    socket.read_to_string(&mut read).unwrap_or_else(|error| panic!("{error}, after {head}"));
+    read.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_client_that_sends_all_of_a_refused_body_reads_its_response() {
+    let server = Server::bundled();
+    let key = server.client(Tier::Enterprise).key.unwrap();
+    let used_up = server.client(Tier::Free);
+    (0..100).for_each(|_| assert_eq!(used_up.get("/api/v3/stats").status, 200));
+    let used_up = used_up.key.unwrap();
+    let head = |path: &str, headers: &str| {
+        format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}\r\n")
+    };
+    for (path, headers, status) in [
+        ("/api/v3/resolve", "Content-Length: 2000000\r\n", 401),
+        ("/api/v3/resolve", "Authorization: Bearer vdx_nobody\r\nContent-Length: 2000000\r\n", 401),
+        ("/api/v3/resolve", &format!("Authorization: Bearer {used_up}\r\nContent-Length: 2000000\r\n"), 429),
+        ("/api/v3/vcs", &format!("Authorization: Bearer {key}\r\nContent-Length: 2000000\r\n"), 405),
+        ("/api/mcp", "Content-Length: 2000000\r\n", 413),
+        ("/reconcile", "Content-Length: 2000000\r\n", 413),
+    ] {
+        assert_eq!(send_large(&server, &head(path, headers)), status, "{path} {headers}");
+    }
+    // Larger than accepted; the client ends its sending side before all is sent.
+    let mut socket = TcpStream::connect(server.address).unwrap();
+    let headers = format!("Authorization: Bearer {key}\r\nContent-Length: 3000000\r\n");
+    socket.write_all(head("/api/v3/resolve", &headers).as_bytes()).unwrap();
+    socket.write_all(&vec![b' '; 2_500_000]).unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let mut read = String::new();
+    socket.read_to_string(&mut read).unwrap();
+    assert!(read.starts_with("HTTP/1.1 413 "), "{read}");
+}
+
+#[test]
+fn a_client_that_sends_without_end_is_cut() {
+    let server = Server::bundled();
+    let mut socket = TcpStream::connect(server.address).unwrap();
+    socket
+        .write_all(b"POST /api/v3/resolve HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n")
+        .unwrap();
+    let part = vec![b' '; 1_000_000];
+    let sent = (0..1_000).take_while(|_| socket.write_all(&part).is_ok()).count();
+    // 16 MB are discarded; buffers of the system hold some more.
+    assert!((16..100).contains(&sent), "{sent} MB");
 }

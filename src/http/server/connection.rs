@@ -57,6 +57,8 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let started = Instant::now();
         let id = self.ids.of(request.headers());
         let trace = RequestTrace::default();
+        // Above the limits a connection ends at once.
+        self.phase.set_unread_body(!request.body().is_end_stream() && !self.is_reserved);
         let pending = match self.respond(&request, id, &trace) {
             Ok(mut response) => {
                 self.phase.idle();
@@ -73,7 +75,8 @@ impl<H: Handler> Service<Request<Incoming>> for Connection<H> {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
-        let mut request = request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace)));
+        let mut request =
+            request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
         request.extensions_mut().insert(Arc::clone(&trace));
@@ -207,11 +210,12 @@ pub struct TimedBody<B> {
     timeout: Duration,
     timer: Option<Pin<Box<Sleep>>>,
     trace: Arc<RequestTrace>,
+    phase: ConnectionPhase,
 }
 
 impl<B> TimedBody<B> {
-    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>) -> Self {
-        Self { inner, timeout, timer: None, trace }
+    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
+        Self { inner, timeout, timer: None, trace, phase }
     }
 }
 
@@ -232,11 +236,17 @@ where
             if this.trace.streams_body() {
                 this.timer = None;
             }
+            if this.inner.is_end_stream() || !matches!(frame, Some(Ok(_))) {
+                this.phase.set_unread_body(false);
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let timeout = this.timeout;
         let timer = this.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-        timer.as_mut().poll(cx).map(|()| Some(Err(BodyTimeout.into())))
+        std::task::ready!(timer.as_mut().poll(cx));
+        // Its client has had its time.
+        this.phase.set_unread_body(false);
+        Poll::Ready(Some(Err(BodyTimeout.into())))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -5,13 +5,17 @@
 //! extend it; the idle time starts with the last byte of the response; a write may take any time as long as it makes
 //! progress.
 //!
+//! Closing a socket with unread bytes makes the system reset the connection, and many clients, which read only when they have
+//! sent all, would never see the response. If a request was answered before it was read, the connection therefore only ends
+//! its sending side, and discards what arrives, within limits of time and size, until the client closes it.
+//!
 //! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are detected
 //! by the missing `X-Request-Id` and replaced.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -41,6 +45,8 @@ struct PhaseState {
     opened: Instant,
     /// When the last response was written, in microseconds since the connection was opened; the maximum if it is not.
     idle_since: AtomicU64,
+    /// Whether the body of the request is not read to its end.
+    has_unread_body: AtomicBool,
 }
 
 impl Default for ConnectionPhase {
@@ -49,6 +55,7 @@ impl Default for ConnectionPhase {
             phase: AtomicU64::default(),
             opened: Instant::now(),
             idle_since: AtomicU64::default(),
+            has_unread_body: AtomicBool::default(),
         }))
     }
 }
@@ -65,6 +72,15 @@ impl ConnectionPhase {
         let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
         self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
+    }
+
+    /// Notes whether the body of the request is yet to be read.
+    pub(crate) fn set_unread_body(&self, is_unread: bool) {
+        self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
+    }
+
+    fn has_unread_body(&self) -> bool {
+        self.0.has_unread_body.load(Ordering::Relaxed)
     }
 
     /// The response has been written.
@@ -104,6 +120,7 @@ pub(crate) struct TimeoutStream<S, H> {
     head: Duration,
     idle: Duration,
     write: Duration,
+    body: Duration,
     /// The phase that the read timer runs for; `None` if it does not run.
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
@@ -112,6 +129,7 @@ pub(crate) struct TimeoutStream<S, H> {
     ids: Arc<RequestIds>,
     handler: H,
     replacement: Option<Replacement>,
+    linger: Option<Linger>,
 }
 
 /// The first bytes of a head: enough to know the API version of a rejected request.
@@ -146,12 +164,19 @@ impl HeadStart {
 struct Replacement {
     response: Bytes,
     written: usize,
-    /// How long the client may continue to send: closing a socket with unread bytes would discard the response.
-    linger: Pin<Box<Sleep>>,
 }
 
-/// How long a client may continue to send after an error response.
+/// How much a client may continue to send after its response.
+struct Linger {
+    timer: Pin<Box<Sleep>>,
+    bytes_left: usize,
+}
+
+/// How long a client may continue to send after the response to a head that could not be read. A body may take as long as if
+/// it were read.
 const LINGER: Duration = Duration::from_secs(1);
+/// Bytes that are discarded: several times the largest body that is read as a whole.
+const MAX_DISCARDED: usize = 16 * 1024 * 1024;
 
 /// The error that `bytes` report, if they start a response of hyper itself: it has no request id, every response of ours
 /// does. hyper does not report which part of a head is too long: if its first line has not ended, it is the URL.
@@ -184,12 +209,14 @@ impl<S, H: Handler> TimeoutStream<S, H> {
             head,
             idle: limits.idle,
             write: limits.write,
+            body: limits.body,
             read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
             ids,
             handler,
             replacement: None,
+            linger: None,
         }
     }
 
@@ -251,7 +278,7 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
                     trace: &RequestTrace::default(),
                 });
             }
-            self.replacement = Some(Replacement { response, written: 0, linger: Box::pin(tokio::time::sleep(LINGER)) });
+            self.replacement = Some(Replacement { response, written: 0 });
         }
         let replacement = self.replacement.as_mut()?;
         while let Some(rest) = replacement.response.get(replacement.written..).filter(|rest| !rest.is_empty()) {
@@ -326,17 +353,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
-        let Some(replacement) = &mut this.replacement else { return Poll::Ready(Ok(())) };
-        let mut discarded = [0; 4_096];
-        loop {
-            if replacement.linger.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Ok(()));
-            }
+        let allowed = match (&this.replacement, this.phase.has_unread_body()) {
+            (Some(_), _) => LINGER,
+            (None, true) => this.body,
+            (None, false) => return Poll::Ready(Ok(())),
+        };
+        // It is not idle: a new connection could not take its place at once.
+        this.phase.busy();
+        let linger = this
+            .linger
+            .get_or_insert_with(|| Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED });
+        let mut discarded = [0; 16 * 1024];
+        while linger.bytes_left > 0 && linger.timer.as_mut().poll(cx).is_pending() {
             let mut discarded = ReadBuf::new(&mut discarded);
             match std::task::ready!(Pin::new(&mut this.inner).poll_read(cx, &mut discarded)) {
-                Ok(()) if !discarded.filled().is_empty() => {}
-                _ => return Poll::Ready(Ok(())),
+                Ok(()) if !discarded.filled().is_empty() => {
+                    linger.bytes_left = linger.bytes_left.saturating_sub(discarded.filled().len());
+                }
+                _ => break,
             }
         }
+        Poll::Ready(Ok(()))
     }
 }
