@@ -223,6 +223,38 @@ FAULTS = [
         "it",
         "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
     ),
+    (
+        "an evaluation is stored although another server stored one",
+        "src/auth/sqlite/alerts.rs",
+        "WHERE id = ? AND evaluated = ? RETURNING",
+        "WHERE id = ? AND evaluated <= ? || 'z' RETURNING",
+        "lib",
+        "auth::sqlite::tests::it_passes_the_conformance_suite",
+    ),
+    (
+        "a message has another id at each attempt",
+        "src/alerts/sender.rs",
+        'format!("msg_{}", delivery.id.0)',
+        'format!("msg_{}_{}", delivery.id.0, delivery.attempts)',
+        "it",
+        "alerting::killed_servers_deliver_each_match_once",
+    ),
+    (
+        "messages that were being sent are forgotten",
+        "src/auth/sqlite/alerts.rs",
+        "SET due_at = :until, claimed = 1 WHERE id IN",
+        "SET due_at = NULL, claimed = 1 WHERE :until > 0 AND id IN",
+        "lib",
+        "auth::sqlite::tests::it_passes_the_conformance_suite",
+    ),
+    (
+        "of the addresses of a host one is checked",
+        "src/alerts/webhook/client.rs",
+        "if !found.iter().all(|address|",
+        "if !found.iter().any(|address|",
+        "lib",
+        "alerts::webhook::tests::delivery::one_address_that_is_not_allowed_refuses_all",
+    ),
 ]
 
 
