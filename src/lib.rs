@@ -16,7 +16,7 @@
 //! | `tls` | which servers outgoing requests trust |
 //! | [`mail`] | e-mail through the operator's SMTP server |
 //! | [`auth`] | accounts, passwords, sessions, API keys and their store |
-//! | [`alerts`] | changes of the data, sent to webhooks |
+//! | [`alerts`] | saved searches and lists, and what each release brings them |
 //! | [`http`] | accept loop, headers, content negotiation, problem documents, response cache |
 //! | [`api`] | REST v1, v2, v3 |
 //! | [`openapi`] | the OpenAPI documents |
