@@ -4,6 +4,7 @@
 mod answer;
 mod columns;
 mod item;
+pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};

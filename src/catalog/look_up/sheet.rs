@@ -66,6 +66,13 @@ pub struct Row {
     line: u64,
 }
 
+impl Row {
+    /// The line at which it begins, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+}
+
 /// Before the header, if the table says that it is UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -138,6 +145,13 @@ impl Sheet {
         let indexes = [cell("name"), cell("website"), Some(0)].into_iter().flatten();
         let mut texts = indexes.map(|index| String::from_utf8_lossy(row.cells.get(index).unwrap_or_default()));
         texts.find(|text| !text.trim().is_empty()).unwrap_or_default().into_owned()
+    }
+
+    /// The texts of a row in the columns of these names, in the order of the names.
+    pub(super) fn texts<'r>(&self, row: &'r Row, columns: &[&str]) -> Vec<&'r str> {
+        let place = |name: &&str| self.header.iter().position(|known| normal(known) == *name);
+        let places = columns.iter().filter_map(place);
+        places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
     }
 
     /// A row with its answer.

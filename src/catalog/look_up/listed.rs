@@ -1,0 +1,193 @@
+//! The records of a list as people write them: one a line, by slug, id, page, website or name, or as CSV.
+
+use csv::WriterBuilder;
+
+use crate::catalog::flat::neutralized;
+use crate::catalog::look_up::sheet::{Row, RowEnds, Sheet, SheetOptions};
+use crate::catalog::{Catalog, Item, LookUpAnswer, Resource};
+use crate::data::Table;
+
+/// Columns with slugs, ids or addresses of pages, the surest first.
+const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
+/// The columns of a list that is downloaded.
+const HEADER: [&str; 3] = ["slug", "name", "page"];
+
+/// The lines of a text that name records of a table.
+pub struct ListedLines {
+    sheet: Sheet,
+    rows: Vec<Row>,
+    /// Whether each line is one name.
+    is_plain: bool,
+    table: Table,
+    /// The address of the service, without a slash at its end.
+    base: String,
+}
+
+impl ListedLines {
+    /// Reads a text: CSV, if its first line names columns, or else a record on each line. A line that cannot be looked up has
+    /// up to `candidates` candidates.
+    pub fn read(text: &str, table: Table, base: &str, candidates: usize) -> Self {
+        let tables = Item::TABLES.into_iter().filter(|known| *known == table).collect();
+        let options = SheetOptions { tables, candidates, base: base.to_owned() };
+        let mut ends = RowEnds::default();
+        let end = text.bytes().position(|byte| ends.push(byte)).map_or(text.len(), |end| end + 1);
+        let (header, rest) = text.split_at(end);
+        let mut sheet = Sheet::open(header.as_bytes(), &[], options.clone());
+        for key in KEYS {
+            // A column of slugs is enough.
+            sheet = sheet.or_else(|_| {
+                let named = [("name_column".to_owned(), key.to_owned())];
+                Sheet::open(header.as_bytes(), &named, options.clone())
+            });
+        }
+        let base = base.to_owned();
+        if let Ok(mut sheet) = sheet {
+            let rows = sheet.rows(rest.as_bytes());
+            return Self { sheet, rows, is_plain: false, table, base };
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let quoted = |line: &str| match line.trim() {
+            "" => "\n".to_owned(),
+            line => format!("\"{}\"\n", line.replace('"', "\"\"")),
+        };
+        let lines: String = text.lines().map(quoted).collect();
+        let mut sheet = Sheet::open(b"name\n", &[], options).expect("`name` is a column that is looked up");
+        let rows = sheet.rows(lines.as_bytes());
+        Self { sheet, rows, is_plain: true, table, base }
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The number of a line in the text, from 1.
+    pub fn number(&self, index: usize) -> u64 {
+        self.rows[index].line() - u64::from(self.is_plain)
+    }
+
+    /// What a line is called.
+    pub fn label(&self, index: usize) -> String {
+        self.sheet.label(&self.rows[index])
+    }
+
+    /// The row that a line names by slug, id or page; `None` if it has to be looked up.
+    pub fn named(&self, catalog: &Catalog, index: usize) -> Option<u32> {
+        let columns: &[&str] = if self.is_plain { &["name"] } else { &KEYS };
+        let texts = self.sheet.texts(&self.rows[index], columns);
+        texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.base, text))
+    }
+
+    /// What a line means by name, website and whatever else it has.
+    pub fn look_up(&self, catalog: &Catalog, index: usize) -> LookUpAnswer {
+        self.sheet.answer(catalog, &self.rows[index])
+    }
+}
+
+/// The record with a slug, an id, or a page or address of the API below `base`. A name is not a slug: `Acme` may be several.
+pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
+    let text = text.trim();
+    let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);
+    let path = path.split(['?', '#']).next()?.trim_matches('/');
+    let path = path.strip_prefix("api/").unwrap_or(path);
+    let path = ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    if let Some((segment, rest)) = path.split_once('/') {
+        let key = rest.split('/').next()?;
+        let key = [".json", ".md"].into_iter().find_map(|extension| key.strip_suffix(extension)).unwrap_or(key);
+        return catalog.find(table, key).filter(|_| segment == Resource::of_table(table).path());
+    }
+    let is_key = table == Table::Rounds || !text.contains(|char: char| char.is_ascii_uppercase());
+    catalog.find(table, text).filter(|_| is_key)
+}
+
+/// A list as CSV, of the slug or id, the name and the page of each record. Those that are not known are empty.
+pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
+    let mut writer = WriterBuilder::new().from_writer(Vec::new());
+    writer.write_record(HEADER).expect("writing to memory does not fail");
+    for [key, name, page] in records {
+        writer.write_record([key, neutralized(name), page]).expect("writing to memory does not fail");
+    }
+    writer.into_inner().expect("writing to memory does not fail")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::bundled;
+
+    const BASE: &str = "https://venturedex.example";
+
+    #[test]
+    fn lines_are_slugs_pages_ids_and_names() {
+        let catalog = bundled().unwrap();
+        let alder = catalog.find(Table::Firms, "alder-capital");
+        assert!(alder.is_some());
+        for text in [
+            "alder-capital",
+            " /vcs/alder-capital ",
+            "vcs/alder-capital",
+            "vcs/Alder-Capital.json",
+            "https://venturedex.example/vcs/alder-capital/reviews?page=2",
+            "https://venturedex.example/api/v3/vcs/alder-capital",
+            "former-alder-capital",
+        ] {
+            assert_eq!(row_of(&catalog, Table::Firms, BASE, text), alder, "{text}");
+        }
+        for text in
+            ["Alder-Capital", "Alder Capital", "/startups/alder-capital", "https://other.example/vcs/alder-capital", ""]
+        {
+            assert_eq!(row_of(&catalog, Table::Firms, BASE, text), None, "{text}");
+        }
+        let id = catalog.snapshot().slug(Table::Rounds, 0).to_uppercase();
+        assert_eq!(row_of(&catalog, Table::Rounds, BASE, &id), Some(0));
+    }
+
+    #[test]
+    fn every_line_has_its_number_and_meaning() {
+        let catalog = bundled().unwrap();
+        let meanings = |text: &str| -> Vec<(u64, String, bool, &'static str)> {
+            let lines = ListedLines::read(text, Table::Firms, BASE, 3);
+            (0..lines.len())
+                .map(|index| {
+                    let is_named = lines.named(&catalog, index).is_some();
+                    let status = if is_named { "" } else { lines.look_up(&catalog, index).status };
+                    (lines.number(index), lines.label(index), is_named, status)
+                })
+                .collect()
+        };
+        let line = |number, label: &str, is_named, status| (number, label.to_owned(), is_named, status);
+        assert_eq!(
+            meanings("\u{feff}alder-capital\r\n\r\nAlder Capital\nno such firm at all\n"),
+            [
+                line(1, "alder-capital", true, ""),
+                line(3, "Alder Capital", false, "match"),
+                line(4, "no such firm at all", false, "none")
+            ]
+        );
+        assert_eq!(
+            meanings("name;slug\n\nAlder;alder-capital\nAlder Capital;\n"),
+            [line(3, "Alder", true, ""), line(4, "Alder Capital", false, "match")]
+        );
+        assert_eq!(meanings("slug\nalder-capital\n"), [line(2, "alder-capital", true, "")]);
+        assert_eq!(meanings("  \n\n"), []);
+    }
+
+    #[test]
+    fn a_list_that_is_downloaded_can_be_read_again() {
+        let catalog = bundled().unwrap();
+        let page = format!("{BASE}/vcs/alder-capital");
+        let records = [["alder-capital", "Alder Capital", &page], ["gone", "", ""]];
+        let csv = csv_of(records.map(|record| record.map(str::to_owned)).into_iter());
+        let text = String::from_utf8(csv).unwrap();
+        assert_eq!(
+            text.lines().nth(1),
+            Some("alder-capital,Alder Capital,https://venturedex.example/vcs/alder-capital")
+        );
+        let lines = ListedLines::read(&text, Table::Firms, BASE, 3);
+        assert_eq!(lines.named(&catalog, 0), catalog.find(Table::Firms, "alder-capital"));
+        assert_eq!((lines.len(), lines.named(&catalog, 1)), (2, None));
+    }
+}
