@@ -140,8 +140,8 @@ impl AlertEntry {
         Self {
             reason: AlertReason::Match.name().to_owned(),
             key: snapshot.slug(table, row).to_owned(),
-            name: name(snapshot, table, row),
-            page: Some(page(snapshot, table, row)),
+            name: record_name(snapshot, table, row),
+            page: Some(record_page(snapshot, table, row)),
             fields: Vec::new(),
             merged_into: None,
         }
@@ -163,11 +163,11 @@ impl AlertEntry {
         Self {
             reason: reason.name().to_owned(),
             key: snapshot.slug(table, row).to_owned(),
-            name: name(snapshot, table, row),
+            name: record_name(snapshot, table, row),
             page: match reason {
                 AlertReason::Remove => None,
-                AlertReason::Merge => merged_into.map(|into| page(after, table, into)),
-                _ => Some(page(after, table, row)),
+                AlertReason::Merge => merged_into.map(|into| record_page(after, table, into)),
+                _ => Some(record_page(after, table, row)),
             },
             fields: fields.into_iter().map(str::to_owned).collect(),
             merged_into: merged_into.map(|into| after.slug(table, into).to_owned()),
@@ -175,7 +175,8 @@ impl AlertEntry {
     }
 }
 
-fn name(snapshot: &Snapshot, table: Table, row: u32) -> String {
+/// What a record is called: its name, of a round the startup's, the stage and the date.
+pub fn record_name(snapshot: &Snapshot, table: Table, row: u32) -> String {
     if table != Table::Rounds {
         return snapshot.name(table, row).to_owned();
     }
@@ -187,9 +188,10 @@ fn name(snapshot: &Snapshot, table: Table, row: u32) -> String {
     }
 }
 
-fn page(snapshot: &Snapshot, table: Table, row: u32) -> String {
+/// The path of a record's page, of a round that of the startup.
+pub fn record_page(snapshot: &Snapshot, table: Table, row: u32) -> String {
     match table {
-        Table::Rounds => page(snapshot, Table::Startups, snapshot.round_startup(row)),
+        Table::Rounds => record_page(snapshot, Table::Startups, snapshot.round_startup(row)),
         table => format!("/{}/{}", Resource::of_table(table).path(), snapshot.slug(table, row)),
     }
 }

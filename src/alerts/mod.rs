@@ -5,6 +5,7 @@
 //! so that a crash loses nothing and nothing is stored twice. [`Sender`] sends what is due and stores what came of it: a crash in
 //! between repeats a message under the same id.
 
+pub mod save;
 pub mod webhook;
 
 mod address;
@@ -13,7 +14,7 @@ mod evaluation;
 mod sender;
 
 pub use address::AlertSecrets;
-pub use entry::{AlertEntry, AlertReason, AlertRecord, WatchKind, WatchRecord, entries};
+pub use entry::{AlertEntry, AlertReason, AlertRecord, WatchKind, WatchRecord, entries, record_name, record_page};
 pub use evaluation::evaluate;
 pub use sender::Sender;
 
