@@ -351,7 +351,7 @@ impl FrontEnds {
                 let page = self.page_request(&request.parts());
                 let address = self.state.client(request.peer, &request.headers);
                 let form = match request.method == Method::POST {
-                    true => read_form(&request.headers, body).await.map(Some),
+                    true => read_form(route, &request.headers, body).await.map(Some),
                     false => Ok(None),
                 };
                 let response = match form {
@@ -417,15 +417,18 @@ fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: Schem
 
 /// Reads a form; the error is a status with its explanation.
 async fn read_form<B: Buf>(
+    route: AccountRoute,
     headers: &HeaderMap,
     body: impl Stream<Item = Result<B, warp::Error>>,
 ) -> Result<FormData, (StatusCode, &'static str)> {
-    if !has_content_type(headers, "application/x-www-form-urlencoded") {
+    let is_multipart = route.takes_files() && has_content_type(headers, "multipart/form-data");
+    if !is_multipart && !has_content_type(headers, "application/x-www-form-urlencoded") {
         let detail = "Forms are sent as application/x-www-form-urlencoded.";
         return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
     }
-    let bytes = body::read(headers, body, account::form::MAX_BYTES).await.map_err(unreadable)?;
-    Ok(FormData::new(bytes))
+    let max = if route.takes_files() { account::form::MAX_LIST_BYTES } else { account::form::MAX_BYTES };
+    let bytes = body::read(headers, body, max).await.map_err(unreadable)?;
+    Ok(FormData::new(bytes, is_multipart))
 }
 
 fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {

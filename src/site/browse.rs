@@ -82,6 +82,8 @@ pub(crate) struct Browse {
     pub pager: Pager,
     /// The URL of the same query in the API.
     pub api: String,
+    /// The page that saves the query.
+    pub save: String,
     /// The query in its canonical form, with the page.
     pub query: String,
 }
@@ -182,6 +184,7 @@ impl Browse {
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
             query: at_page(&link, page).query(),
+            save: saving(config.resource, &link).href(),
             api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
         };
         Ok((browse, found.rows))
@@ -191,6 +194,12 @@ impl Browse {
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         format::counted(self.total, one, many)
     }
+}
+
+/// The page that saves the filters of a list; their order is not saved.
+fn saving(resource: Resource, link: &Link) -> Link {
+    let table = ("table".to_owned(), resource.path().to_owned());
+    Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort"])).collect())
 }
 
 pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {

@@ -1,25 +1,27 @@
 //! Forms with a file field (`multipart/form-data`, RFC 7578).
 
-/// The content of a field; `None` if the form has no such field. Browsers send a file field without a file empty.
+/// The content of a field, the first of its name; `None` if the form has no such field. Browsers send a file field without a
+/// file empty.
 pub(crate) fn field<'b>(body: &'b [u8], name: &str) -> Option<&'b [u8]> {
-    let boundary = &body[..find(body, b"\r\n")?];
-    if !boundary.starts_with(b"--") {
-        return None;
-    }
+    fields(body, name).next()
+}
+
+/// The contents of all fields of a name, in their order. What follows a malformed part is ignored.
+pub(crate) fn fields<'b>(body: &'b [u8], name: &str) -> impl Iterator<Item = &'b [u8]> {
+    let wanted = format!("; name=\"{name}\"");
+    let boundary = &body[..find(body, b"\r\n").unwrap_or(0)];
     // Each part ends with a line end before the boundary.
     let end = [b"\r\n", boundary].concat();
-    let mut rest = &body[boundary.len()..];
-    let wanted = format!("; name=\"{name}\"");
-    loop {
+    let mut rest = if boundary.starts_with(b"--") { &body[boundary.len()..] } else { &[] };
+    let parts = std::iter::from_fn(move || {
         let part = rest.strip_prefix(b"\r\n")?;
         let head_end = find(part, b"\r\n\r\n")?;
         let (head, content) = (&part[..head_end], &part[head_end + 4..]);
         let length = find(content, &end)?;
-        if find(head, wanted.as_bytes()).is_some() {
-            return Some(&content[..length]);
-        }
         rest = &content[length + end.len()..];
-    }
+        Some((head, &content[..length]))
+    });
+    parts.filter(move |(head, _)| find(head, wanted.as_bytes()).is_some()).map(|(_, content)| content)
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
@@ -41,5 +43,9 @@ mod tests {
             field(&body[..length], "file");
         }
         assert_eq!(field(b"text=a", "text"), None);
+        let body =
+            b"--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--x\r\nContent-Disposition: form-data; \
+            name=\"b\"\r\n\r\n2\r\n--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n3\r\n--x--\r\n";
+        assert_eq!(fields(body, "a").collect::<Vec<_>>(), [b"1", b"3"]);
     }
 }

@@ -259,7 +259,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
 }
 
 /// A redirect to a page, which is not cached.
-pub(crate) fn redirect(path: &'static str) -> Response<Vec<u8>> {
+pub(crate) fn redirect(path: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     set(response.headers_mut(), "location", path);

@@ -1,8 +1,10 @@
-//! The cookies of a session and of a known browser. Over https they are `Secure` and have the prefix `__Host-`, so that neither
+//! The cookies of a session, of a known browser and of a page to come back to. Over https they are `Secure` and have the prefix `__Host-`, so that neither
 //! another host nor an http connection can set them.
 
 use std::str::FromStr;
 
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::header::COOKIE;
 
 use crate::auth::known_browser::KNOWN_BROWSER_SECONDS;
@@ -13,6 +15,14 @@ use crate::site::PageRequest;
 
 const SESSION: &str = "session";
 const BROWSER: &str = "browser";
+const RETURN: &str = "return";
+
+/// How long somebody may take to sign in and come back to a page.
+const RETURN_SECONDS: i64 = 1_800;
+/// Of the address of that page.
+const MAX_RETURN: usize = 2_000;
+/// The pages to come back to.
+const RETURN_PREFIX: &str = "/account/saved/";
 
 /// Before and after the name and value of a cookie.
 fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
@@ -50,6 +60,26 @@ pub(crate) fn set(state: &State, session: &StartedSession) -> Vec<String> {
         cookie(state, SESSION, &session.token.reveal(), SESSION_SECONDS),
         cookie(state, BROWSER, &session.browser.reveal(), KNOWN_BROWSER_SECONDS),
     ]
+}
+
+/// The cookie of the page to come back to after sign-in; none if its address is very long.
+pub(crate) fn set_return(request: PageRequest<'_>) -> Vec<String> {
+    let address = format!("{}?{}", request.path, request.query);
+    let value = BASE64_URL_SAFE_NO_PAD.encode(&address);
+    let set = || cookie(request.state, RETURN, &value, RETURN_SECONDS);
+    (address.len() <= MAX_RETURN).then(set).into_iter().collect()
+}
+
+/// The page to come back to.
+pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
+    let value: String = find(request, RETURN)?;
+    let address = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(value).ok()?).ok()?;
+    let is_page = address.starts_with(RETURN_PREFIX) && address.bytes().all(|byte| byte.is_ascii_graphic());
+    is_page.then_some(address)
+}
+
+pub(crate) fn remove_return(state: &State) -> Vec<String> {
+    vec![cookie(state, RETURN, "", 0)]
 }
 
 /// Removes the cookie of a session that its owner ends. The browser remains known: its owner will sign in again.

@@ -6,11 +6,19 @@ use std::fmt;
 use bytes::Bytes;
 use zeroize::Zeroizing;
 
+use crate::site::form_data;
+
 /// An e-mail address, two passwords and a name are far shorter.
 pub(crate) const MAX_BYTES: usize = 16 * 1024;
+/// Of a form with the records of a list.
+pub(crate) const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 /// `Debug` shows no field, because passwords are among them; the memory is cleared.
-pub(crate) struct FormData(Zeroizing<Vec<u8>>);
+pub(crate) struct FormData {
+    body: Zeroizing<Vec<u8>>,
+    /// Whether it is `multipart/form-data`, as of forms with a file, and not `application/x-www-form-urlencoded`.
+    is_multipart: bool,
+}
 
 impl fmt::Debug for FormData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,15 +27,34 @@ impl fmt::Debug for FormData {
 }
 
 impl FormData {
-    /// `body` is `application/x-www-form-urlencoded`.
-    pub(crate) fn new(body: Bytes) -> Self {
-        Self(Zeroizing::new(body.into()))
+    pub(crate) fn new(body: Bytes, is_multipart: bool) -> Self {
+        Self { body: Zeroizing::new(body.into()), is_multipart }
     }
 
-    /// The text of a field; empty if it is absent.
+    /// The text of a field, the first of its name; empty if it is absent.
     pub(crate) fn text(&self, name: &str) -> Cow<'_, str> {
-        let field = form_urlencoded::parse(&self.0).find(|(known, _)| known == name);
+        if self.is_multipart {
+            return form_data::field(&self.body, name).map_or(Cow::Borrowed(""), String::from_utf8_lossy);
+        }
+        let field = form_urlencoded::parse(&self.body).find(|(known, _)| known == name);
         field.map_or(Cow::Borrowed(""), |(_, text)| text)
+    }
+
+    /// The texts of all fields of a name.
+    pub(crate) fn texts(&self, name: &str) -> Vec<Cow<'_, str>> {
+        match self.is_multipart {
+            true => form_data::fields(&self.body, name).map(String::from_utf8_lossy).collect(),
+            false => {
+                let fields = form_urlencoded::parse(&self.body).filter(|(known, _)| known == name);
+                fields.map(|(_, text)| text).collect()
+            }
+        }
+    }
+
+    /// The content of a file; empty if none was chosen.
+    pub(crate) fn file(&self, name: &str) -> &[u8] {
+        let field = self.is_multipart.then(|| form_data::field(&self.body, name)).flatten();
+        field.unwrap_or_default()
     }
 
     /// The text of a field for a password.
@@ -42,9 +69,9 @@ mod tests {
 
     #[test]
     fn fields_are_decoded() {
-        let form = FormData::new(Bytes::from_static(b"email=ada%40example.com&password=a+b%26c&email=other"));
+        let form = FormData::new(Bytes::from_static(b"email=ada%40example.com&password=a+b%26c&email=other"), false);
         assert_eq!((form.text("email").as_ref(), form.text("password").as_ref()), ("ada@example.com", "a b&c"));
-        assert_eq!(form.text("name"), "");
+        assert_eq!((form.text("name").as_ref(), form.texts("email").len(), form.file("email")), ("", 2, &b""[..]));
         assert_eq!(format!("{form:?}"), "FormData(…)");
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<Rep
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
     request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
-    Ok(Reply::Redirect("/account", Vec::new()))
+    Ok(Reply::Redirect("/account".into(), Vec::new()))
 }
 
 /// `GET /verify?token=…`.
@@ -151,7 +151,7 @@ pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Resul
         Err(weak) => return show_reset(request, &token, &weak.to_string()).await,
     };
     match auth.reset_by_link(&token, new, !form.text("keep_keys").is_empty(), request.now).await {
-        Ok(_) => Ok(Reply::Redirect("/signin", Vec::new())),
+        Ok(_) => Ok(Reply::Redirect("/signin".into(), Vec::new())),
         Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
         Err(error) => Err(error.into()),
     }

@@ -10,9 +10,11 @@ mod keys;
 mod mail;
 mod origin;
 mod overview;
+mod saved;
 mod sign;
 mod totp;
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use http::header::SET_COOKIE;
@@ -20,10 +22,11 @@ use http::{HeaderValue, Response, StatusCode};
 
 use crate::auth::account::KeyId;
 use crate::auth::session::SessionId;
-use crate::auth::{AccountError, Visitor};
+use crate::auth::{AccountError, StoreError, Visitor};
 use crate::data::Snapshot;
 use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::account::form::FormData;
+pub(crate) use crate::site::account::saved::{SavedRoute, WebhookRoute};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::{PageRequest, redirect, respond};
@@ -50,6 +53,9 @@ pub enum AccountRoute {
     RequestReset,
     Reset,
     Delete,
+    /// Saved searches and lists.
+    Saved(SavedRoute),
+    Webhooks(WebhookRoute),
 }
 
 impl AccountRoute {
@@ -82,6 +88,12 @@ impl AccountRoute {
             let text = path.strip_prefix(start)?.strip_suffix(end)?;
             text.parse().ok().filter(|id: &i64| id.to_string() == text)
         };
+        if let Some(route) = SavedRoute::of(path) {
+            return Some(Self::Saved(route));
+        }
+        if let Some(route) = WebhookRoute::of(path) {
+            return Some(Self::Webhooks(route));
+        }
         number("/account/keys/", "/revoke")
             .map(|id| Self::Revoke(KeyId(id)))
             .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
@@ -94,13 +106,24 @@ impl AccountRoute {
             Self::Revoke(_) => "/account/keys/{id}/revoke",
             Self::Rotate(_) => "/account/keys/{id}/rotate",
             Self::EndSession(_) => "/account/sessions/{id}/end",
+            Self::Saved(route) => route.label(),
+            Self::Webhooks(route) => route.label(),
             route => Self::BY_PATH.iter().find(|(_, known)| *known == route).map_or("/account", |(path, _)| path),
         }
     }
 
     /// Whether a form can be sent to this page.
     pub(crate) fn takes_forms(self) -> bool {
-        !matches!(self, Self::Account | Self::Totp)
+        match self {
+            Self::Account | Self::Totp => false,
+            Self::Saved(route) => route.takes_forms(),
+            _ => true,
+        }
+    }
+
+    /// Whether its form may have a file, or the records of a list.
+    pub(crate) fn takes_files(self) -> bool {
+        matches!(self, Self::Saved(route) if route.takes_files())
     }
 
     /// Whether this page can be read with GET.
@@ -116,6 +139,8 @@ impl AccountRoute {
             | Self::RequestReset
             | Self::Reset
             | Self::Delete => true,
+            Self::Saved(route) => route.is_read(),
+            Self::Webhooks(route) => route == WebhookRoute::All,
             Self::SignInCode
             | Self::SignOut
             | Self::Keys
@@ -144,7 +169,9 @@ pub(crate) enum Reply {
     /// A page with the cookies of another session.
     NewSession(String, Vec<String>),
     /// To another page, with the cookies that are set or removed.
-    Redirect(&'static str, Vec<String>),
+    Redirect(Cow<'static, str>, Vec<String>),
+    /// A file with its name.
+    Csv(String, Vec<u8>),
     /// To the home page: the browser forgets the session, with the cookies that are removed.
     SignedOut(Vec<String>),
     Failed(PageError),
@@ -165,9 +192,11 @@ impl From<askama::Error> for Reply {
 impl From<AccountError> for Reply {
     fn from(error: AccountError) -> Self {
         match error {
-            AccountError::SignedOut => Self::Redirect("/signin", Vec::new()),
-            AccountError::TotpChanged => Self::Redirect("/account", Vec::new()),
-            AccountError::NoSuchKey => Self::Failed(PageError::UnknownPage),
+            AccountError::SignedOut => Self::Redirect("/signin".into(), Vec::new()),
+            AccountError::TotpChanged => Self::Redirect("/account".into(), Vec::new()),
+            AccountError::NoSuchKey | AccountError::Watch(StoreError::NoSuchWatch | StoreError::NoSuchWebhook) => {
+                Self::Failed(PageError::UnknownPage)
+            }
             error => Self::Failed(PageError::Account(error)),
         }
     }
@@ -197,14 +226,20 @@ impl AccountRequest<'_> {
     /// A redirect to the account page if an account is signed in.
     async fn not_signed_in(&self) -> Result<(), Reply> {
         match self.visitor().await? {
-            Some(_) => Err(Reply::Redirect("/account", Vec::new())),
+            Some(_) => Err(Reply::Redirect("/account".into(), Vec::new())),
             None => Ok(()),
         }
     }
 
     /// The account that is signed in, else a redirect to the sign-in page.
     async fn signed_in(&self) -> Result<Visitor, Reply> {
-        self.visitor().await?.ok_or(Reply::Redirect("/signin", Vec::new()))
+        self.visitor().await?.ok_or(Reply::Redirect("/signin".into(), Vec::new()))
+    }
+
+    /// The same; whoever signs in then comes back to this page.
+    async fn signed_in_to_return(&self) -> Result<Visitor, Reply> {
+        let to_return = || Reply::Redirect("/signin".into(), cookie::set_return(self.page));
+        self.visitor().await?.ok_or_else(to_return)
     }
 }
 
@@ -236,6 +271,8 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::RequestReset => mail::request_reset_page(request),
         AccountRoute::Reset => mail::reset_page(request).await,
         AccountRoute::Delete => overview::delete_page(request).await,
+        AccountRoute::Saved(route) => saved::read(route, request).await,
+        AccountRoute::Webhooks(_) => saved::webhooks::page(request).await,
         _ => Err(PageError::UnknownPage.into()),
     }
 }
@@ -260,6 +297,8 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::RequestReset => mail::request_reset(request, form),
         AccountRoute::Reset => mail::reset(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
+        AccountRoute::Saved(route) => saved::change(route, request, form).await,
+        AccountRoute::Webhooks(route) => saved::webhooks::change(route, request, form).await,
         AccountRoute::Account | AccountRoute::Totp => Err(PageError::UnknownPage.into()),
     }
 }
@@ -280,7 +319,13 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
     let mut response = match reply {
         Reply::Page(status, html) => respond(request, status, html),
         Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
-        Reply::Redirect(path, cookies) => with_cookies(redirect(path), &cookies),
+        Reply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
+        Reply::Csv(name, csv) => {
+            let mut response =
+                crate::site::respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
+            set(response.headers_mut(), "content-disposition", &format!("attachment; filename=\"{name}\""));
+            response
+        }
         Reply::SignedOut(cookies) => {
             let mut response = with_cookies(redirect("/"), &cookies);
             set(response.headers_mut(), "clear-site-data", CLEAR_SITE_DATA);

@@ -241,7 +241,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
 pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     request.page.state.auth.end_session(visitor.account.id, session).await?;
-    Ok(Reply::Redirect("/account", Vec::new()))
+    Ok(Reply::Redirect("/account".into(), Vec::new()))
 }
 
 /// `GET /account/delete`: asks for confirmation.

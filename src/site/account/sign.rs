@@ -86,6 +86,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
         | AccountError::SamePassword
         | AccountError::KeyOverlaps
         | AccountError::KeyLimitReached { .. }
+        | AccountError::Watch(_)
         | AccountError::NewKeysUsedUp(_) => Ok(error.to_string()),
         error => Err(error.into()),
     }
@@ -97,7 +98,11 @@ async fn signed_in(request: AccountRequest<'_>, session: &StartedSession) -> Rep
         // The new session is valid regardless; the previous one ends later by itself.
         let _ = request.page.state.auth.sign_out(&previous, request.now).await;
     }
-    Reply::Redirect("/account", cookie::set(request.page.state, session))
+    let cookies = cookie::set(request.page.state, session);
+    match cookie::return_path(request.page) {
+        None => Reply::Redirect("/account".into(), cookies),
+        Some(path) => Reply::Redirect(path.into(), [cookies, cookie::remove_return(request.page.state)].concat()),
+    }
 }
 
 /// `POST /signup`.

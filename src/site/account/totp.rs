@@ -80,7 +80,7 @@ pub(crate) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
-        None => Err(Reply::Redirect("/account", Vec::new())),
+        None => Err(Reply::Redirect("/account".into(), Vec::new())),
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Resu
     confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
     let secret = form.secret("secret").parse::<TotpSecret>();
     // Only a form that was changed has another secret.
-    let secret = secret.map_err(|_| Reply::Redirect("/account", Vec::new()))?;
+    let secret = secret.map_err(|_| Reply::Redirect("/account".into(), Vec::new()))?;
     let auth = &request.page.state.auth;
     match auth.enable_totp(visitor.account.id, secret.clone(), &form.text("code"), request.now).await {
         Ok(codes) => show_codes(request, &codes),
@@ -161,7 +161,7 @@ pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Res
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
     let auth = &request.page.state.auth;
     match auth.disable_totp(&visitor, password, &code, request.now).await {
-        Ok(()) => Ok(Reply::Redirect("/account", Vec::new())),
+        Ok(()) => Ok(Reply::Redirect("/account".into(), Vec::new())),
         Err(error) => show(request, &visitor, &form_error(error)?),
     }
 }

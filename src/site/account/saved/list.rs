@@ -1,0 +1,362 @@
+//! Saving a list, or adding to one: records are named in a text or a file. What is named by slug, id or page is added as it is; what
+//! has to be looked up is shown first, with what it may mean, and nothing is saved until each line has a record or is left out.
+
+use std::collections::HashSet;
+
+use askama::Template;
+
+use crate::alerts::save::table_of;
+use crate::auth::account::KeyName;
+use crate::auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
+use crate::auth::{StoreError, Visitor};
+use crate::catalog::look_up::listed::{ListedLines, row_of};
+use crate::catalog::{Catalog, Resource};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{LookUpStatus, Table};
+use crate::site::account::form::FormData;
+use crate::site::account::saved::view::plural;
+use crate::site::account::saved::{SAVED, in_turn, name_of, own, value_of};
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::{PageError, sentence};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+
+/// Lines of a form that are looked up: names take a search each.
+const LOOK_UPS: usize = 300;
+/// Look-ups that count as a page.
+const PER_PAGE: usize = 10;
+/// Look-ups of one turn.
+const PER_TURN: usize = 50;
+const CANDIDATES: usize = 5;
+/// The choice to leave a line out. No slug is like it.
+const LEFT_OUT: &str = "-";
+
+#[derive(Template)]
+#[template(path = "saved_list.html")]
+struct ListPage {
+    layout: PageLayout,
+    /// Where the form is sent.
+    action: String,
+    /// The list that is added to; empty for a new one.
+    added_to: String,
+    name: String,
+    /// The path of the list of the table.
+    table: &'static str,
+    tables: Vec<(&'static str, String)>,
+    text: String,
+    /// Slugs or ids that are settled.
+    records: Vec<String>,
+    lines: Vec<LineView>,
+    /// Other lists that the record can be added to: number and name.
+    lists: Vec<(i64, String)>,
+    look_ups: usize,
+    error: String,
+}
+
+struct LineView {
+    /// The line, as the form sends it again.
+    value: String,
+    number: u64,
+    text: String,
+    /// Slug and name; none if nothing is like it.
+    candidates: Vec<(String, String)>,
+    choice: String,
+}
+
+/// A line that is not settled: what it may mean, and what was chosen.
+struct OpenLine {
+    number: u64,
+    text: String,
+    candidates: Vec<String>,
+    choice: String,
+}
+
+impl OpenLine {
+    /// As [`OpenLine::value`] writes it.
+    fn read(value: &str, choice: &str) -> Option<Self> {
+        let mut parts = value.splitn(3, '\t');
+        let (number, candidates, text) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+        let candidates = candidates.split(',').filter(|slug| !slug.is_empty()).map(str::to_owned).collect();
+        Some(Self { number, text: text.to_owned(), candidates, choice: choice.to_owned() })
+    }
+
+    fn value(&self) -> String {
+        format!("{}\t{}\t{}", self.number, self.candidates.join(","), self.text)
+    }
+}
+
+/// What is to be saved.
+struct Draft {
+    name: String,
+    table: Table,
+    text: String,
+    records: Vec<String>,
+    lines: Vec<OpenLine>,
+    /// The list that is added to.
+    watch: Option<Watch>,
+}
+
+impl Draft {
+    fn new(table: Table, watch: Option<Watch>) -> Self {
+        Self { name: String::new(), table, text: String::new(), records: Vec::new(), lines: Vec::new(), watch }
+    }
+
+    fn add(&mut self, key: &str) {
+        self.records.push(key.to_owned());
+    }
+}
+
+/// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, with the lists that the record can be added to.
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let visitor = request.signed_in_to_return().await?;
+    let table = value_of(request, "table").and_then(|table| table_of(table.trim()));
+    let mut draft = Draft::new(table.unwrap_or(Table::Firms), None);
+    draft.text = value_of(request, "record").unwrap_or_default();
+    show(request, &visitor, draft, "").await
+}
+
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, draft: Draft, error: &str) -> Result<Reply, Reply> {
+    let (account, table) = (visitor.account.id, draft.table);
+    let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
+    let lists = match is_new {
+        true => {
+            let watches =
+                request.page.state.auth.blocking(move |service| service.store().watch_store().watches(account));
+            let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
+            lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
+        }
+        false => Vec::new(),
+    };
+    let catalog = request.page.state.releases.current();
+    let title = if draft.watch.is_some() { "Add to a list" } else { "New list" };
+    let path_of = |table: &Table| Resource::of_table(*table).path();
+    let named = |slug: &String| {
+        let name = catalog.find(table, slug).map_or_else(|| slug.clone(), |row| described(&catalog, table, row));
+        (slug.clone(), name)
+    };
+    let view = |line: &OpenLine| LineView {
+        value: line.value(),
+        number: line.number,
+        text: line.text.clone(),
+        candidates: line.candidates.iter().map(named).collect(),
+        choice: line.choice.clone(),
+    };
+    let action = match &draft.watch {
+        Some(watch) => format!("{SAVED}/{}/add", watch.id.0),
+        None => format!("{SAVED}/list"),
+    };
+    let page = ListPage {
+        layout: request.layout(catalog.snapshot(), title, "Save a list of records to hear what changes."),
+        action,
+        added_to: draft.watch.as_ref().map_or_else(String::new, |watch| watch.name.as_str().to_owned()),
+        table: path_of(&table),
+        tables: crate::auth::watch::WATCHED
+            .iter()
+            .map(|table| (path_of(table), format::word(plural(*table))))
+            .collect(),
+        lines: draft.lines.iter().map(view).collect(),
+        name: draft.name,
+        text: draft.text,
+        records: draft.records,
+        lists,
+        look_ups: LOOK_UPS,
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+/// A record's name and place.
+fn described(catalog: &Catalog, table: Table, row: u32) -> String {
+    let name = crate::alerts::record_name(catalog.snapshot(), table, row);
+    if table == Table::Rounds {
+        return name;
+    }
+    let place = match table {
+        Table::People => (None, catalog.text_field((table, row), "country")),
+        _ => (catalog.text_field((table, row), "city"), catalog.text_field((table, row), "country")),
+    };
+    match format::place(&place.0, &place.1) {
+        place if place.is_empty() => name,
+        place => format!("{name} ({place})"),
+    }
+}
+
+/// `POST /account/saved/list`, or `POST /account/saved/{id}/add` of a list.
+pub(super) async fn send(
+    request: AccountRequest<'_>,
+    added_to: Option<WatchId>,
+    form: &FormData,
+) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let watch = match added_to {
+        Some(id) => Some(own(request, &visitor, id).await?),
+        None => None,
+    };
+    if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
+        return Err(PageError::UnknownPage.into());
+    }
+    let table = match &watch {
+        Some(watch) => watch.table,
+        None => table_of(&form.text("table")).unwrap_or(Table::Firms),
+    };
+    let mut draft = Draft::new(table, watch);
+    draft.name = form.text("name").into_owned();
+    // A file takes precedence.
+    let file = form.file("file");
+    draft.text = match file.trim_ascii().is_empty() {
+        true => form.text("text").into_owned(),
+        false => String::from_utf8_lossy(file).into_owned(),
+    };
+    let name = match &draft.watch {
+        Some(watch) => watch.name.clone(),
+        None => match name_of(form) {
+            Ok(name) => name,
+            Err(error) => {
+                settle(request, &mut draft, form);
+                return show(request, &visitor, draft, &error).await;
+            }
+        },
+    };
+    if std::str::from_utf8(file).is_err() {
+        settle(request, &mut draft, form);
+        draft.text.clear();
+        return show(request, &visitor, draft, "the file is not UTF-8; save it as text or CSV in UTF-8").await;
+    }
+    let is_undecided = settle(request, &mut draft, form);
+    match read_text(request, &mut draft).await? {
+        Err(error) => return show(request, &visitor, draft, &error).await,
+        Ok(()) if is_undecided => {
+            let error = "choose a record for each line, or leave the line out; nothing is saved yet";
+            return show(request, &visitor, draft, error).await;
+        }
+        Ok(()) => {}
+    }
+    if draft.lines.iter().any(|line| line.choice.is_empty()) || has_guesses(&draft, form) {
+        return show(request, &visitor, draft, "").await;
+    }
+    let chosen: Vec<String> = draft.lines.iter().map(|line| line.choice.clone()).collect();
+    let records = distinct(draft.records.iter().cloned().chain(chosen.into_iter().filter(|key| key != LEFT_OUT)));
+    if records.is_empty() {
+        return show(request, &visitor, draft, "there is no record to save; name one on each line, or choose a file")
+            .await;
+    }
+    save(request, &visitor, draft, name, records).await
+}
+
+/// Whether a line has a choice that its sender has not seen.
+fn has_guesses(draft: &Draft, form: &FormData) -> bool {
+    draft.lines.len() > form.texts("open").len()
+}
+
+fn distinct(keys: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = HashSet::new();
+    keys.filter(|key| known.insert(key.clone())).collect()
+}
+
+/// Reads what was settled before, and the choices; true if one is missing. A record that the release no longer has is a line
+/// again.
+fn settle(request: AccountRequest<'_>, draft: &mut Draft, form: &FormData) -> bool {
+    let catalog = request.page.state.releases.current();
+    let table = draft.table;
+    let key_of = |text: &str| catalog.find(table, text).map(|row| catalog.snapshot().slug(table, row).to_owned());
+    for text in form.text("records").split_whitespace() {
+        match key_of(text) {
+            Some(key) => draft.add(&key),
+            None => draft.lines.push(OpenLine {
+                number: 0,
+                text: text.to_owned(),
+                candidates: Vec::new(),
+                choice: String::new(),
+            }),
+        }
+    }
+    let (open, choices) = (form.texts("open"), form.texts("choice"));
+    for (index, value) in open.iter().enumerate() {
+        let choice = choices.get(index).map_or("", |choice| choice.trim());
+        let Some(mut line) = OpenLine::read(value, choice) else { continue };
+        if choice != LEFT_OUT {
+            line.choice = key_of(choice).unwrap_or_default();
+        }
+        draft.lines.push(line);
+    }
+    draft.lines.iter().any(|line| line.choice.is_empty())
+}
+
+/// Reads the text: what is named exactly is settled, everything else becomes a line with what it may mean. The inner error is a
+/// message.
+async fn read_text(request: AccountRequest<'_>, draft: &mut Draft) -> Result<Result<(), String>, Reply> {
+    if draft.text.trim().is_empty() {
+        return Ok(Ok(()));
+    }
+    let state = request.page.state;
+    let catalog = state.releases.current();
+    let table = draft.table;
+    let read = in_turn(request, || {
+        let lines = ListedLines::read(&draft.text, table, &state.public_url, CANDIDATES);
+        let named: Vec<Option<u32>> = (0..lines.len()).map(|index| lines.named(&catalog, index)).collect();
+        (lines, named)
+    });
+    let (lines, named) = read.await?;
+    let open: Vec<usize> = (0..lines.len()).filter(|index| named[*index].is_none()).collect();
+    if lines.len() > MAX_LISTED as usize {
+        return Ok(Err(StoreError::TooManyListed.to_string()));
+    }
+    if open.len() > LOOK_UPS {
+        return Ok(Err(format!(
+            "{} lines are not slugs, ids or pages, and at most {LOOK_UPS} are looked up at a time; nothing is saved. Send fewer, or \
+             look the list up at /docs/resolve first and send the CSV that it returns",
+            open.len()
+        )));
+    }
+    for _ in 1..open.len().div_ceil(PER_PAGE) {
+        if let Err(wait) = state.auth.admit_page(request.address, request.now) {
+            return Err(PageError::RateLimited(wait).into());
+        }
+    }
+    for row in named.into_iter().flatten() {
+        draft.add(catalog.snapshot().slug(table, row));
+    }
+    for part in open.chunks(PER_TURN) {
+        let looked_up = || part.iter().map(|index| look_up(&catalog, table, &lines, *index)).collect::<Vec<_>>();
+        draft.lines.extend(in_turn(request, looked_up).await?);
+    }
+    draft.text.clear();
+    Ok(Ok(()))
+}
+
+fn look_up(catalog: &Catalog, table: Table, lines: &ListedLines, index: usize) -> OpenLine {
+    let answer = lines.look_up(catalog, index);
+    let is_match = answer.status == LookUpStatus::Match.name();
+    let of_table = |id: &String| row_of(catalog, table, "", id).is_some();
+    let candidates = answer.candidates.into_iter().filter(|candidate| of_table(&candidate.id));
+    let candidates: Vec<String> = candidates.map(|candidate| candidate.slug).collect();
+    let choice = candidates.first().filter(|_| is_match).cloned().unwrap_or_default();
+    let text: String = lines.label(index).chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
+    OpenLine { number: lines.number(index), text, candidates, choice }
+}
+
+async fn save(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    draft: Draft,
+    name: KeyName,
+    records: Vec<String>,
+) -> Result<Reply, Reply> {
+    let (account, table, now) = (visitor.account.id, draft.table, request.now);
+    let served = request.page.state.releases.current().version();
+    let id = draft.watch.as_ref().map(|watch| watch.id);
+    let saved = request.page.state.auth.blocking(move |service| {
+        let store = service.store().watch_store();
+        match id {
+            Some(id) => store.change_watch(account, id, WatchChange::Add(&records)),
+            None => {
+                store.add_watch(account, NewWatch { name: &name, table, query: None, records: &records, served }, now)
+            }
+        }
+    });
+    match saved.await {
+        Ok(watch) => Ok(Reply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
+        Err(error) => show(request, visitor, draft, &form_error(error)?).await,
+    }
+}

@@ -1,0 +1,237 @@
+//! The page of one search or list: its alerts, their receivers, and the records of a list.
+
+use askama::Template;
+
+use crate::alerts::{record_name, record_page};
+use crate::auth::account::KeyName;
+use crate::auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
+use crate::auth::{StoreError, Visitor};
+use crate::catalog::look_up::listed::csv_of;
+use crate::catalog::{Catalog, Resource};
+use crate::data::Table;
+use crate::site::account::form::FormData;
+use crate::site::account::keys::Choice;
+use crate::site::account::saved::view::{AlertView, conditions, host_of};
+use crate::site::account::saved::{Action, SAVED, name_of, number_of, own, pager};
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::browse::Pager;
+use crate::site::error_page::{PageError, sentence};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+
+/// Alerts of a page.
+const ALERTS: u32 = 10;
+/// Records of each alert, unless only that one is shown.
+const RECORDS: usize = 25;
+/// Records of a list that a page shows.
+const LISTED: usize = 100;
+
+#[derive(Template)]
+#[template(path = "saved_one.html")]
+struct OnePage {
+    layout: PageLayout,
+    id: i64,
+    name: String,
+    is_list: bool,
+    conditions: String,
+    /// The page of the list that a search finds; empty if there is none.
+    href: String,
+    /// The address of the API of a search; empty for a list.
+    api: String,
+    evaluated: String,
+    problem: String,
+    alerts: Vec<AlertView>,
+    /// Whether only one alert is shown.
+    is_single: bool,
+    /// The page with earlier alerts.
+    older: String,
+    emails: bool,
+    /// Why no e-mail is sent, whatever is chosen; empty if it is.
+    no_mail: &'static str,
+    webhooks: Vec<Choice>,
+    feeds: [String; 2],
+    records: Vec<RecordRow>,
+    pager: Pager,
+    error: String,
+}
+
+struct RecordRow {
+    key: String,
+    /// Empty if the release does not have the record.
+    name: String,
+    page: String,
+}
+
+/// What the store has of a search or list.
+struct Stored {
+    watch: Watch,
+    alerts: Vec<AlertView>,
+    older: Option<AlertId>,
+    records: Vec<String>,
+    webhooks: Vec<Webhook>,
+}
+
+/// `GET /account/saved/{id}`, with `before` for earlier alerts, `alert` for all records of one, `page` for those of a list.
+pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let watch = own(request, &visitor, id).await?;
+    show(request, &visitor, watch, "").await
+}
+
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, error: &str) -> Result<Reply, Reply> {
+    let state = request.page.state;
+    let alert_id = |name| number_of(request, name).and_then(|id| i64::try_from(id).ok());
+    let (before, single) = (alert_id("before").map(AlertId), alert_id("alert"));
+    let stored = state.auth.blocking(move |service| {
+        let store = service.store().watch_store();
+        let (first, limit, records) = match single {
+            Some(id) => (Some(AlertId(id.saturating_add(1))), 1, usize::MAX),
+            None => (before, ALERTS + 1, RECORDS),
+        };
+        let mut alerts = store.alerts(watch.id, first, limit)?;
+        alerts.retain(|alert| single.is_none_or(|id| alert.id.0 == id));
+        let has_older = single.is_none() && alerts.len() > ALERTS as usize;
+        alerts.truncate(ALERTS as usize);
+        let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
+        let views = alerts.iter().map(|alert| AlertView::of(&watch, alert, records));
+        Ok(Stored {
+            older,
+            alerts: views.collect::<Result<_, StoreError>>()?,
+            records: if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() },
+            webhooks: store.webhooks(watch.account)?,
+            watch,
+        })
+    });
+    let Stored { watch, alerts, older, records, webhooks } = stored.await?;
+    if single.is_some() && alerts.is_empty() {
+        return Err(PageError::UnknownPage.into());
+    }
+    let catalog = state.releases.current();
+    let path = format!("{SAVED}/{}", watch.id.0);
+    let page = number_of(request, "page").unwrap_or(1).max(1);
+    let first = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(LISTED);
+    let shown = records.iter().skip(first).take(LISTED);
+    let list = Resource::of_table(watch.table).path();
+    let mark = |query: &str| if query.is_empty() { String::new() } else { format!("?{query}") };
+    let query = watch.query.as_deref();
+    let token = state.alerts.secrets.feed_token(&watch);
+    let page = OnePage {
+        layout: request.layout(catalog.snapshot(), watch.name.as_str(), "A saved search or list, and what is new."),
+        id: watch.id.0,
+        name: watch.name.as_str().to_owned(),
+        is_list: query.is_none(),
+        conditions: conditions(&catalog, &watch),
+        href: query
+            .filter(|_| watch.table != Table::Rounds)
+            .map_or_else(String::new, |query| format!("/{list}{}", mark(query))),
+        api: query.map_or_else(String::new, |query| format!("{}/api/v3/{list}{}", state.public_url, mark(query))),
+        evaluated: watch.evaluated.to_string(),
+        problem: sentence(watch.problem.as_deref().unwrap_or_default()),
+        alerts,
+        is_single: single.is_some(),
+        older: older.map_or_else(String::new, |id| format!("{path}?before={}", id.0)),
+        emails: watch.emails,
+        no_mail: match (state.auth.sends_mail(), visitor.account.verified_at) {
+            (false, _) => "This service sends no e-mail.",
+            (true, None) => "Your e-mail address is not verified: open the link that was sent to it.",
+            (true, Some(_)) => "",
+        },
+        webhooks: webhooks.iter().map(|webhook| choice(webhook, watch.webhook)).collect(),
+        feeds: ["atom", "json"].map(|extension| format!("{}/alerts/{token}.{extension}", state.public_url)),
+        records: shown.map(|key| record(&catalog, watch.table, key)).collect(),
+        pager: pager(&path, "page", page, records.len(), LISTED),
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+fn choice(webhook: &Webhook, chosen: Option<WebhookId>) -> Choice {
+    Choice {
+        value: webhook.id.0.to_string(),
+        text: host_of(&webhook.url).to_owned(),
+        is_selected: Some(webhook.id) == chosen,
+    }
+}
+
+fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
+    let snapshot = catalog.snapshot();
+    let (name, page) = match catalog.find(table, key) {
+        Some(row) => (record_name(snapshot, table, row), record_page(snapshot, table, row)),
+        None => (String::new(), String::new()),
+    };
+    RecordRow { key: key.to_owned(), name, page }
+}
+
+/// `GET /account/saved/{id}/records.csv`.
+pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let watch = own(request, &visitor, id).await?;
+    if watch.query.is_some() {
+        return Err(PageError::UnknownPage.into());
+    }
+    let state = request.page.state;
+    let keys = state.auth.blocking(move |service| service.store().watch_store().listed(id)).await?;
+    let catalog = state.releases.current();
+    let rows = keys.iter().map(|key| {
+        let RecordRow { key, name, page } = record(&catalog, watch.table, key);
+        let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
+        [key, name, page]
+    });
+    Ok(Reply::Csv(format!("list-{}.csv", id.0), csv_of(rows)))
+}
+
+/// A change of [`WatchChange`], with what it contains.
+enum Change {
+    Name(KeyName),
+    Notify(bool, Option<WebhookId>),
+    Remove(Vec<String>),
+    RenewFeed,
+}
+
+/// The forms of the page.
+pub(super) async fn change(
+    request: AccountRequest<'_>,
+    id: WatchId,
+    action: Action,
+    form: &FormData,
+) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let watch = own(request, &visitor, id).await?;
+    let account = visitor.account.id;
+    let auth = &request.page.state.auth;
+    let change = match action {
+        Action::Rename => match name_of(form) {
+            Ok(name) => Change::Name(name),
+            Err(error) => return show(request, &visitor, watch, &error).await,
+        },
+        Action::Notify => {
+            let webhook = form.text("webhook");
+            let chosen = webhook.parse().ok().map(WebhookId);
+            if chosen.is_none() && !webhook.is_empty() {
+                return show(request, &visitor, watch, &StoreError::NoSuchWebhook.to_string()).await;
+            }
+            Change::Notify(!form.text("emails").is_empty(), chosen)
+        }
+        Action::RenewFeed => Change::RenewFeed,
+        Action::Remove => Change::Remove(form.texts("record").into_iter().map(Into::into).collect()),
+        Action::Delete => {
+            auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
+            return Ok(Reply::Redirect(SAVED.into(), Vec::new()));
+        }
+        Action::Show | Action::Add | Action::Download => return Err(PageError::UnknownPage.into()),
+    };
+    let changed = auth.blocking(move |service| {
+        let change = match &change {
+            Change::Name(name) => WatchChange::Name(name),
+            Change::Notify(emails, webhook) => WatchChange::Notify { emails: *emails, webhook: *webhook },
+            Change::Remove(records) => WatchChange::Remove(records),
+            Change::RenewFeed => WatchChange::RenewFeed,
+        };
+        service.store().watch_store().change_watch(account, id, change)
+    });
+    match changed.await {
+        Ok(_) => Ok(Reply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),
+        Err(error) => show(request, &visitor, watch, &form_error(error)?).await,
+    }
+}

@@ -1,0 +1,152 @@
+//! Saving a search: a page shows what its query means, and a form saves it.
+
+use askama::Template;
+
+use crate::alerts::save::{SavableSearch, list_of_address, table_of};
+use crate::auth::watch::NewWatch;
+use crate::catalog::{Catalog, ListPosition, ParameterError, Resource};
+use crate::data::Table;
+use crate::site::account::form::FormData;
+use crate::site::account::saved::view::{filters, plural};
+use crate::site::account::saved::{SAVED, in_turn, name_of, value_of};
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::sentence;
+use crate::site::format;
+use crate::site::layout::PageLayout;
+
+/// Characters of a name that is proposed.
+const MAX_NAME: usize = 100;
+
+#[derive(Template)]
+#[template(path = "saved_search.html")]
+struct SearchPage {
+    layout: PageLayout,
+    address: String,
+    name: String,
+    /// `None` if there is nothing to save yet.
+    search: Option<SearchView>,
+    /// What is wrong with the query.
+    errors: Vec<ParameterError>,
+    error: String,
+}
+
+struct SearchView {
+    /// The path of the list.
+    table: &'static str,
+    query: String,
+    conditions: String,
+    counted: String,
+    notes: Vec<String>,
+}
+
+/// What the form of a search has.
+#[derive(Default)]
+struct Draft {
+    address: String,
+    name: String,
+    list: Option<(Table, String)>,
+    error: String,
+}
+
+/// `GET /account/saved/new?table=vcs&…`: the other parameters are the filters; or `?address=` with the URL of a list.
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    request.signed_in_to_return().await?;
+    let address = value_of(request, "address").unwrap_or_default();
+    let table = value_of(request, "table").unwrap_or_default();
+    let list = match (address.trim(), table.trim()) {
+        ("", "") => Ok(None),
+        ("", table) => table_of(table).map(|table| Some((table, filters_of(request)))).ok_or("table"),
+        (address, _) => list_of_address(address).map(|(table, query)| Some((table, query.to_owned()))).ok_or("address"),
+    };
+    let error = match list {
+        Err("table") => format!("no list is called `{table}`; there are vcs, startups, funding-rounds and people"),
+        Err(_) => {
+            "this is not the address of a list; copy that of a page such as /vcs?stage=seed, or of the API such as \
+                   /api/v3/funding-rounds?stage=seed"
+                .to_owned()
+        }
+        Ok(_) => String::new(),
+    };
+    show(request, Draft { address, list: list.ok().flatten(), error, ..Draft::default() }).await
+}
+
+/// The query without the parameters of this page.
+fn filters_of(request: AccountRequest<'_>) -> String {
+    let pairs = form_urlencoded::parse(request.page.query.as_bytes());
+    let pairs = pairs.filter(|(name, _)| !matches!(name.as_ref(), "table" | "address"));
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+async fn show(request: AccountRequest<'_>, draft: Draft) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let parsed = in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
+    let (search, errors) = match parsed {
+        None => (None, Vec::new()),
+        Some(Ok(search)) => (Some(search), Vec::new()),
+        Some(Err(errors)) => (None, errors),
+    };
+    let is_wrong = !draft.error.is_empty() || !errors.is_empty();
+    let proposed = search.as_ref().map_or_else(String::new, |search| {
+        let name = format!("{}: {}", format::word(search.table_name()), search.conditions);
+        name.chars().take(MAX_NAME).collect()
+    });
+    let page = SearchPage {
+        layout: request.layout(catalog.snapshot(), "Save a search", "Save a search to hear what is new."),
+        address: draft.address,
+        name: if draft.name.is_empty() { proposed } else { draft.name },
+        search,
+        errors,
+        error: sentence(&draft.error),
+    };
+    Ok(Reply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
+}
+
+impl SearchView {
+    fn table_name(&self) -> &'static str {
+        table_of(self.table).map_or("", plural)
+    }
+}
+
+fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, Vec<ParameterError>> {
+    let search = SavableSearch::parse(catalog, table, query)?;
+    let total = catalog.list(&search.query, ListPosition::default(), 1).total;
+    let pairs = search.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    Ok(SearchView {
+        table: Resource::of_table(table).path(),
+        query: search.text(),
+        conditions: filters(catalog, pairs),
+        counted: format::counted(total, "record matches", "records match"),
+        notes: search.notes.iter().map(|note| sentence(&note.detail)).collect(),
+    })
+}
+
+/// `POST /account/saved`: saves a search.
+pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
+    let Some(table) = table else { return Ok(Reply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
+    let draft = |error: String| Draft {
+        name: form.text("name").into_owned(),
+        list: Some((table, query.clone())),
+        error,
+        ..Draft::default()
+    };
+    let name = match name_of(form) {
+        Ok(name) => name,
+        Err(error) => return show(request, draft(error)).await,
+    };
+    let catalog = request.page.state.releases.current();
+    let Ok(search) = in_turn(request, || SavableSearch::parse(&catalog, table, &query)).await? else {
+        return show(request, draft(String::new())).await;
+    };
+    let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
+    let saved = request.page.state.auth.blocking(move |service| {
+        let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
+        service.store().watch_store().add_watch(account, watch, now)
+    });
+    match saved.await {
+        Ok(watch) => Ok(Reply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),
+        Err(error) => show(request, draft(form_error(error)?)).await,
+    }
+}

@@ -1,0 +1,129 @@
+//! Searches, lists and alerts in words.
+
+use crate::alerts::{AlertEntry, AlertReason, entries};
+use crate::auth::StoreError;
+use crate::auth::watch::{Alert, Watch};
+use crate::catalog::Catalog;
+use crate::data::Table;
+use crate::data::vocabulary::Vocabulary;
+use crate::site::browse::active_filters;
+use crate::site::format;
+use crate::site::link::Link;
+
+/// The plural of a table's records.
+pub(crate) fn plural(table: Table) -> &'static str {
+    match table {
+        Table::Startups => "startups",
+        Table::Rounds => "funding rounds",
+        Table::People => "people",
+        _ => "firms",
+    }
+}
+
+/// What a search or list contains.
+pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
+    match &watch.query {
+        Some(query) => {
+            let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+            format!("Search of {}: {}", plural(watch.table), filters(catalog, pairs))
+        }
+        None if watch.listed == 1 => "List with 1 record".to_owned(),
+        None => format!("List of {} {}", format::number(watch.listed), plural(watch.table)),
+    }
+}
+
+/// Filters as the pages of lists show them.
+pub(super) fn filters(catalog: &Catalog, pairs: Vec<(String, String)>) -> String {
+    let labels = active_filters(catalog, &Link::new("", pairs)).into_iter().map(|(label, _)| label);
+    let labels: Vec<String> = labels.collect();
+    if labels.is_empty() { "all".to_owned() } else { labels.join(" · ") }
+}
+
+/// The host of a URL that was checked.
+pub(super) fn host_of(url: &str) -> &str {
+    url.split('/').nth(2).unwrap_or(url)
+}
+
+/// The number of an alert's records in words.
+pub(crate) fn counted(watch: &Watch, alert: &Alert) -> String {
+    match watch.query {
+        Some(_) => format::counted(alert.total, "new match", "new matches"),
+        None => format::counted(alert.total, "record changed", "records changed"),
+    }
+}
+
+/// An alert without its records.
+pub(super) struct AlertSummary {
+    pub id: i64,
+    pub counted: String,
+    pub version: String,
+}
+
+impl AlertSummary {
+    pub(super) fn of(watch: &Watch, alert: &Alert) -> Self {
+        Self { id: alert.id.0, counted: counted(watch, alert), version: alert.version.to_string() }
+    }
+}
+
+/// An alert with its records.
+pub(super) struct AlertView {
+    pub id: i64,
+    pub counted: String,
+    pub since: String,
+    pub version: String,
+    pub created: String,
+    pub rows: Vec<EntryView>,
+    /// Records that are not shown.
+    pub left_out: u32,
+    /// What came of sending it; empty if nothing was sent.
+    pub outcome: String,
+}
+
+pub(super) struct EntryView {
+    pub name: String,
+    /// Empty if it has no page.
+    pub page: String,
+    pub what: String,
+}
+
+impl AlertView {
+    /// With at most `max` records.
+    pub(super) fn of(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
+        let rows: Vec<EntryView> = entries(alert)?.into_iter().take(max).map(EntryView::of).collect();
+        Ok(Self {
+            id: alert.id.0,
+            counted: counted(watch, alert),
+            since: alert.since.to_string(),
+            version: alert.version.to_string(),
+            created: format::instant(alert.created_at),
+            left_out: alert.total.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX)),
+            rows,
+            outcome: alert.outcome.clone().unwrap_or_default(),
+        })
+    }
+}
+
+impl EntryView {
+    fn of(entry: AlertEntry) -> Self {
+        let what = words(&entry);
+        Self { name: entry.name, page: entry.page.unwrap_or_default(), what }
+    }
+}
+
+/// What happened to a record.
+pub(crate) fn words(entry: &AlertEntry) -> String {
+    match AlertReason::ALL.into_iter().find(|reason| reason.name() == entry.reason) {
+        Some(AlertReason::Match) => "new match".to_owned(),
+        Some(AlertReason::Add) => "added".to_owned(),
+        Some(AlertReason::Change) => {
+            let fields: Vec<String> = entry.fields.iter().map(|field| field.replace('_', " ")).collect();
+            format!("changed: {}", fields.join(", "))
+        }
+        Some(AlertReason::Remove) => "removed".to_owned(),
+        Some(AlertReason::Merge) => match &entry.merged_into {
+            Some(into) => format!("merged into {into}"),
+            None => "merged".to_owned(),
+        },
+        None => entry.reason.clone(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Webhooks of an account, and their secrets.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::alerts::webhook::WebhookUrl;
+use crate::auth::Visitor;
+use crate::auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
+use crate::site::account::confirm::confirm;
+use crate::site::account::form::FormData;
+use crate::site::account::saved::numbered;
+use crate::site::account::saved::view::host_of;
+use crate::site::account::sign::{form_error, form_status};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::{PageError, sentence};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+
+const WEBHOOKS: &str = "/account/webhooks";
+/// Seconds for which the secret before signs, too.
+const OVERLAP: i64 = 24 * 3_600;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookRoute {
+    /// All webhooks of the account; a form adds one.
+    All,
+    /// Shows the secret.
+    Secret(WebhookId),
+    Rotate(WebhookId),
+    Resume(WebhookId),
+    Delete(WebhookId),
+}
+
+impl WebhookRoute {
+    pub(in crate::site::account) fn of(path: &str) -> Option<Self> {
+        let rest = path.strip_prefix(WEBHOOKS)?;
+        if rest.is_empty() {
+            return Some(Self::All);
+        }
+        let (id, name) = numbered(rest)?;
+        let id = WebhookId(id);
+        match name {
+            "secret" => Some(Self::Secret(id)),
+            "rotate" => Some(Self::Rotate(id)),
+            "resume" => Some(Self::Resume(id)),
+            "delete" => Some(Self::Delete(id)),
+            _ => None,
+        }
+    }
+
+    pub(in crate::site::account) fn label(self) -> &'static str {
+        match self {
+            Self::All => WEBHOOKS,
+            Self::Secret(_) => "/account/webhooks/{id}/secret",
+            Self::Rotate(_) => "/account/webhooks/{id}/rotate",
+            Self::Resume(_) => "/account/webhooks/{id}/resume",
+            Self::Delete(_) => "/account/webhooks/{id}/delete",
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "webhooks.html")]
+struct WebhooksPage {
+    layout: PageLayout,
+    /// Whether the operator has turned webhooks on.
+    is_on: bool,
+    webhooks: Vec<WebhookRow>,
+    max: u32,
+    url: String,
+    error: String,
+}
+
+struct WebhookRow {
+    id: i64,
+    host: String,
+    url: String,
+    created: String,
+    /// Until when the secret before signs, too; empty if it does not.
+    overlap_ends: String,
+    stopped: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "webhook_secret.html")]
+struct SecretPage {
+    layout: PageLayout,
+    url: String,
+    secret: String,
+    overlap_ends: String,
+}
+
+/// `GET /account/webhooks`.
+pub(in crate::site::account) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    show(request, &visitor, "", "").await
+}
+
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, error: &str) -> Result<Reply, Reply> {
+    let state = request.page.state;
+    let catalog = state.releases.current();
+    let page = WebhooksPage {
+        layout: request.layout(catalog.snapshot(), "Webhooks", "Servers of yours that alerts are sent to."),
+        is_on: state.alerts.networks.is_some(),
+        webhooks: webhooks(request, visitor).await?.iter().map(|webhook| row(webhook, request.now)).collect(),
+        max: MAX_WEBHOOKS,
+        url: url.to_owned(),
+        error: sentence(error),
+    };
+    Ok(Reply::Page(form_status(error), page.render()?))
+}
+
+async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<Webhook>, Reply> {
+    let account = visitor.account.id;
+    Ok(request.page.state.auth.blocking(move |service| service.store().watch_store().webhooks(account)).await?)
+}
+
+fn row(webhook: &Webhook, now: i64) -> WebhookRow {
+    WebhookRow {
+        id: webhook.id.0,
+        host: host_of(&webhook.url).to_owned(),
+        url: webhook.url.clone(),
+        created: format::day_of(webhook.created_at),
+        overlap_ends: overlap_ends(webhook, now),
+        stopped: webhook.stopped.clone(),
+    }
+}
+
+fn overlap_ends(webhook: &Webhook, now: i64) -> String {
+    if webhook.previous_until > now { format::instant(webhook.previous_until) } else { String::new() }
+}
+
+fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCode) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let page = SecretPage {
+        layout: request.layout(
+            catalog.snapshot(),
+            "Secret of a webhook",
+            "The secret that signs messages to a webhook.",
+        ),
+        url: webhook.url.clone(),
+        secret: request.page.state.alerts.secrets.webhook_secret(webhook).reveal(),
+        overlap_ends: overlap_ends(webhook, request.now),
+    };
+    Ok(Reply::Page(status, page.render()?))
+}
+
+/// The forms of the page.
+pub(in crate::site::account) async fn change(
+    route: WebhookRoute,
+    request: AccountRequest<'_>,
+    form: &FormData,
+) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let (account, now) = (visitor.account.id, request.now);
+    let auth = &request.page.state.auth;
+    let (id, change) = match route {
+        WebhookRoute::All => return add(request, &visitor, form).await,
+        WebhookRoute::Secret(id) => {
+            confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
+            let all = webhooks(request, &visitor).await?;
+            let webhook = all.iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage)?;
+            return secret_page(request, webhook, StatusCode::OK);
+        }
+        WebhookRoute::Delete(id) => {
+            let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
+            return match deleted.await? {
+                true => Ok(Reply::Redirect(WEBHOOKS.into(), Vec::new())),
+                false => Err(PageError::UnknownPage.into()),
+            };
+        }
+        WebhookRoute::Rotate(id) => {
+            confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
+            (id, WebhookChange::RenewSecret { previous_until: now.saturating_add(OVERLAP) })
+        }
+        WebhookRoute::Resume(id) => (id, WebhookChange::Resume { now }),
+    };
+    let changed = auth.blocking(move |service| service.store().watch_store().change_webhook(account, id, change));
+    let webhook = changed.await?;
+    match route {
+        WebhookRoute::Rotate(_) => secret_page(request, &webhook, StatusCode::OK),
+        _ => Ok(Reply::Redirect(WEBHOOKS.into(), Vec::new())),
+    }
+}
+
+/// `POST /account/webhooks`: adds a webhook and shows its secret.
+async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) -> Result<Reply, Reply> {
+    let state = request.page.state;
+    let text = form.text("url");
+    let Some(networks) = &state.alerts.networks else {
+        return show(request, visitor, &text, "the operator of this service has not turned webhooks on").await;
+    };
+    let url = match WebhookUrl::parse(&text, networks) {
+        Ok(url) => url,
+        Err(error) => return show(request, visitor, &text, &error.to_string()).await,
+    };
+    confirm(request, visitor, form, "add a webhook", &["url"]).await?;
+    let (account, now) = (visitor.account.id, request.now);
+    let added =
+        state.auth.blocking(move |service| service.store().watch_store().add_webhook(account, url.as_str(), now));
+    match added.await {
+        Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
+        Err(error) => show(request, visitor, &text, &form_error(error)?).await,
+    }
+}
