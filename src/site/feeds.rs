@@ -51,23 +51,23 @@ pub enum FeedFormat {
 #[derive(Template)]
 #[template(path = "feed.xml")]
 pub(crate) struct Feed {
-    title: String,
+    pub(super) title: String,
     /// The address of the feed.
-    url: String,
+    pub(super) url: String,
     /// The page with the same content.
-    home: String,
+    pub(super) home: String,
     /// RFC 3339.
-    updated: String,
-    entries: Vec<Entry>,
+    pub(super) updated: String,
+    pub(super) entries: Vec<Entry>,
 }
 
-struct Entry {
-    id: String,
-    title: String,
-    url: String,
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) url: String,
     /// RFC 3339.
-    date: String,
-    text: String,
+    pub(super) date: String,
+    pub(super) text: String,
 }
 
 /// All loaded releases, newest first.

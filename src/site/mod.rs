@@ -4,6 +4,7 @@
 //! every page can show the API URL of the same query.
 
 pub(crate) mod account;
+mod alert_feed;
 mod assets;
 mod browse;
 mod charts;
@@ -78,6 +79,8 @@ pub enum Page<'a> {
     Releases,
     ReleaseFeed(FeedFormat),
     RoundFeed(FeedFormat),
+    /// The alerts of a search or list, by the token of its address.
+    AlertFeed(&'a str, FeedFormat),
     /// The JSON or Markdown of what a page shows.
     Twin(Subject<'a>, TwinFormat),
     /// The file with a number, or the first one.
@@ -138,6 +141,14 @@ impl<'a> Page<'a> {
         if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
             return Some(Self::Sitemap(Some(number.parse().ok()?)));
         }
+        if let Some(rest) = path.strip_prefix("/alerts/") {
+            return match rest.split_once('.')? {
+                (token, _) if token.contains('/') => None,
+                (token, "atom") => Some(Self::AlertFeed(token, FeedFormat::Atom)),
+                (token, "json") => Some(Self::AlertFeed(token, FeedFormat::Json)),
+                _ => None,
+            };
+        }
         let (path, format) = TwinFormat::split(path).filter(|(path, _)| !path.contains('.'))?;
         Some(Self::Twin(Self::of(path)?.subject()?, format))
     }
@@ -179,6 +190,8 @@ impl<'a> Page<'a> {
             Self::ReleaseFeed(FeedFormat::Json) => "/releases.json",
             Self::RoundFeed(FeedFormat::Atom) => "/rounds.atom",
             Self::RoundFeed(FeedFormat::Json) => "/rounds.json",
+            Self::AlertFeed(_, FeedFormat::Atom) => "/alerts/{token}.atom",
+            Self::AlertFeed(_, FeedFormat::Json) => "/alerts/{token}.json",
             Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
             Self::Twin(_, TwinFormat::Json) => "/{page}.json",
             Self::Sitemap(_) => "/sitemap.xml",
@@ -198,6 +211,7 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
             .map(|text| respond_with(request, StatusCode::OK, text.into_bytes(), "application/xml")),
         Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
         Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
+        Page::AlertFeed(token, format) => alert_feed::respond(request, token, format),
         _ => render(page, &catalog, request).map(|html| respond(request, StatusCode::OK, html)),
     };
     response.unwrap_or_else(|error| fail(&error, &catalog, request))
@@ -241,6 +255,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         | Page::Reconcile(_)
         | Page::ReleaseFeed(_)
         | Page::RoundFeed(_)
+        | Page::AlertFeed(..)
         | Page::Twin(..)
         | Page::Sitemap(_) => home::page(catalog, request),
         Page::Resolve => resolve::page(catalog, request),

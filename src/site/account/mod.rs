@@ -10,7 +10,7 @@ mod keys;
 mod mail;
 mod origin;
 mod overview;
-mod saved;
+pub(super) mod saved;
 mod sign;
 mod totp;
 

@@ -3,7 +3,7 @@
 mod list;
 mod one;
 mod search;
-mod view;
+pub(in crate::site) mod view;
 pub(super) mod webhooks;
 
 pub(crate) use webhooks::WebhookRoute;

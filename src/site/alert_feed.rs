@@ -1,0 +1,74 @@
+//! Private feeds: the alerts of a saved search or list, for whoever has the address.
+
+use http::Response;
+use http::header::{HeaderName, REFERRER_POLICY};
+
+use crate::alerts::entries;
+use crate::auth::StoreError;
+use crate::auth::watch::{Alert, Watch};
+use crate::data::rfc3339;
+use crate::http::headers::set;
+use crate::site::PageRequest;
+use crate::site::account::saved::view::{counted, words};
+use crate::site::error_page::PageError;
+use crate::site::feeds::{Entry, Feed, FeedFormat};
+
+/// Alerts of a feed, the newest.
+const ALERTS: u32 = 50;
+/// Records that an entry names.
+const RECORDS: usize = 200;
+
+const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+
+/// `/alerts/{token}.atom`, `/alerts/{token}.json`.
+pub(super) fn respond(
+    request: PageRequest<'_>,
+    token: &str,
+    format: FeedFormat,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let feed = feed(request, token).map_err(|error| match error {
+        StoreError::NoSuchWatch => PageError::UnknownPage,
+        error => PageError::Account(error.into()),
+    })?;
+    let mut response = feed.respond(request, format)?;
+    // Neither search engines nor the sites that it links to may learn the address.
+    set(response.headers_mut(), ROBOTS_TAG, "noindex");
+    set(response.headers_mut(), REFERRER_POLICY, "no-referrer");
+    Ok(response)
+}
+
+fn feed(request: PageRequest<'_>, token: &str) -> Result<Feed, StoreError> {
+    let state = request.state;
+    let store = state.auth.store().watch_store();
+    let watch = state.alerts.secrets.watch_of_feed(store, token)?;
+    let alerts = store.alerts(watch.id, None, ALERTS)?;
+    let base = &state.public_url;
+    let entries = alerts.iter().map(|alert| entry(base, &watch, alert)).collect::<Result<_, _>>()?;
+    Ok(Feed {
+        title: format!("VentureDex: {}", watch.name.as_str()),
+        url: format!("{base}{}", request.path),
+        home: format!("{base}/account/saved/{}", watch.id.0),
+        updated: rfc3339(alerts.first().map_or(watch.created_at, |alert| alert.created_at)),
+        entries,
+    })
+}
+
+fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> {
+    let mut lines = Vec::new();
+    for entry in entries(alert)?.iter().take(RECORDS) {
+        let what = if watch.query.is_some() { String::new() } else { format!(" ({})", words(entry)) };
+        let page = entry.page.as_ref().map_or_else(String::new, |page| format!(": {base}{page}"));
+        lines.push(format!("{}{what}{page}", entry.name));
+    }
+    if alert.total as usize > lines.len() {
+        lines.push(format!("and {} more", alert.total as usize - lines.len()));
+    }
+    let url = format!("{base}/account/saved/{}?alert={}", watch.id.0, alert.id.0);
+    Ok(Entry {
+        id: url.clone(),
+        title: format!("{} with release {}", counted(watch, alert), alert.version),
+        url,
+        date: rfc3339(alert.created_at),
+        text: lines.join("\n"),
+    })
+}
