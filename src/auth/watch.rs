@@ -204,8 +204,14 @@ pub trait WatchStore: Send + Sync {
     /// The alerts of a search or list before alert `before`, the newest first.
     fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError>;
 
-    /// The alerts of all searches and lists of an account after alert `after`, the oldest first.
-    fn alerts_after(&self, account: AccountId, after: AlertId, limit: u32) -> Result<Vec<Alert>, StoreError>;
+    /// The alerts of all searches and lists of an account, or of one, after alert `after`, the oldest first.
+    fn alerts_after(
+        &self,
+        account: AccountId,
+        watch: Option<WatchId>,
+        after: AlertId,
+        limit: u32,
+    ) -> Result<Vec<Alert>, StoreError>;
 
     /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
     fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError>;

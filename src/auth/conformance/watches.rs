@@ -139,10 +139,13 @@ pub(crate) fn an_evaluation_counts_once(open: Open<'_>) {
     assert_eq!(versions, [(version(2), version(3), NOON + 9), (version(1), version(2), NOON)]);
     assert_eq!(watches.alerts(own[0].id, Some(alerts[0].id), 10).unwrap(), alerts[1..]);
     assert_eq!(watches.alerts(own[0].id, None, 1).unwrap(), alerts[..1]);
-    let after = |account, after| watches.alerts_after(account, after, 10).unwrap();
+    let after = |account, after| watches.alerts_after(account, None, after, 10).unwrap();
     assert_eq!(after(account, AlertId(0)), [alerts[1].clone(), alerts[0].clone()]);
     assert_eq!(after(account, alerts[1].id), alerts[..1]);
     assert_eq!(after(bob, AlertId(0)).len(), 1);
+    let of = |account, watch: WatchId| watches.alerts_after(account, Some(watch), AlertId(0), 10).unwrap();
+    assert_eq!(of(account, own[0].id), after(account, AlertId(0)));
+    assert_eq!((of(account, own[1].id), of(bob, own[0].id)), (Vec::new(), Vec::new()));
     assert!(watches.delete_watch(account, own[0].id).unwrap());
     assert_eq!(after(account, AlertId(0)), []);
     // Alerts are kept for 90 days.

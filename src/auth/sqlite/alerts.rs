@@ -48,14 +48,17 @@ pub(crate) fn of_watch(
 pub(crate) fn of_account_after(
     connection: &Connection,
     account: AccountId,
+    watch: Option<WatchId>,
     after: AlertId,
     limit: u32,
 ) -> Result<Vec<Alert>, SqliteError> {
     let mut statement = connection.prepare_cached(&format!(
-        "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = :account) AND alerts.id > :after \
+        "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = :account AND \
+         id = ifnull(:watch, id)) AND alerts.id > :after \
          ORDER BY alerts.id LIMIT :limit"
     ))?;
-    let params = named_params! { ":account": account.0, ":after": after.0, ":limit": limit };
+    let watch = watch.map(|watch| watch.0);
+    let params = named_params! { ":account": account.0, ":watch": watch, ":after": after.0, ":limit": limit };
     Ok(statement.query_map(params, read_alert)?.collect::<Result<_, _>>()?)
 }
 

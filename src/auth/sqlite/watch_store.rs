@@ -52,8 +52,14 @@ impl WatchStore for SqliteStore {
         self.list("list the alerts", |connection| alerts::of_watch(connection, watch, before, limit))
     }
 
-    fn alerts_after(&self, account: AccountId, after: AlertId, limit: u32) -> Result<Vec<Alert>, StoreError> {
-        self.list("list the alerts", |connection| alerts::of_account_after(connection, account, after, limit))
+    fn alerts_after(
+        &self,
+        account: AccountId,
+        watch: Option<WatchId>,
+        after: AlertId,
+        limit: u32,
+    ) -> Result<Vec<Alert>, StoreError> {
+        self.list("list the alerts", |connection| alerts::of_account_after(connection, account, watch, after, limit))
     }
 
     fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError> {
