@@ -20,6 +20,7 @@ pub mod receipt;
 pub mod record;
 mod request;
 pub mod routes;
+pub(crate) mod saved;
 mod schema;
 pub mod version;
 pub mod window;
@@ -40,6 +41,7 @@ use futures_util::Stream;
 use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, Response};
 
+use crate::auth::account::AccountId;
 use crate::auth::{AuthError, Caller};
 use crate::catalog::Catalog;
 use crate::catalog::json::{FieldSet, Fields};
@@ -78,6 +80,8 @@ pub(crate) struct ApiRequest<'a> {
     path: &'a str,
     values: &'a [(String, String)],
     quota: Quota,
+    /// That of the key; `None` for a demo key.
+    account: Option<AccountId>,
 }
 
 /// A successful response.
@@ -322,7 +326,7 @@ impl<'a> Pipeline<'a> {
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
         *quota = if is_free || is_open { left } else { self.take(caller, 1, quota)? };
         let trace = self.request.trace;
-        let response = catch_panic(trace, || self.execute(parsed, values, *quota).map_err(Some));
+        let response = catch_panic(trace, || self.execute(caller, parsed, values, *quota).map_err(Some));
         let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
         if is_open && !is_free && !is_known {
@@ -402,6 +406,7 @@ impl<'a> Pipeline<'a> {
     /// Checks route, method and parameters, executes the request and caches the response.
     fn execute(
         &self,
+        caller: &Caller,
         parsed: Option<&Parsed>,
         values: &[(String, String)],
         quota: Quota,
@@ -413,7 +418,8 @@ impl<'a> Pipeline<'a> {
             return Err(Problem::new(Code::UnknownRoute, detail));
         };
         let catalog = Arc::clone(self.catalog);
-        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota };
+        let account = caller.account;
+        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
         let Some(parsed) = parsed else { return Err(record::unknown_route(&api_request)) };
         if !request.is_read() {
             let methods = parsed.route.content.methods();
@@ -468,6 +474,8 @@ impl ApiRequest<'_> {
             Operation::Usage => record::usage(self),
             Operation::Changes(changes) => changes::respond(self, changes),
             Operation::LookUp(request) => look_up::respond(self, request),
+            Operation::Saved => saved::saved(self),
+            Operation::Alerts(alerts) => saved::alerts(self, alerts),
         }
     }
 

@@ -25,6 +25,7 @@ use crate::api::pagination::ListRequest;
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::receipt::RECEIPT;
 use crate::api::routes::{EndpointKind, Route};
+use crate::api::saved::AlertsRequest;
 use crate::api::window::{MAX_LIMIT, PageWindow, single_value};
 use crate::api::{SUGGESTIONS, Version, record};
 use crate::catalog::json::fields;
@@ -87,6 +88,8 @@ pub(crate) enum Operation {
     Usage,
     Changes(Box<ChangesRequest>),
     LookUp(Box<LookUpRequest>),
+    Saved,
+    Alerts(AlertsRequest),
 }
 
 pub(crate) enum RequestError {
@@ -183,6 +186,11 @@ impl Operation {
                 unknown_names(url, route)?;
                 Ok(Self::LookUp(Box::new(LookUpRequest::parse(url)?)))
             }
+            EndpointKind::Saved => Ok(unknown_names(url, route).map(|_| Self::Saved)?),
+            EndpointKind::Alerts => {
+                unknown_names(url, route)?;
+                Ok(Self::Alerts(AlertsRequest::parse(url)?))
+            }
             EndpointKind::Changes => {
                 unknown_names(url, route)?;
                 Ok(Self::Changes(Box::new(ChangesRequest::parse(url)?)))
@@ -190,7 +198,8 @@ impl Operation {
         }
     }
 
-    /// Whether the response takes a search of names, for its records or for suggestions in its warnings, or reads many rounds.
+    /// Whether the response takes a search of names, for its records or for suggestions in its warnings, reads many rounds, or
+    /// waits for the store.
     pub(crate) fn searches(&self) -> bool {
         match self {
             Self::List(list) => {
@@ -213,7 +222,7 @@ impl Operation {
             Self::Facets { query, .. } => query.text.is_some(),
             Self::Aggregate { query, is_expensive, .. } => query.text.is_some() || *is_expensive,
             Self::Record { warnings, .. } => !warnings.is_empty(),
-            Self::Suggest { .. } | Self::LookUp(_) => true,
+            Self::Suggest { .. } | Self::LookUp(_) | Self::Saved | Self::Alerts(_) => true,
             Self::Changes(changes) => changes.is_expensive(),
             Self::Stats | Self::Snapshots | Self::Usage => false,
         }
@@ -255,7 +264,8 @@ impl Operation {
                 let include = (!names.is_empty()).then(|| (INCLUDE, names.join(",")));
                 id.into_iter().chain(include).collect()
             }
-            Self::Stats | Self::Snapshots | Self::Usage => Canonical::new(),
+            Self::Stats | Self::Snapshots | Self::Usage | Self::Saved => Canonical::new(),
+            Self::Alerts(alerts) => alerts.canonical(),
             Self::Changes(changes) => changes.canonical(),
             Self::LookUp(request) => request.canonical(),
             Self::Facets { canonical, .. } | Self::Aggregate { canonical, .. } => canonical.clone()?,

@@ -11,6 +11,7 @@ use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::receipt::RECEIPT;
+use crate::api::saved::{AFTER, SAVED};
 
 #[derive(Debug)]
 pub struct Route {
@@ -41,6 +42,10 @@ pub enum EndpointKind {
     Changes,
     /// The record that an item means; with POST those that many items mean.
     LookUp,
+    /// The saved searches and lists of the key's account.
+    Saved,
+    /// Their alerts.
+    Alerts,
 }
 
 impl EndpointKind {
@@ -52,6 +57,7 @@ impl EndpointKind {
             Self::Facets => Some(Table::Firms),
             Self::Aggregate(resource) => Some(resource.table()),
             Self::Stats | Self::Snapshots | Self::Suggestions | Self::Usage | Self::Changes | Self::LookUp => None,
+            Self::Saved | Self::Alerts => None,
         }
     }
 
@@ -62,7 +68,12 @@ impl EndpointKind {
 
     /// Whether responses have an `ETag`.
     pub fn is_cacheable(self) -> bool {
-        !matches!(self, Self::Snapshots | Self::Usage)
+        !matches!(self, Self::Snapshots | Self::Usage) && !self.is_of_account()
+    }
+
+    /// Whether the response is that of the key's account, so that a demo key has none.
+    pub fn is_of_account(self) -> bool {
+        matches!(self, Self::Saved | Self::Alerts)
     }
 }
 
@@ -160,6 +171,8 @@ impl Route {
             EndpointKind::LookUp => {
                 ItemTexts::NAMES.into_iter().chain(["limit", "fields", SNAPSHOT, AS_OF, RECEIPT]).collect()
             }
+            EndpointKind::Saved => vec!["fields"],
+            EndpointKind::Alerts => vec![SAVED, AFTER, "limit", "fields"],
             EndpointKind::Changes => vec![FROM, TO, "table", "op", "fields", "limit", "cursor", RECEIPT],
             EndpointKind::Record(table) if version == Version::V3 && !Include::of(table).is_empty() => {
                 vec!["fields", INCLUDE, SNAPSHOT, AS_OF, RECEIPT]
@@ -426,6 +439,24 @@ const ALL: &[Route] = &[
         "List changes between releases",
         "The records that differ between two loaded releases, by table, then by slug or id: a copy of release `from` to which \
          they are applied is a copy of release `to`. [How to keep a copy](/docs/changes).",
+    ),
+    of(
+        Version::V3,
+        "saved",
+        EndpointKind::Saved,
+        "list_saved",
+        "List your saved searches and lists",
+        "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",
+    ),
+    of(
+        Version::V3,
+        "alerts",
+        EndpointKind::Alerts,
+        "list_alerts",
+        "List your alerts",
+        "What each release brought the saved searches and lists of the key's account, the oldest first. To read on, pass the last \
+         `id` as `after`, until `data` is empty; if the alerts are large, a response has fewer than `limit`. Alerts are kept for 90 \
+         days. [How they work](/docs/alerts).",
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! The fields of each endpoint's items.
 
+use crate::alerts::{AlertRecord, WatchRecord};
 use crate::api::EndpointKind;
 use crate::api::facets::Facets;
 use crate::api::record::{Release, SuggestedName, Usage};
@@ -18,6 +19,8 @@ impl FieldSet {
             EndpointKind::Suggestions => Self::of_model::<SuggestedName<'_>>(),
             EndpointKind::Usage => Self::of_model::<Usage>(),
             EndpointKind::LookUp => Self::of_model::<LookUpAnswer>(),
+            EndpointKind::Saved => Self::of_model::<WatchRecord>(),
+            EndpointKind::Alerts => Self::of_model::<AlertRecord>(),
             EndpointKind::Changes => Self::of_all_tables(),
         }
     }

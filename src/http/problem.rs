@@ -28,6 +28,7 @@ pub enum Code {
     InvalidApiKey,
     RevokedApiKey,
     ExpiredApiKey,
+    AccountRequired,
     NotFound,
     UnknownRoute,
     MethodNotAllowed,
@@ -48,7 +49,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Moved,
         Self::UnknownParameter,
         Self::InvalidParameter,
@@ -65,6 +66,7 @@ impl Code {
         Self::InvalidApiKey,
         Self::RevokedApiKey,
         Self::ExpiredApiKey,
+        Self::AccountRequired,
         Self::NotFound,
         Self::UnknownRoute,
         Self::MethodNotAllowed,
@@ -176,6 +178,13 @@ impl Code {
                 401,
                 "API key expired",
                 "The key was created with an expiry, or was rotated and its overlap has ended. Use its successor, or create another.",
+            ),
+            Self::AccountRequired => (
+                "account_required",
+                403,
+                "Account required",
+                "Saved searches, lists and alerts are those of the key's account. A key that the server prints at its start has \
+                 none: send a key that you created on your account page.",
             ),
             Self::NotFound => (
                 "not_found",

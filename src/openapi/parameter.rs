@@ -10,6 +10,7 @@ use crate::api::changes::{FROM, TO};
 use crate::api::include::{INCLUDE, INCLUDED_ROWS, Include};
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::receipt::RECEIPT;
+use crate::api::saved::{AFTER, SAVED};
 use crate::api::{DEFAULT_LIMIT, EndpointKind, MAX_LIMIT, MAX_PAID_LIMIT, Route, SUGGESTIONS, Version};
 use crate::catalog::aggregate::{DEFAULT_GROUPS, MAX_GROUPS, group_bys};
 use crate::catalog::json::FieldSet;
@@ -298,6 +299,14 @@ fn paging(version: Version, route: &Route, name: &str, schemas: &Schemas, catalo
             }
             query(version, name, &doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into())).build()
         }
+        SAVED => query(version, name, "The number of one saved search or list (`/saved`). Default: all.")
+            .schema(Some(long(0)))
+            .example(Some(1.into()))
+            .build(),
+        AFTER => query(version, name, "The last `id` that you have: only later alerts are returned. Default: all that are kept.")
+            .schema(Some(long(0)))
+            .example(Some(0.into()))
+            .build(),
         "offset" => query(version, name, "Number of results to skip. Past the end, `data` is empty.")
             .schema(Some(integer(0).default(Some(0.into()))))
             .example(Some(0.into()))

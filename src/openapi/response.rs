@@ -115,10 +115,11 @@ pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, H
 }
 
 /// Shared error responses: name, status, additional headers, description.
-const ERRORS: [(&str, u16, &[&str], &str); 12] = [
+const ERRORS: [(&str, u16, &[&str], &str); 13] = [
     ("Moved", 301, &["Location"], "The record was merged into another: `Location` is the same request with its slug."),
     ("BadRequest", 400, &[], "The request is invalid: the body names each faulty parameter and what it accepts."),
     ("Unauthorized", 401, &["WWW-Authenticate"], "The API key is missing, malformed, unknown, revoked or expired."),
+    ("AccountRequired", 403, &[], "The key belongs to no account."),
     ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
     ("NotAcceptable", 406, &[], "The request accepts no type of the response."),
     ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
@@ -174,6 +175,7 @@ pub(crate) fn of(version: Version, route: &Route, examples: &Examples, base: &st
                 let is_kept = |table| route.content == EndpointKind::Record(table);
                 route.placeholder().is_some() && !is_kept(Table::Sectors) && !is_kept(Table::Reviews)
             }
+            403 => route.content.is_of_account(),
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
             // Reading the quota is not counted.

@@ -12,6 +12,7 @@ use http::StatusCode;
 use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
+use crate::alerts::{AlertRecord, WatchRecord};
 use crate::api::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::api::facets::Facets;
 use crate::api::include::Include;
@@ -60,7 +61,12 @@ pub(crate) fn response_name(content: EndpointKind) -> String {
 fn is_list(content: EndpointKind) -> bool {
     matches!(
         content,
-        EndpointKind::List(..) | EndpointKind::Snapshots | EndpointKind::Suggestions | EndpointKind::Changes
+        EndpointKind::List(..)
+            | EndpointKind::Snapshots
+            | EndpointKind::Suggestions
+            | EndpointKind::Changes
+            | EndpointKind::Saved
+            | EndpointKind::Alerts
     )
 }
 
@@ -81,6 +87,8 @@ pub(crate) fn item_name(version: Version, content: EndpointKind) -> &'static str
         EndpointKind::Usage => Usage::DEFINITION.name,
         EndpointKind::Changes => <ChangeFields<'_>>::DEFINITION.name,
         EndpointKind::LookUp => LookUpAnswer::DEFINITION.name,
+        EndpointKind::Saved => WatchRecord::DEFINITION.name,
+        EndpointKind::Alerts => AlertRecord::DEFINITION.name,
     }
 }
 
@@ -184,6 +192,8 @@ fn data(version: Version) -> Objects {
             Statement::DEFINITION,
             YearScore::DEFINITION,
             LookUpAnswer::DEFINITION,
+            WatchRecord::DEFINITION,
+            AlertRecord::DEFINITION,
         ]);
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));

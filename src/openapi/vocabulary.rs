@@ -4,8 +4,10 @@ use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
+use crate::alerts::{AlertReason, WatchKind};
 use crate::api::include::Include;
 use crate::api::{EndpointKind, Route, Version};
+use crate::auth::watch::WATCHED;
 use crate::catalog::aggregate::{GroupOrder, group_bys};
 use crate::catalog::changes::{self, Operation};
 use crate::catalog::json::FieldSet;
@@ -160,11 +162,18 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ),
         ("ChangedTable", "A table of records: the last segment of the path of its list.", changes::paths()),
         ("ChangeOperation", "What happened to a record between two releases.", Operation::names()),
+        ("AlertReason", "Why a record is in an alert.", AlertReason::names()),
+        ("WatchKind", "What an account keeps.", WatchKind::names()),
+        ("WatchedTable", "A table whose records can be saved: the last segment of the path of its list.", watched()),
         ("FitReasonName", "A criterion of the match.", Reason::ALL.into_iter().map(Reason::name).collect()),
     ];
     let of_records =
         OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
     of_records.chain(of_requests)
+}
+
+fn watched() -> Vec<&'static str> {
+    WATCHED.into_iter().map(|table| Resource::of_table(table).path()).collect()
 }
 
 /// The vocabularies that a version's document refers to. v1 and v2 accept any text in parameters, with a warning.
@@ -185,6 +194,9 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
             "MatchClass",
             "ChangedTable",
             "ChangeOperation",
+            "AlertReason",
+            "WatchKind",
+            "WatchedTable",
         ],
     };
     ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]

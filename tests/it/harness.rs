@@ -14,9 +14,11 @@ use venturedex::alerts::Alerts;
 use venturedex::alerts::webhook::Networks;
 use venturedex::app::Router;
 use venturedex::auth::AuthService;
+use venturedex::auth::account::KeyName;
+use venturedex::auth::watch::{Evaluation, NewWatch};
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
-use venturedex::data::{Checksums, NoProgress, Snapshot, compile};
+use venturedex::data::{Checksums, NoProgress, Snapshot, Table, compile};
 use venturedex::http::origin_policy::Hosts;
 use venturedex::http::server::Limits;
 use venturedex::http::{BulkAccess, Operator, State};
@@ -200,6 +202,38 @@ impl Server {
     pub fn client(&self, tier: Tier) -> Client {
         let key = self.state.auth.add_demo_key(tier).unwrap().reveal().to_owned();
         Client { base: format!("http://{}", self.address), key: Some(key), agent: agent() }
+    }
+
+    /// A client with a key of an account, which has a saved search (1), a list (2) and an alert of each.
+    pub fn account_client(&self, tier: Tier) -> Client {
+        let auth = &self.state.auth;
+        let email = "saver@example.com".parse().unwrap();
+        let account = auth.store().create_account(&email, tier, None, NOON).unwrap().id;
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let name: KeyName = "saved".parse().unwrap();
+        let created = runtime.block_on(auth.create_key(account, name.clone(), None, NOON)).unwrap();
+        let served = self.state.releases.current().version();
+        let store = auth.store().watch_store();
+        for query in [Some("stage=seed"), None] {
+            let records = ["alder-capital".to_owned()];
+            let watch = NewWatch { name: &name, table: Table::Firms, query, records: &records, served };
+            let watch = store.add_watch(account, watch, NOON).unwrap();
+            let (reason, fields) = if query.is_some() { ("match", "") } else { ("change", "\"city\"") };
+            let entry = format!(
+                "{{\"reason\":\"{reason}\",\"key\":\"alder-capital\",\"name\":\"Alder Capital\",\
+                 \"page\":\"/vcs/alder-capital\",\"fields\":[{fields}],\"merged_into\":null}}"
+            );
+            let evaluation = Evaluation {
+                watch: watch.id,
+                evaluated: served,
+                since: served,
+                problem: None,
+                news: Some((1, format!("[{entry}]"))),
+                moved: Vec::new(),
+            };
+            assert_eq!(store.add_evaluations("2026-11-21.1".parse().unwrap(), &[evaluation], NOON).unwrap(), 1);
+        }
+        Client { base: format!("http://{}", self.address), key: Some(created.key.reveal().to_owned()), agent: agent() }
     }
 
     /// A client without a key.

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use venturedex::quota::Tier;
 
-use crate::harness::{Reply, Server};
+use crate::harness::{Client, Reply, Server};
 
 /// Paths with their queries, of all versions.
 const ALL: [&str; 5] =
     ["vcs?limit=2&stage=seed", "vcs/alder-capital", "reviews?limit=2", "sectors?limit=2", "leaderboard?limit=2"];
 /// Those that v3 has besides.
-const FURTHER: [&str; 31] = [
+const FURTHER: [&str; 33] = [
     "vcs?q=alder+capital&fields=slug,name,score.value&limit=1",
     "vcs/facets?country=DE&fields=total,stage,country",
     "vcs/aggregate?group_by=kind&limit=2",
@@ -39,6 +39,8 @@ const FURTHER: [&str; 31] = [
     "suggest?q=alder&limit=2&fields=kind,slug,name",
     "resolve?name=alder+capitl&country=US&limit=1",
     "usage",
+    "saved",
+    "alerts?limit=1",
     "changes?from=2020-01-01.1",
     "startups?limit=1&sort=name&fields=slug,rounds.stage",
     "leaderboard?limit=2&metric=activity&fields=slug,rank,rankValue",
@@ -97,15 +99,14 @@ fn name_of(version: &str, path: &str) -> String {
     format!("{version}-{plain}")
 }
 
-fn compare(server: &Server, version: &str, path: &str, key: bool) {
-    let client = if key { server.client(Tier::Pro) } else { server.anonymous() };
+fn compare(server: &Server, version: &str, path: &str, client: &Client) {
     let catalog = server.state.releases.current();
     let slug = |table| catalog.snapshot().slug(table, 0);
     let asked = path
         .replace("{startup}", slug(venturedex::data::Table::Startups))
         .replace("{person}", slug(venturedex::data::Table::People));
     let reply = client.send("GET", &format!("/api/{version}/{asked}"), &[("accept-encoding", "identity")]);
-    let name = name_of(version, if key { path } else { "without a key" });
+    let name = name_of(version, if client.key.is_some() { path } else { "without a key" });
     insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true, description => path }, {
         insta::assert_snapshot!(name, shown(&reply, &client.base));
     });
@@ -115,10 +116,15 @@ fn compare(server: &Server, version: &str, path: &str, key: bool) {
 fn every_path_is_answered_as_it_was_before() {
     let server = Server::bundled();
     for version in ["v1", "v2", "v3"] {
-        ALL.iter().chain(&WRONG).for_each(|path| compare(&server, version, path, true));
-        compare(&server, version, "vcs", false);
+        ALL.iter().chain(&WRONG).for_each(|path| compare(&server, version, path, &server.client(Tier::Pro)));
+        compare(&server, version, "vcs", &server.anonymous());
     }
-    FURTHER.iter().for_each(|path| compare(&server, "v3", path, true));
+    let saver = server.account_client(Tier::Pro);
+    for path in FURTHER {
+        let is_of_account = path.starts_with("saved") || path.starts_with("alerts");
+        let client = if is_of_account { saver.clone() } else { server.client(Tier::Pro) };
+        compare(&server, "v3", path, &client);
+    }
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl Pipeline<'_> {
 
     fn answer(&self, batch: &Batch, values: &[(String, String)], quota: Quota) -> Result<Outcome, Problem> {
         let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
-        let request = ApiRequest { state, catalog, version, path: self.path, values, quota };
+        let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
         let base = &state.public_url;
         let answers = batch.items.iter().map(|item| answer_to(self.catalog, item.clone(), base, batch.limit));
         let answers: Vec<LookUpAnswer> = answers.collect();

@@ -36,6 +36,7 @@ fn steady(text: &str, base: &str) -> String {
 
 fn responses(server: &Server) -> BTreeMap<String, String> {
     let client = server.client(Tier::Free);
+    let saver = server.account_client(Tier::Pro);
     let mut responses = BTreeMap::new();
     for version in Version::ALL {
         for endpoint in Route::of(version) {
@@ -45,7 +46,11 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
                 EndpointKind::Suggestions => "limit=3".to_owned(),
                 _ => String::new(),
             };
-            let client = if endpoint.content == EndpointKind::Usage { &client } else { &server.client(Tier::Pro) };
+            let client = match endpoint.content {
+                EndpointKind::Usage => &client,
+                content if content.is_of_account() => &saver,
+                _ => &server.client(Tier::Pro),
+            };
             let reply = client.get(&request(server, version, endpoint, &query));
             assert_eq!(reply.status, 200, "{}", reply.text);
             let name = format!("{} {}", version.segment(), endpoint.operation);
@@ -62,6 +67,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
     let (long, longer) = ("a".repeat(14_000), "a".repeat(28_000));
     problem(414, &client.get(&format!("/api/v3/vcs?q={longer}")).text);
     problem(431, &client.send("GET", &format!("/api/v3/vcs?q={long}"), &[("x-long", &longer)]).text);
+    problem(403, &client.get("/api/v3/saved").text);
     problem(404, &client.get("/api/v3/vcs/kestrelfold-captal").text);
     while client.get("/api/v3/stats").status == 200 {}
     problem(429, &client.get("/api/v3/vcs").text);

@@ -46,7 +46,7 @@ fn names(parameters: &Value) -> Vec<&str> {
 #[test]
 fn each_document_describes_exactly_what_is_served() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
         assert_eq!(document["openapi"], "3.1.0");
@@ -73,7 +73,7 @@ fn each_document_describes_exactly_what_is_served() {
 #[test]
 fn each_document_describes_the_accepted_parameters() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version) {
@@ -97,7 +97,7 @@ fn each_document_describes_the_accepted_parameters() {
 #[test]
 fn the_example_of_each_parameter_finds_something() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version) {
@@ -153,7 +153,7 @@ fn the_example_of_each_parameter_finds_something() {
 #[test]
 fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     for version in Version::ALL {
         let document = document(&server, version);
         for endpoint in Route::of(version) {
@@ -186,7 +186,7 @@ fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
 #[test]
 fn lists_of_a_closed_vocabulary_take_exactly_its_words() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
     for endpoint in Route::of(Version::V3) {
         for parameter in operation(&document, endpoint)["parameters"].as_array().unwrap() {
@@ -229,7 +229,7 @@ fn numbers_are_accepted_exactly_within_their_ranges() {
 #[test]
 fn every_documented_field_can_be_selected() {
     let server = Server::bundled();
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     let document = document(&server, Version::V3);
     for endpoint in Route::of(Version::V3) {
         let parameters = operation(&document, endpoint)["parameters"].as_array().unwrap();
@@ -390,7 +390,7 @@ fn answers_to_many_items_match_the_document_whatever_is_selected() {
 fn responses_match_the_documents() {
     let server = Server::bundled();
     check_all(&server, &server.client(Tier::Enterprise));
-    check_all(&server, &server.client(Tier::Pro));
+    check_all(&server, &server.account_client(Tier::Pro));
 }
 
 #[test]
