@@ -129,7 +129,7 @@ fn the_reference_shows_every_endpoint_and_parameter() {
 
 /// Sends every example request of the docs to the server that serves them.
 fn send_requests_of_docs(server: &Server) {
-    let client = server.client(Tier::Enterprise);
+    let client = server.account_client(Tier::Enterprise);
     let mut sent = 0;
     for path in pages() {
         let page = unescaped(&client.get(path).text);
