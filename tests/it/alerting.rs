@@ -385,7 +385,7 @@ fn killed_servers_deliver_each_match_once() {
     }
     let mut expected = BTreeMap::new();
     for owner in &accounts {
-        for alert in watches.alerts_after(*owner, AlertId(0), 1_000).unwrap() {
+        for alert in watches.alerts_after(*owner, None, AlertId(0), 1_000).unwrap() {
             for entry in serde_json::from_str::<Vec<Value>>(&alert.entries).unwrap() {
                 let key = format!("{} {}", alert.version, entry["key"].as_str().unwrap());
                 expected.insert((format!("/of/{}", owner.0), alert.watch.0.unsigned_abs(), key), 1);
@@ -437,7 +437,7 @@ fn one_email_has_all_alerts_of_an_account() {
     let sender = |mail, clock| Sender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
     let send = |sender: Sender| sender.send_due(watches, &|| false).unwrap();
     assert_eq!(send(sender(transport(&sink), || NOON)), 0);
-    let outcome = |owner| watches.alerts_after(owner, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();
+    let outcome = |owner| watches.alerts_after(owner, None, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();
     assert!(outcome(ada).contains("451"), "{}", outcome(ada));
     assert!(outcome(bob).contains("your address is not verified"), "{}", outcome(bob));
     assert_eq!(send(sender(transport(&sink), || NOON + 4)), 0, "not yet");
@@ -447,7 +447,7 @@ fn one_email_has_all_alerts_of_an_account() {
     assert_eq!(mail.to, "<ada@example.com>");
     let text = mail.text.replace("\r\n", "\n");
     assert!(text.contains("Subject: VentureDex: news in 3 saved searches and lists\n"), "{text}");
-    for alert in watches.alerts_after(ada, AlertId(0), 10).unwrap() {
+    for alert in watches.alerts_after(ada, None, AlertId(0), 10).unwrap() {
         let entries: Vec<Value> = serde_json::from_str(&alert.entries).unwrap();
         for entry in entries.iter().take(10) {
             let (name, page) = (entry["name"].as_str().unwrap(), entry["page"].as_str().unwrap());
