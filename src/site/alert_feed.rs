@@ -72,3 +72,21 @@ fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<Entry, StoreError> 
         text: lines.join("\n"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::site::Page;
+
+    #[test]
+    fn logs_and_metrics_do_not_show_the_address_of_a_feed() {
+        for (path, label) in [
+            ("/alerts/1-c2VjcmV0LXNlY3JldA.atom", "/alerts/{token}.atom"),
+            ("/alerts/1-c2VjcmV0LXNlY3JldA.json", "/alerts/{token}.json"),
+        ] {
+            assert_eq!(Page::of(path).map(Page::label), Some(label));
+        }
+        for path in ["/alerts", "/alerts/1-c2VjcmV0", "/alerts/x.md", "/alerts/x.json/y", "/alerts/a/b.json"] {
+            assert_eq!(Page::of(path), None, "{path}");
+        }
+    }
+}

@@ -29,6 +29,11 @@ impl Browser {
     }
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], form: &[(&str, &str)]) -> Reply {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
+        self.send_body(method, path, headers, body)
+    }
+
+    fn send_body(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: String) -> Reply {
         let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.base));
         if !self.cookies.is_empty() {
             let pairs = self.cookies.iter().map(|(name, value)| format!("; {name}={value}")).collect::<String>();
@@ -37,7 +42,6 @@ impl Browser {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let mut response = self.agent.run(request.body(body).unwrap()).unwrap();
         for cookie in response.headers().get_all("set-cookie") {
             let (name, value) = cookie.to_str().unwrap().split(';').next().unwrap().split_once('=').unwrap();
@@ -68,6 +72,18 @@ impl Browser {
             assert_eq!(reply.header("cache-control"), "no-store", "{path}");
         }
         reply
+    }
+
+    /// Sends a form that may have a file, the field `file`.
+    pub fn post_parts(&mut self, path: &str, parts: &[(&str, &str)]) -> Reply {
+        let origin = self.base.clone();
+        let part = |(name, value): &(&str, &str)| {
+            let file = if *name == "file" { "; filename=\"list.csv\"\r\nContent-Type: text/csv" } else { "" };
+            format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n")
+        };
+        let body = parts.iter().map(part).collect::<String>() + "--limit--\r\n";
+        let headers = [("content-type", "multipart/form-data; boundary=limit"), ("origin", origin.as_str())];
+        self.send_body("POST", path, &headers, body)
     }
 
     pub fn signed_up(server: &Server, email: &str) -> Self {

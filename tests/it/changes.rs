@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use venturedex::catalog::Catalog;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as};
@@ -165,14 +166,19 @@ pub fn edit(folder: &Path, dice: &mut Dice) {
     fs::write(folder.join("redirects.csv"), format!("kind,slug,target\n{lines}")).unwrap();
 }
 
-/// A server that holds two releases, `seed` decides how they differ.
-pub fn two_releases(seed: u64) -> (Server, Client) {
+/// Releases of these versions, `seed` decides how they differ.
+pub fn releases<const N: usize>(versions: [&str; N], seed: u64) -> [Catalog; N] {
     let mut dice = Dice(seed);
-    let [first, second] = [FIRST, SECOND].map(|version| {
+    versions.map(|version| {
         let copy = copy_as(&bundled_folder(), version);
         edit(copy.path(), &mut dice);
         catalog_of(copy.path())
-    });
+    })
+}
+
+/// A server that holds two releases, `seed` decides how they differ.
+pub fn two_releases(seed: u64) -> (Server, Client) {
+    let [first, second] = releases([FIRST, SECOND], seed);
     let server = Server::of(first);
     server.state.releases.replace(Arc::new(second));
     let client = server.client(Tier::Enterprise);

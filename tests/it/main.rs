@@ -4,6 +4,7 @@ mod account;
 mod addresses;
 mod agreement;
 mod alerting;
+mod alerts;
 mod audit;
 mod backup;
 mod broken;

@@ -29,7 +29,7 @@ fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
 }
 
 /// Checks what every page must fulfil.
-fn check(path: &str, page: &str) {
+pub fn check(path: &str, page: &str) {
     assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"), "{path}");
     assert_eq!(page.matches("<h1").count(), 1, "{path}: h1");
     assert_eq!(page.matches(" id=\"main\"").count(), 1, "{path}: main");

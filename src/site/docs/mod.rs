@@ -97,7 +97,12 @@ pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it.", KEYS),
     text("/docs/paging", "Paging", "How to read a full list in each version of the API.", PAGING),
     text("/docs/changes", "Changes", "How to keep a copy of the data up to date.", CHANGES),
-    text("/docs/alerts", "Alerts", "Saved searches and lists: what is new, in feeds, by e-mail and as webhooks.", ALERTS),
+    text(
+        "/docs/alerts",
+        "Alerts",
+        "Saved searches and lists: what is new, in feeds, by e-mail and as webhooks.",
+        ALERTS,
+    ),
     text("/docs/resolve", "Look up", "Which records the rows of a list mean: one by one, in batches, as CSV.", RESOLVE),
     text("/docs/bulk", "Bulk files", "Every table as NDJSON, CSV and Parquet: files, columns, how to load them.", BULK),
     text("/docs/receipts", "Receipts", "Signed receipts of answers, and how to verify them.", RECEIPTS),
