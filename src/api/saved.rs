@@ -3,6 +3,7 @@
 //! They are read from the store, and are of one account: they are never cached.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::alerts::{AlertRecord, WatchRecord};
 use crate::auth::StoreError;
@@ -135,13 +136,15 @@ fn watch_of<'w>(
     watches: &'w mut HashMap<WatchId, Option<Watch>>,
     alert: &Alert,
 ) -> Result<Option<&'w Watch>, StoreError> {
-    if !watches.contains_key(&alert.watch) {
-        let watch = match store.watch(alert.watch) {
-            Ok(watch) => Some(watch),
-            Err(StoreError::NoSuchWatch) => None,
-            Err(error) => return Err(error),
-        };
-        watches.insert(alert.watch, watch);
-    }
-    Ok(watches[&alert.watch].as_ref())
+    Ok(match watches.entry(alert.watch) {
+        Entry::Occupied(known) => known.into_mut().as_ref(),
+        Entry::Vacant(vacant) => {
+            let watch = match store.watch(alert.watch) {
+                Ok(watch) => Some(watch),
+                Err(StoreError::NoSuchWatch) => None,
+                Err(error) => return Err(error),
+            };
+            vacant.insert(watch).as_ref()
+        }
+    })
 }

@@ -112,7 +112,7 @@ impl EntryView {
 
 /// What happened to a record.
 pub(crate) fn words(entry: &AlertEntry) -> String {
-    match AlertReason::ALL.into_iter().find(|reason| reason.name() == entry.reason) {
+    match AlertReason::ALL.iter().find(|reason| reason.name() == entry.reason) {
         Some(AlertReason::Match) => "new match".to_owned(),
         Some(AlertReason::Add) => "added".to_owned(),
         Some(AlertReason::Change) => {
