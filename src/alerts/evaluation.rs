@@ -93,7 +93,7 @@ impl Evaluator<'_> {
                 Ok(news) => evaluation.news = news,
                 Err(problem) => evaluation.problem = Some(problem),
             },
-            None => (evaluation.news, evaluation.moved) = list(&comparison, watch.table, &store.listed(watch.id)?),
+            None => list(&comparison, watch.table, &store.listed(watch.id)?, &mut evaluation),
         }
         Ok(evaluation)
     }
@@ -136,18 +136,17 @@ fn search(comparison: &Comparison, table: Table, query: &str) -> News {
     Ok(news(rows.len(), rows.iter().map(|row| AlertEntry::matched(after.snapshot(), table, *row))))
 }
 
-/// What is new about the records of a list, and which of them were merged into which.
-fn list(comparison: &Comparison, table: Table, keys: &[String]) -> (Option<(u32, String)>, Vec<(String, String)>) {
+/// Adds what is new about the records of a list, and which of them were merged into which.
+fn list(comparison: &Comparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
     let (before, after) = (comparison.before().snapshot(), comparison.after().snapshot());
-    let mut moved = Vec::new();
     let mut entries = Vec::new();
     for (key, change) in keys.iter().filter_map(|key| Some((key, comparison.change_of(table, key)?))) {
         if let RowChange::Merged { into, .. } = change.change {
-            moved.push((key.clone(), after.slug(table, into).to_owned()));
+            evaluation.moved.push((key.clone(), after.slug(table, into).to_owned()));
         }
         entries.push(AlertEntry::changed(before, after, table, change));
     }
-    (news(entries.len(), entries.into_iter()), moved)
+    evaluation.news = news(entries.len(), entries.into_iter());
 }
 
 fn news(total: usize, entries: impl Iterator<Item = AlertEntry>) -> Option<(u32, String)> {

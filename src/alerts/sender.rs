@@ -23,7 +23,7 @@ const THREADS: usize = 8;
 const RECEIVERS: usize = 32;
 /// Messages to one webhook that are claimed at a time.
 const MESSAGES: u32 = 10;
-/// Seconds for which messages are claimed: longer than sending them can take, since each takes up to ten.
+/// Seconds for which messages are claimed: longer than sending them can take, ten for each.
 const CLAIM: i64 = 600;
 /// Seconds between an attempt and the next, as Standard Webhooks recommends; afterwards the webhook is stopped.
 const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
@@ -74,7 +74,7 @@ impl Sender {
             };
             std::thread::scope(|scope| {
                 let threads: Vec<_> = (0..THREADS.min(due.len())).map(|_| scope.spawn(work)).collect();
-                // A panic is that of this thread, where it is caught.
+                // A panic goes on in this thread, which catches it.
                 let results = threads
                     .into_iter()
                     .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
