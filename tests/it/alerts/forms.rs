@@ -197,6 +197,14 @@ fn webhooks_are_added_rotated_chosen_and_deleted() {
     assert!(second != first && rotated.text.contains("signed with the former secret, too"), "{}", rotated.text);
     assert_eq!(secret(&browser.post(&at("secret"), &[]).text), second);
 
+    // No name ends in `.invalid`.
+    browser.post("/account/webhooks", &[("url", "https://hooks.invalid/a")]);
+    let page = browser.get("/account/webhooks").text;
+    let unreachable = super::unescaped(page.rsplit("/test\"").nth(1).unwrap().rsplit('/').next().unwrap());
+    let tested = browser.post(&format!("/account/webhooks/{unreachable}/test"), &[]);
+    assert!(tested.status == 422 && tested.text.contains("The test message was not delivered: "), "{}", tested.text);
+    assert_eq!(browser.post(&format!("/account/webhooks/{unreachable}/delete"), &[]).status, 303);
+
     let form = browser.get("/account/saved/new?table=vcs");
     let search = save(&mut browser, &form, "Firms");
     let notify = format!("/account/saved/{search}/notify");

@@ -197,7 +197,7 @@ fn another_account_sees_nothing_of_what_is_saved() {
     let store = server.state.auth.store();
     let ada = store.account(&"saver@example.com".parse().unwrap()).unwrap().id;
     let webhook = store.watch_store().add_webhook(ada, "https://hooks.example.org/ada", NOON).unwrap().id.0;
-    for action in ["secret", "rotate", "resume", "delete"] {
+    for action in ["secret", "rotate", "resume", "test", "delete"] {
         assert_eq!(bob.post(&format!("/account/webhooks/{webhook}/{action}"), &[]).status, 404, "{action}");
     }
     assert!(!bob.get("/account/webhooks").text.contains("hooks.example.org"));

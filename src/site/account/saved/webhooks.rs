@@ -2,10 +2,12 @@
 
 use askama::Template;
 use http::StatusCode;
+use serde_json::json;
 
-use crate::alerts::webhook::WebhookUrl;
+use crate::alerts::webhook::{Client, Message, Outcome, WebhookUrl};
 use crate::auth::Visitor;
 use crate::auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
+use crate::data::rfc3339;
 use crate::site::account::confirm::confirm;
 use crate::site::account::form::FormData;
 use crate::site::account::saved::numbered;
@@ -19,6 +21,9 @@ use crate::site::layout::PageLayout;
 const WEBHOOKS: &str = "/account/webhooks";
 /// Seconds for which the secret before signs, too.
 const OVERLAP: i64 = 24 * 3_600;
+/// What a test message counts as.
+const TEST_PAGES: usize = 20;
+const IS_OFF: &str = "the operator of this service has not turned webhooks on";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookRoute {
@@ -28,6 +33,8 @@ pub enum WebhookRoute {
     Secret(WebhookId),
     Rotate(WebhookId),
     Resume(WebhookId),
+    /// Sends a message that is no alert.
+    Test(WebhookId),
     Delete(WebhookId),
 }
 
@@ -43,6 +50,7 @@ impl WebhookRoute {
             "secret" => Some(Self::Secret(id)),
             "rotate" => Some(Self::Rotate(id)),
             "resume" => Some(Self::Resume(id)),
+            "test" => Some(Self::Test(id)),
             "delete" => Some(Self::Delete(id)),
             _ => None,
         }
@@ -54,6 +62,7 @@ impl WebhookRoute {
             Self::Secret(_) => "/account/webhooks/{id}/secret",
             Self::Rotate(_) => "/account/webhooks/{id}/rotate",
             Self::Resume(_) => "/account/webhooks/{id}/resume",
+            Self::Test(_) => "/account/webhooks/{id}/test",
             Self::Delete(_) => "/account/webhooks/{id}/delete",
         }
     }
@@ -68,6 +77,7 @@ struct WebhooksPage {
     webhooks: Vec<WebhookRow>,
     max: u32,
     url: String,
+    success: String,
     error: String,
 }
 
@@ -93,10 +103,17 @@ struct SecretPage {
 /// `GET /account/webhooks`.
 pub(in crate::site::account) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    show(request, &visitor, "", "").await
+    show(request, &visitor, "", Ok("")).await
 }
 
-async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, error: &str) -> Result<Reply, Reply> {
+/// `url` is that of the form; then what to say above it.
+async fn show(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    url: &str,
+    message: Result<&str, &str>,
+) -> Result<Reply, Reply> {
+    let error = message.err().unwrap_or_default();
     let state = request.page.state;
     let catalog = state.releases.current();
     let page = WebhooksPage {
@@ -105,6 +122,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, error: 
         webhooks: webhooks(request, visitor).await?.iter().map(|webhook| row(webhook, request.now)).collect(),
         max: MAX_WEBHOOKS,
         url: url.to_owned(),
+        success: sentence(message.unwrap_or_default()),
         error: sentence(error),
     };
     Ok(Reply::Page(form_status(error), page.render()?))
@@ -162,6 +180,11 @@ pub(in crate::site::account) async fn change(
             let webhook = all.iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage)?;
             return secret_page(request, webhook, StatusCode::OK);
         }
+        WebhookRoute::Test(id) => {
+            let all = webhooks(request, &visitor).await?;
+            let webhook = all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage)?;
+            return test(request, &visitor, webhook).await;
+        }
         WebhookRoute::Delete(id) => {
             let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
             return match deleted.await? {
@@ -188,11 +211,11 @@ async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) ->
     let state = request.page.state;
     let text = form.text("url");
     let Some(networks) = &state.alerts.networks else {
-        return show(request, visitor, &text, "the operator of this service has not turned webhooks on").await;
+        return show(request, visitor, &text, Err(IS_OFF)).await;
     };
     let url = match WebhookUrl::parse(&text, networks) {
         Ok(url) => url,
-        Err(error) => return show(request, visitor, &text, &error.to_string()).await,
+        Err(error) => return show(request, visitor, &text, Err(&error.to_string())).await,
     };
     confirm(request, visitor, form, "add a webhook", &["url"]).await?;
     let (account, now) = (visitor.account.id, request.now);
@@ -200,6 +223,43 @@ async fn add(request: AccountRequest<'_>, visitor: &Visitor, form: &FormData) ->
         state.auth.blocking(move |service| service.store().watch_store().add_webhook(account, url.as_str(), now));
     match added.await {
         Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
-        Err(error) => show(request, visitor, &text, &form_error(error)?).await,
+        Err(error) => show(request, visitor, &text, Err(&form_error(error)?)).await,
+    }
+}
+
+/// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. It counts as many pages, since it makes this
+/// server send requests to others.
+async fn test(request: AccountRequest<'_>, visitor: &Visitor, webhook: Webhook) -> Result<Reply, Reply> {
+    let state = request.page.state;
+    let Some(networks) = state.alerts.networks.clone() else {
+        return show(request, visitor, "", Err(IS_OFF)).await;
+    };
+    for _ in 1..TEST_PAGES {
+        state.auth.admit_page(request.address, request.now).map_err(PageError::RateLimited)?;
+    }
+    let (now, secret) = (request.now, state.alerts.secrets.webhook_secret(&webhook));
+    let body = json!({
+        "type": "test",
+        "timestamp": rfc3339(now),
+        "url": format!("{}{WEBHOOKS}", state.public_url),
+        "data": {},
+    });
+    let sent = state.auth.blocking(move |_| {
+        let url = match WebhookUrl::parse(&webhook.url, &networks) {
+            Ok(url) => url,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let id = format!("test_{}_{now}", webhook.id.0);
+        let body = body.to_string();
+        let message = Message { id: &id, timestamp: now, body: body.as_bytes(), secrets: &[secret] };
+        Ok(match Client::new(networks).send(&url, &message) {
+            Ok(Outcome::Delivered) => Ok(()),
+            Ok(outcome) => Err(outcome.to_string()),
+            Err(error) => Err(error.to_string()),
+        })
+    });
+    match sent.await? {
+        Ok(()) => show(request, visitor, "", Ok("the test message was delivered")).await,
+        Err(reason) => show(request, visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
     }
 }
