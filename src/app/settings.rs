@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use http::Uri;
 use thiserror::Error;
 use time::OffsetDateTime;
@@ -381,8 +381,10 @@ pub struct ServeSettings {
     /// Sender of e-mails.
     #[arg(long, env = "VENTUREDEX_MAIL_FROM", value_name = "ADDRESS", requires = "smtp_url")]
     pub mail_from: Option<Email>,
-    /// Lets accounts send alerts of saved searches and lists to webhooks: https URLs whose hosts have public addresses.
-    #[arg(long, env = "VENTUREDEX_WEBHOOKS")]
+    /// Whether accounts may have alerts of saved searches and lists sent to webhooks: https URLs whose hosts have public
+    /// addresses.
+    #[arg(long, env = "VENTUREDEX_WEBHOOKS", value_name = "ON|OFF", default_value = "off", value_parser = on_or_off(),
+          action = ArgAction::Set)]
     pub webhooks: bool,
     /// Address ranges that webhooks may lead to, too, separated by commas: those of your own network from which alerts are
     /// wanted [default: none].
@@ -601,6 +603,10 @@ fn log_format() -> impl TypedValueParser<Value = LogFormat> {
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let number = text.trim().parse().ok().filter(|number| range.contains(number));
     number.ok_or_else(|| format!("not a whole number from {} to {}", range.start(), range.end()))
+}
+
+fn on_or_off() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|text| text == "on")
 }
 
 fn bulk_access() -> impl TypedValueParser<Value = BulkAccess> {

@@ -301,7 +301,7 @@ fn signature(secret: &str, message: &Received) -> String {
 }
 
 /// The settings under which a server may send to a [`Receiver`].
-const WEBHOOKS: [&str; 3] = ["--webhooks", "--webhook-networks", "127.0.0.0/8"];
+const WEBHOOKS: [&str; 4] = ["--webhooks", "on", "--webhook-networks", "127.0.0.0/8"];
 
 #[test]
 fn killed_servers_deliver_each_match_once() {
