@@ -61,6 +61,8 @@ pub(crate) struct Warning {
 /// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
+    /// Whether the records have names to search for.
+    pub is_searchable: bool,
     pub q: String,
     pub total: u64,
     /// What to say about the matches of a search.
@@ -113,7 +115,7 @@ pub(crate) fn at_page(link: &Link, page: u64) -> Link {
 }
 
 /// The parameters of a query, and its page.
-fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
+pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
     let params: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
     let page = params.iter().find(|(name, _)| name == "page").and_then(|(_, page)| page.trim().parse().ok());
     (params, page.unwrap_or(1).max(1))
@@ -171,6 +173,7 @@ impl Browse {
         }
         let browse = Self {
             path: config.path,
+            is_searchable: config.resource.is_searchable(),
             q: link.text("q").to_owned(),
             total: found.total,
             search_notes: found.notes.iter().map(|note| sentence(&note.detail)).collect(),
@@ -296,7 +299,7 @@ pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, Str
     filters
 }
 
-fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
+pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
     let snapshot = catalog.snapshot();
     let name_of = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
     let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), |usd| format::usd(&usd));

@@ -2,19 +2,17 @@
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Query, Request, Resource};
+use crate::catalog::{Catalog, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, Metric, Stage, Table};
+use crate::data::{Metric, Table};
 use crate::site::browse::{PER_PAGE, Pager, Warning, active_filters, at_page, parse, position_of, warnings};
+use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::record;
 use crate::site::{PageRequest, format};
-
-/// Sectors to choose from: those with most firms.
-const MAX_SECTORS: u32 = 150;
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
@@ -38,13 +36,6 @@ struct MetricTab {
     label: &'static str,
     href: String,
     is_selected: bool,
-}
-
-struct Choice {
-    name: &'static str,
-    label: &'static str,
-    any: &'static str,
-    options: Vec<(String, String, bool)>,
 }
 
 struct RankedFirm {
@@ -123,7 +114,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         metric: link.text("metric").to_owned(),
         column,
         description: about,
-        choices: choices(catalog, &link),
+        choices: choices(catalog, &link, &["stage", "sector", "country", "kind"]),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         rows: rows?,
@@ -132,41 +123,4 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         api: link.at(&format!("{}/api/v3/leaderboard", request.state.public_url)).href(),
     };
     Ok(page.render()?)
-}
-
-fn choices(catalog: &Catalog, link: &Link) -> Vec<Choice> {
-    fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
-        V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
-    }
-    let snapshot = catalog.snapshot();
-    let mut sectors: Vec<(String, String)> = (0..snapshot.rows(Table::Sectors).min(MAX_SECTORS))
-        .map(|row| (snapshot.slug(Table::Sectors, row).to_owned(), snapshot.name(Table::Sectors, row).to_owned()))
-        .collect();
-    sectors.sort_by(|a, b| a.1.cmp(&b.1));
-    let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
-    let mut countries: Vec<(String, String)> = counts
-        .iter()
-        .flatten()
-        .filter_map(|counted| Country::at(counted.value as usize))
-        .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
-        .collect();
-    countries.sort_by(|a, b| a.1.cmp(&b.1));
-    let choice = |name, label, any, values: Vec<(String, String)>| {
-        let text = link.text(name).to_owned();
-        let option = |(value, label): (String, String)| {
-            let is_selected = value == text;
-            (value, label, is_selected)
-        };
-        let mut options: Vec<(String, String, bool)> = values.into_iter().map(option).collect();
-        if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
-            options.push((text.clone(), text, true));
-        }
-        Choice { name, label, any, options }
-    };
-    vec![
-        choice("stage", "Stage", "Any stage", words_of::<Stage>()),
-        choice("sector", "Sector", "Any sector", sectors),
-        choice("country", "Country", "Any country", countries),
-        choice("kind", "Kind", "Any kind", words_of::<FirmKind>()),
-    ]
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Resource};
-use crate::data::model::{Firm, Person, Startup};
+use crate::data::model::{Firm, FundingRound, Person, Startup};
 use crate::data::{Facet, Table};
 use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
@@ -66,6 +66,34 @@ const PEOPLE: BrowseConfig = BrowseConfig {
     sort_options: &[("name", "Name"), ("-name", "Name, Z to A")],
 };
 
+const ROUNDS: BrowseConfig = BrowseConfig {
+    resource: Resource::Rounds,
+    path: "/rounds",
+    facets: &[STAGE, SECTOR, COUNTRY],
+    bounds: &[
+        ("since", "Announced since", "2025"),
+        ("until", "Announced until", "2026-06-30"),
+        ("min_amount_usd", "Minimum amount", "US dollars, 500k"),
+        ("max_amount_usd", "Maximum amount", "US dollars, 20m"),
+        ("investor", "Investor", "name of a firm"),
+        ("city", "City", "London"),
+    ],
+    sort_options: &[
+        ("-announced_on", "Newest"),
+        ("-amount_usd", "Largest"),
+        ("amount_usd", "Smallest"),
+        ("announced_on", "Oldest"),
+    ],
+};
+
+#[derive(Template)]
+#[template(path = "rounds.html")]
+struct RoundsPage {
+    layout: PageLayout,
+    browse: Browse,
+    rounds: Vec<FundingRound>,
+}
+
 #[derive(Template)]
 #[template(path = "firms.html")]
 struct FirmsPage {
@@ -107,6 +135,15 @@ pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
     let layout = PageLayout::of(catalog.snapshot(), "Startups", description, request.path)
         .with_twins(request.state, &browse.query);
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
+}
+
+/// `/rounds`.
+pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let (browse, rows) = Browse::read(request.state, catalog, &ROUNDS, request.query)?;
+    let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
+    let layout = PageLayout::of(catalog.snapshot(), "Rounds", description, request.path)
+        .with_twins(request.state, &browse.query);
+    Ok(RoundsPage { layout, browse, rounds: records(catalog, Table::Rounds, &rows)? }.render()?)
 }
 
 /// `/people`.

@@ -8,6 +8,8 @@ mod alert_feed;
 mod assets;
 mod browse;
 mod charts;
+mod choice;
+mod compare;
 mod data;
 mod docs;
 mod error_page;
@@ -21,6 +23,8 @@ mod leaderboard;
 mod link;
 mod linked_data;
 mod lists;
+mod market;
+mod matching;
 mod person;
 pub(crate) mod reconcile;
 mod records;
@@ -47,6 +51,7 @@ use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};
+pub use crate::site::market::Market;
 use crate::site::reconcile::Reconcile;
 use crate::site::twin::{Subject, TwinFormat};
 
@@ -71,7 +76,11 @@ pub enum Page<'a> {
     Startup(&'a str),
     People,
     Person(&'a str),
+    Rounds,
     Sectors,
+    Market(Market<'a>),
+    Match,
+    Compare,
     Leaderboard,
     Data,
     Reconcile(Reconcile),
@@ -105,7 +114,14 @@ impl<'a> Page<'a> {
             ("startups", Some(slug), None) => Self::Startup(slug),
             ("people", None, None) => Self::People,
             ("people", Some(slug), None) => Self::Person(slug),
+            ("rounds", None, None) => Self::Rounds,
+            ("match", None, None) => Self::Match,
+            ("compare", None, None) => Self::Compare,
             ("sectors", None, None) => Self::Sectors,
+            ("markets", None, None) => Self::Market(Market::All),
+            ("sectors", Some(slug), stage) => Self::Market(Market::Sector(slug, stage)),
+            ("countries", Some(code), stage) => Self::Market(Market::Country(code, stage)),
+            ("cities", Some(name), stage) => Self::Market(Market::City(name, stage)),
             ("leaderboard", None, None) => Self::Leaderboard,
             ("data", None, None) => Self::Data,
             ("reconcile", first, second) => Self::Reconcile(Reconcile::of(first, second)?),
@@ -163,6 +179,7 @@ impl<'a> Page<'a> {
             Self::Startup(slug) => Subject::Record(Table::Startups, slug),
             Self::People => Subject::List(Resource::People),
             Self::Person(slug) => Subject::Record(Table::People, slug),
+            Self::Rounds => Subject::List(Resource::Rounds),
             Self::Sectors => Subject::List(Resource::Sectors),
             Self::Leaderboard => Subject::List(Resource::Leaderboard),
             _ => return None,
@@ -180,7 +197,11 @@ impl<'a> Page<'a> {
             Self::Startup(_) => "/startups/{slug}",
             Self::People => "/people",
             Self::Person(_) => "/people/{slug}",
+            Self::Rounds => "/rounds",
             Self::Sectors => "/sectors",
+            Self::Market(market) => market.label(),
+            Self::Match => "/match",
+            Self::Compare => "/compare",
             Self::Leaderboard => "/leaderboard",
             Self::Data => "/data",
             Self::Reconcile(part) => part.path(),
@@ -267,7 +288,11 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         Page::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
         Page::People => lists::people(catalog, request),
         Page::Person(slug) => person::page(catalog, request, find(Table::People, slug)?),
+        Page::Rounds => lists::rounds(catalog, request),
         Page::Sectors => sectors::page(catalog, request),
+        Page::Market(market) => market::page(catalog, request, market),
+        Page::Match => matching::page(catalog, request),
+        Page::Compare => compare::page(catalog, request),
         Page::Leaderboard => leaderboard::page(catalog, request),
         Page::Data => data::page(catalog, request),
     }

@@ -1,0 +1,74 @@
+//! Choices of a form: the values of a condition to choose from.
+
+use crate::catalog::{Catalog, Query};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Facet, FirmKind, Stage, Table};
+use crate::site::format;
+use crate::site::link::Link;
+
+/// Sectors to choose from: those with most firms.
+const MAX_SECTORS: u32 = 150;
+
+pub(crate) struct Choice {
+    pub name: &'static str,
+    pub label: &'static str,
+    /// The text of no choice.
+    pub any: &'static str,
+    /// Value, label, and whether it is selected.
+    pub options: Vec<(String, String, bool)>,
+}
+
+/// Those of these names: `stage`, `sector`, `country`, `kind`; selected is what a link has.
+pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Choice> {
+    fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
+        V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
+    }
+    let choice = |name, label, any, values: Vec<(String, String)>| {
+        let text = link.text(name).to_owned();
+        let option = |(value, label): (String, String)| {
+            let is_selected = value == text;
+            (value, label, is_selected)
+        };
+        let mut options: Vec<(String, String, bool)> = values.into_iter().map(option).collect();
+        if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
+            options.push((text.clone(), text, true));
+        }
+        Choice { name, label, any, options }
+    };
+    let all = [
+        ("stage", "Stage", "Any stage"),
+        ("sector", "Sector", "Any sector"),
+        ("country", "Country", "Any country"),
+        ("kind", "Kind", "Any kind"),
+    ];
+    let values = |name: &str| match name {
+        "stage" => words_of::<Stage>(),
+        "sector" => sectors(catalog),
+        "country" => countries(catalog),
+        _ => words_of::<FirmKind>(),
+    };
+    let chosen = all.into_iter().filter(|(name, ..)| names.contains(name));
+    chosen.map(|(name, label, any)| choice(name, label, any, values(name))).collect()
+}
+
+fn sectors(catalog: &Catalog) -> Vec<(String, String)> {
+    let snapshot = catalog.snapshot();
+    let mut sectors: Vec<(String, String)> = (0..snapshot.rows(Table::Sectors).min(MAX_SECTORS))
+        .map(|row| (snapshot.slug(Table::Sectors, row).to_owned(), snapshot.name(Table::Sectors, row).to_owned()))
+        .collect();
+    sectors.sort_by(|a, b| a.1.cmp(&b.1));
+    sectors
+}
+
+/// Of firms.
+fn countries(catalog: &Catalog) -> Vec<(String, String)> {
+    let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
+    let mut countries: Vec<(String, String)> = counts
+        .iter()
+        .flatten()
+        .filter_map(|counted| Country::at(counted.value as usize))
+        .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
+        .collect();
+    countries.sort_by(|a, b| a.1.cmp(&b.1));
+    countries
+}

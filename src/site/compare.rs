@@ -1,0 +1,237 @@
+//! Up to four firms or startups side by side.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+
+use crate::catalog::Catalog;
+use crate::catalog::param_error::shortened;
+use crate::data::Table;
+use crate::data::model::{Firm, Startup};
+use crate::site::error_page::{PageError, path_of};
+use crate::site::layout::PageLayout;
+use crate::site::link::Link;
+use crate::site::matching::led;
+use crate::site::records::record;
+use crate::site::{PageRequest, format};
+
+const MAX: usize = 4;
+/// Records that are named of a list; the others are counted.
+const NAMED: usize = 8;
+
+#[derive(Template)]
+#[template(path = "compare.html")]
+struct ComparePage {
+    layout: PageLayout,
+    /// The form asks for these.
+    noun: &'static str,
+    parameter: &'static str,
+    given: Vec<String>,
+    warnings: Vec<String>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+}
+
+struct Column {
+    name: String,
+    href: String,
+    /// The page without it.
+    remove: String,
+}
+
+struct Row {
+    label: &'static str,
+    cells: Vec<Cell>,
+}
+
+/// What is known of a record: texts, with links; empty if nothing is.
+#[derive(Default)]
+struct Cell {
+    parts: Vec<(String, Option<String>)>,
+    more: usize,
+}
+
+impl Cell {
+    fn text(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { parts: if text.is_empty() { Vec::new() } else { vec![(text, None)] }, more: 0 }
+    }
+
+    fn known(text: Option<String>) -> Self {
+        text.map_or_else(Self::default, Self::text)
+    }
+
+    /// The same where nothing is found is known to be nothing.
+    fn or_none(self) -> Self {
+        if self.parts.is_empty() { Self::text("none") } else { self }
+    }
+
+    /// The first of a list.
+    fn list(parts: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        let mut parts: Vec<_> = parts.into_iter().collect();
+        let more = parts.len().saturating_sub(NAMED);
+        parts.truncate(NAMED);
+        Self { parts, more }
+    }
+}
+
+/// `/compare?firm=a,b`, `/compare?startup=a,b`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+    let params: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
+    let values = |name: &str| -> Vec<String> {
+        let given = params.iter().filter(|(known, _)| known == name).flat_map(|(_, value)| value.split(','));
+        given.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()).collect()
+    };
+    let (table, parameter) = match values("startup").is_empty() {
+        true => (Table::Firms, "firm"),
+        false => (Table::Startups, "startup"),
+    };
+    let given = values(parameter);
+    let mut warnings = Vec::new();
+    let mut found: Vec<u32> = Vec::new();
+    for text in &given {
+        match find(catalog, table, text) {
+            Ok(row) if found.contains(&row) => {}
+            Ok(_) if found.len() == MAX => warnings.push(format!("At most {MAX} are compared; “{text}” is left out.")),
+            Ok(row) => found.push(row),
+            Err(warning) => warnings.push(warning),
+        }
+    }
+    let slugs: Vec<&str> = found.iter().map(|row| catalog.snapshot().slug(table, *row)).collect();
+    let link = Link::new("/compare", vec![(parameter.to_owned(), slugs.join(","))]);
+    let columns = found.iter().zip(&slugs).map(|(row, slug)| Column {
+        name: catalog.snapshot().name(table, *row).to_owned(),
+        href: path_of(table, slug),
+        remove: link.toggled(parameter, slug).href(),
+    });
+    let columns: Vec<Column> = columns.collect();
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let title = if names.is_empty() { "Compare".to_owned() } else { format!("Compare {}", names.join(", ")) };
+    let description =
+        format!("{} side by side.", if names.is_empty() { "Firms or startups".to_owned() } else { names.join(", ") });
+    let rows = match table {
+        Table::Firms => firms(catalog, &found)?,
+        _ => startups(catalog, &found)?,
+    };
+    let page = ComparePage {
+        layout: PageLayout::of(catalog.snapshot(), &title, &description, request.path)
+            .not_indexed()
+            .by(&request.state.operator),
+        noun: table.noun(),
+        parameter,
+        given: slugs.iter().map(|slug| (*slug).to_owned()).collect(),
+        warnings,
+        columns,
+        rows,
+    };
+    Ok(page.render()?)
+}
+
+/// The row of a slug, or of a name that one record has.
+fn find(catalog: &Catalog, table: Table, text: &str) -> Result<u32, String> {
+    if let Some(row) = catalog.find(table, text) {
+        return Ok(row);
+    }
+    match catalog.rows_named(table, text).as_slice() {
+        [row] => Ok(*row),
+        _ => {
+            let nearest = catalog.search(table, text).hits.first().map(|hit| catalog.snapshot().name(table, hit.row));
+            let nearest = nearest.map_or_else(String::new, |name| format!("; did you mean “{name}”?"));
+            Err(format!("No {} is named “{}”{nearest}", table.noun(), shortened(text)))
+        }
+    }
+}
+
+fn row<R>(label: &'static str, records: &[R], cell: impl Fn(&R) -> Cell) -> Row {
+    Row { label, cells: records.iter().map(cell).collect() }
+}
+
+/// Rows that say something of at least one record.
+fn known(rows: Vec<Row>) -> Vec<Row> {
+    rows.into_iter().filter(|row| row.cells.iter().any(|cell| !cell.parts.is_empty())).collect()
+}
+
+fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<Row>, PageError> {
+    let snapshot = catalog.snapshot();
+    let firms = found.iter().map(|row| Ok((*row, record(catalog, Table::Firms, *row)?)));
+    let firms: Vec<(u32, Firm)> = firms.collect::<Result<_, PageError>>()?;
+    let portfolios: Vec<BTreeSet<u32>> = found
+        .iter()
+        .map(|firm| catalog.history(*firm).portfolio.iter().map(|(startup, _)| *startup).collect())
+        .collect();
+    let portfolio_of = |row: u32| &portfolios[found.iter().position(|known| *known == row).unwrap_or(0)];
+    let shared = |(own, _): &(u32, Firm)| {
+        let others = found.iter().filter(|other| *other != own);
+        let common = portfolio_of(*own)
+            .iter()
+            .filter(|startup| others.clone().any(|other| portfolio_of(*other).contains(startup)));
+        Cell::list(common.map(|startup| {
+            let path = path_of(Table::Startups, snapshot.slug(Table::Startups, *startup));
+            (snapshot.name(Table::Startups, *startup).to_owned(), Some(path))
+        }))
+        .or_none()
+    };
+    let sectors = |(own, _): &(u32, Firm)| {
+        Cell::list(catalog.history(*own).sectors.iter().take(5).map(|(sector, count)| {
+            let name = format!("{} ({})", snapshot.name(Table::Sectors, *sector), format::number(*count));
+            (name, Some(format!("/sectors/{}", snapshot.slug(Table::Sectors, *sector))))
+        }))
+    };
+    Ok(known(vec![
+        row("Kind", &firms, |(_, firm)| Cell::known(firm.kind.as_deref().map(format::word))),
+        row("Place", &firms, |(_, firm)| Cell::text(format::place(&firm.city, &firm.country))),
+        row("Founded", &firms, |(_, firm)| Cell::known(firm.founded_year.map(|year| year.to_string()))),
+        row("Check size", &firms, |(_, firm)| Cell::text(format::usd_range(&firm.check_min_usd, &firm.check_max_usd))),
+        row("Assets under management", &firms, |(_, firm)| Cell::known(firm.aum_usd.as_ref().map(format::usd))),
+        row("Stages", &firms, |(_, firm)| Cell::list(firm.stages.iter().map(|stage| (format::word(stage), None)))),
+        row("Sectors of the portfolio", &firms, sectors),
+        row("Portfolio", &firms, |(_, firm)| Cell::text(format::counted(firm.portfolio_count, "startup", "startups"))),
+        row("Rounds joined", &firms, |(_, firm)| Cell::text(format::number(firm.investment_count))),
+        row("Rounds led", &firms, |(own, _)| {
+            Cell::known(led(catalog, *own).map(|(led, named)| {
+                format!("{} of {} that name their leads", format::number(led), format::number(named))
+            }))
+        }),
+        row("Last investment", &firms, |(_, firm)| Cell::known(firm.last_investment_on.as_ref().map(format::day))),
+        row("Health score", &firms, |(_, firm)| {
+            Cell::known(firm.health_score.map(|score| match (firm.score.low, firm.score.high) {
+                (Some(low), Some(high)) => format!("{score} of 100, 90 % interval {low} to {high}"),
+                _ => format!("{score} of 100"),
+            }))
+        }),
+        row("Ghosting rate", &firms, |(_, firm)| {
+            Cell::known(firm.ghosting_rate.as_ref().map(|rate| format!("{} %", format::tenths(rate))))
+        }),
+        row("Startups shared with the others", &firms, shared),
+    ]))
+}
+
+fn startups(catalog: &Catalog, found: &[u32]) -> Result<Vec<Row>, PageError> {
+    let snapshot = catalog.snapshot();
+    let startups = found.iter().map(|row| record(catalog, Table::Startups, *row));
+    let startups: Vec<Startup> = startups.collect::<Result<_, PageError>>()?;
+    let backs = |startup: &Startup, slug: &str| startup.investors.iter().any(|investor| investor.slug == slug);
+    let investor = |slug: &str, name: &str| (name.to_owned(), Some(path_of(Table::Firms, slug)));
+    let sector = |slug: &String| {
+        let row = snapshot.find(Table::Sectors, slug)?;
+        Some((snapshot.name(Table::Sectors, row).to_owned(), Some(format!("/sectors/{slug}"))))
+    };
+    Ok(known(vec![
+        row("Status", &startups, |startup| Cell::known(startup.status.as_deref().map(format::word))),
+        row("Place", &startups, |startup| Cell::text(format::place(&startup.city, &startup.country))),
+        row("Founded", &startups, |startup| Cell::known(startup.founded_year.map(|year| year.to_string()))),
+        row("Sectors", &startups, |startup| Cell::list(startup.sectors.iter().filter_map(sector))),
+        row("Stage", &startups, |startup| Cell::known(startup.stage.as_deref().map(format::word))),
+        row("Raised", &startups, |startup| Cell::known(startup.total_raised_usd.as_ref().map(format::usd))),
+        row("Rounds", &startups, |startup| Cell::text(format::number(startup.round_count))),
+        row("Last round", &startups, |startup| Cell::known(startup.last_round_on.as_ref().map(format::day))),
+        row("Investors", &startups, |startup| {
+            Cell::list(startup.investors.iter().map(|firm| investor(&firm.slug, &firm.name)))
+        }),
+        row("Investors shared with the others", &startups, |startup| {
+            let others = || startups.iter().filter(|other| other.slug != startup.slug);
+            let shared = startup.investors.iter().filter(|firm| others().any(|other| backs(other, &firm.slug)));
+            Cell::list(shared.map(|firm| investor(&firm.slug, &firm.name))).or_none()
+        }),
+    ]))
+}
