@@ -18,11 +18,11 @@ pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src '
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
 const NAV_ITEMS: [(&str, &str); 6] = [
+    ("/match", "Match"),
     ("/vcs", "Firms"),
     ("/startups", "Startups"),
-    ("/people", "People"),
-    ("/leaderboard", "Leaderboard"),
-    ("/sectors", "Sectors"),
+    ("/rounds", "Rounds"),
+    ("/markets", "Markets"),
     ("/docs", "Docs"),
 ];
 
@@ -122,6 +122,11 @@ impl PageLayout {
     /// The navigation: path, name, and whether the page is there or below.
     pub(crate) fn nav_items(&self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         NAV_ITEMS.into_iter().map(|(path, name)| (path, name, self.is_within(path)))
+    }
+
+    /// Whether the header has a search field: the home page has a larger one.
+    pub(crate) fn has_search(&self) -> bool {
+        self.path != "/"
     }
 
     /// Whether the page is at `path` or below it.

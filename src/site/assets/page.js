@@ -116,3 +116,12 @@ for (const input of document.querySelectorAll("input[data-suggest]")) {
     if (item) { location.assign(item.dataset.href); event.preventDefault(); }
   });
 }
+
+// `/` and Ctrl+K go to the search field.
+document.addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || event.target.isContentEditable;
+  const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const isPalette = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  const field = document.querySelector("input[data-suggest]");
+  if (field && (isSlash || isPalette)) { event.preventDefault(); field.focus(); field.select(); }
+});
