@@ -260,8 +260,8 @@ impl OwnedRequest {
 
 impl FrontEnds {
     fn page_request<'a>(&'a self, request: &RequestParts<'a>) -> PageRequest<'a> {
-        let RequestParts { path, query, headers, trace, .. } = *request;
-        PageRequest { state: &self.state, path: trimmed(path), query, headers, trace }
+        let RequestParts { path, query, headers, peer, trace, .. } = *request;
+        PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, trace }
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {

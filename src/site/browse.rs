@@ -1,6 +1,8 @@
 //! Browsing a table: filters with the number of rows each would leave, a sort order, pages, and the same query as an API
 //! URL.
 
+use askama::Template;
+
 use crate::catalog::{
     Catalog, Filter, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
     ValueCount,
@@ -14,6 +16,9 @@ use crate::site::format;
 use crate::site::link::Link;
 
 pub(crate) const PER_PAGE: u64 = 25;
+/// Rows of a page to choose from.
+const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, 100];
+const SIZE: &str = "per_page";
 /// Options of a filter that are shown at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
 const MAX_OPTIONS: usize = 60;
@@ -49,6 +54,19 @@ pub(crate) struct Bound {
     pub label: &'static str,
     pub hint: &'static str,
     pub value: String,
+    /// What is wrong with the value, which the list ignores.
+    pub error: Option<String>,
+}
+
+/// The heading of a column, which sorts the list.
+#[derive(Template)]
+#[template(path = "heading.html")]
+pub(crate) struct Heading {
+    label: &'static str,
+    class: &'static str,
+    href: String,
+    /// `ascending` or `descending`; empty if another column sorts the list.
+    direction: &'static str,
 }
 
 /// A part of the query that was ignored.
@@ -86,8 +104,15 @@ pub(crate) struct Browse {
     pub api: String,
     /// The page that saves the query.
     pub save: String,
+    /// The list as a file.
+    pub csv: String,
+    /// The rows of a page to choose from: their number, the link, and whether it is chosen.
+    pub sizes: Vec<(u64, String, bool)>,
     /// The query in its canonical form, with the page.
     pub query: String,
+    link: Link,
+    /// The keys of the list's order, as in `sort`.
+    order: String,
 }
 
 pub(crate) struct Pager {
@@ -96,16 +121,36 @@ pub(crate) struct Pager {
     pub pages: u64,
     pub previous: Option<String>,
     pub next: Option<String>,
+    pub path: String,
+    /// The parameter of the page.
+    pub name: String,
+    /// Hidden fields of the form that goes to a page.
+    pub fields: Vec<(String, String)>,
+}
+
+/// The number of rows of a page of a list.
+pub(crate) fn page_size(link: &Link) -> u64 {
+    let size = link.text(SIZE).parse().ok();
+    size.filter(|size| PAGE_SIZES.contains(size)).unwrap_or(PER_PAGE)
 }
 
 impl Pager {
     /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
-        let pages = total.div_ceil(PER_PAGE);
+        let pages = total.div_ceil(page_size(link));
         let at = |page: u64| at_page(link, page).href();
         // From past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-        Self { page, pages, previous, next: (page < pages).then(|| at(page + 1)) }
+        let (path, fields) = (link.path().to_owned(), link.others(&["page"]));
+        Self {
+            page,
+            pages,
+            previous,
+            next: (page < pages).then(|| at(page + 1)),
+            path,
+            name: "page".to_owned(),
+            fields,
+        }
     }
 }
 
@@ -123,7 +168,7 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 
 /// Pages ignore unknown parameters and values, with a warning.
 const PARSE_OPTIONS: ParseOptions =
-    ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page"] };
+    ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
 
 /// Parses the query of the page at `path`. Returns also the link to this query and the number of the page.
 pub(crate) fn parse(
@@ -135,12 +180,24 @@ pub(crate) fn parse(
     let (params, page) = read_page(query);
     let parsed = catalog.parse(resource, &params, PARSE_OPTIONS);
     let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
-    let pairs = parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    Ok((parsed, Link::new(path, pairs), page))
+    let link = link_of(path, &parsed, &params);
+    Ok((parsed, link, page))
 }
 
-pub(crate) fn position_of(page: u64) -> ListPosition {
-    ListPosition::after((page - 1).saturating_mul(PER_PAGE))
+/// The link to a parsed query, with the number of rows of a page.
+fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
+    let mut pairs: Vec<(String, String)> =
+        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let size = params
+        .iter()
+        .find(|(name, _)| name == SIZE)
+        .filter(|(_, size)| PAGE_SIZES[1..].iter().any(|known| known.to_string() == *size));
+    pairs.extend(size.cloned());
+    Link::new(path, pairs)
+}
+
+pub(crate) fn position_of(link: &Link, page: u64) -> ListPosition {
+    ListPosition::after((page - 1).saturating_mul(page_size(link)))
 }
 
 impl Browse {
@@ -151,18 +208,35 @@ impl Browse {
         config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let (parsed, link, page) = parse(catalog, config.resource, config.path, query)?;
+        let (mut params, page) = read_page(query);
+        // A list without the conditions that are wrong, which are marked, is more use than an error.
+        let mut errors: Vec<ParameterError> = Vec::new();
+        let given = params.clone();
+        let parsed = catalog.parse(config.resource, &params, PARSE_OPTIONS).or_else(|issues| {
+            errors = issues.report(catalog);
+            params.retain(|(name, _)| !errors.iter().any(|error| error.parameter == *name));
+            catalog.parse(config.resource, &params, PARSE_OPTIONS)
+        });
+        let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+        let link = link_of(config.path, &parsed, &params);
         let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
-        let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
+        let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
         let bound_names: Vec<&str> = config.bounds.iter().map(|(name, ..)| *name).collect();
         let bound = |(name, label, hint): &(&'static str, &'static str, &'static str)| Bound {
             name,
             label,
             hint,
-            value: link.text(name).to_owned(),
+            value: match errors.iter().any(|error| error.parameter == *name) {
+                true => {
+                    given.iter().find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.clone())
+                }
+                false => link.text(name).to_owned(),
+            },
+            error: errors.iter().find(|error| error.parameter == *name).map(|error| sentence(&error.detail)),
         };
         let mut warnings = warnings(catalog, &parsed.warnings, &parsed.notes, &link);
+        warnings.extend(errors.iter().map(|error| Warning { text: error.detail.clone(), suggestion: None }));
         if found.total == 0 {
             let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
             warnings.extend(relaxation.map(|relaxation| {
@@ -188,9 +262,39 @@ impl Browse {
             pager: Pager::new(&link, page, found.total),
             query: at_page(&link, page).query(),
             save: saving(config.resource, &link).href(),
-            api: link.at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
+            api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
+            csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
+            sizes: PAGE_SIZES
+                .iter()
+                .map(|size| {
+                    let text = if *size == PER_PAGE { String::new() } else { size.to_string() };
+                    (*size, link.with(SIZE, &text).href(), page_size(&link) == *size)
+                })
+                .collect(),
+            order: match link.text("sort") {
+                "" if query.text.is_none() => config.sort_options[0].0.to_owned(),
+                sort => sort.to_owned(),
+            },
+            link,
         };
         Ok((browse, found.rows))
+    }
+
+    /// The heading of a column that sorts by a key, first in the direction that its default begins with.
+    pub(crate) fn heading(&self, label: &'static str, class: &'static str, default: &'static str) -> Heading {
+        let key = default.trim_start_matches('-');
+        let first = self.order.split(',').next().unwrap_or_default();
+        let direction = match first.strip_prefix('-') {
+            Some(first) if first == key => "descending",
+            None if first == key => "ascending",
+            _ => "",
+        };
+        let next = match direction {
+            "ascending" => format!("-{key}"),
+            "descending" => key.to_owned(),
+            _ => default.to_owned(),
+        };
+        Heading { label, class, href: self.link.with("sort", &next).href(), direction }
     }
 
     /// The number of rows in words.
@@ -202,7 +306,7 @@ impl Browse {
 /// The page that saves the filters of a list; their order is not saved.
 fn saving(resource: Resource, link: &Link) -> Link {
     let table = ("table".to_owned(), resource.path().to_owned());
-    Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort"])).collect())
+    Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort", SIZE])).collect())
 }
 
 pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {
@@ -252,12 +356,23 @@ fn groups(catalog: &Catalog, config: &BrowseConfig, query: &Query, link: &Link) 
             let href = link.toggled(name, &value).href();
             options.push(FacetOption { label, href, count: format::number(counted.count), is_selected });
         }
+        // In the order of a company's life.
+        if *facet == Facet::Stage {
+            options = stages_in_order(options, counts.iter().map(|counted| counted.value));
+        }
         // Selected options come first, so that they can be removed.
         options.sort_by_key(|option| !option.is_selected);
         let more_options = options.split_off(options.len().min(VISIBLE_OPTIONS));
         FacetGroup { title, options, more_options }
     };
     config.facets.iter().zip(counts).map(group).filter(|group| !group.options.is_empty()).collect()
+}
+
+/// Options of stages in the order of the vocabulary, whose indexes are given in the same order as the options.
+fn stages_in_order(options: Vec<FacetOption>, indexes: impl Iterator<Item = u32>) -> Vec<FacetOption> {
+    let mut indexed: Vec<(u32, FacetOption)> = indexes.zip(options).collect();
+    indexed.sort_by_key(|(index, _)| *index);
+    indexed.into_iter().map(|(_, option)| option).collect()
 }
 
 /// A value of a facet as its parameter takes it, and its label.
@@ -287,7 +402,7 @@ fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option
 /// The label of each filter and the link that removes it.
 pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
     let mut filters = Vec::new();
-    for (name, text) in link.others(&["sort", "metric"]) {
+    for (name, text) in link.others(&["sort", "metric", SIZE]) {
         if name == "q" {
             filters.push((format!("“{text}”"), link.with("q", "").href()));
             continue;

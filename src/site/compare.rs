@@ -188,7 +188,7 @@ fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<Row>, PageError> {
         row("Portfolio", &firms, |(_, firm)| Cell::text(format::counted(firm.portfolio_count, "startup", "startups"))),
         row("Rounds joined", &firms, |(_, firm)| Cell::text(format::number(firm.investment_count))),
         row("Rounds led", &firms, |(own, _)| {
-            Cell::known(led(catalog, *own).map(|(led, named)| {
+            Cell::known(led(catalog, *own, &[]).map(|(led, named)| {
                 format!("{} of {} that name their leads", format::number(led), format::number(named))
             }))
         }),

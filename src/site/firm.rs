@@ -7,7 +7,7 @@ use crate::catalog::{Catalog, Filter, History, ListPosition, Query, Request, Res
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{NONE_U64, Table};
-use crate::site::browse::{PER_PAGE, Pager, Warning, at_page, parse, position_of, warnings};
+use crate::site::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -290,7 +290,7 @@ pub(crate) fn reviews(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> 
     let (parsed, link, page) = parse(catalog, Resource::Reviews, &path, request.query)?;
     let Request::List(mut query) = parsed.request else { unreachable!("reviews are a list") };
     query.filters.extend(Query::approved_reviews(row).filters);
-    let found = catalog.list(&query, position_of(page), PER_PAGE as usize);
+    let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
     let description = format!("What founders say about {name}: {}.", format::counted(found.total, "review", "reviews"));
     let order =
         |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);

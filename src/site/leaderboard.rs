@@ -6,7 +6,7 @@ use crate::catalog::{Catalog, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
-use crate::site::browse::{PER_PAGE, Pager, Warning, active_filters, at_page, parse, position_of, warnings};
+use crate::site::browse::{Pager, Warning, active_filters, at_page, page_size, parse, position_of, warnings};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -90,7 +90,7 @@ fn value_text(metric: Metric, value: f64) -> String {
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (parsed, link, page) = parse(catalog, Resource::Leaderboard, "/leaderboard", request.query)?;
     let Request::Leaderboard(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
-    let board = catalog.leaderboard(&query, position_of(page), PER_PAGE as usize);
+    let board = catalog.leaderboard(&query, position_of(&link, page), page_size(&link) as usize);
     let metrics = Metric::ALL.iter().map(|metric| {
         let value = if *metric == Metric::HealthScore { "" } else { metric.name() };
         MetricTab {

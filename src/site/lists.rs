@@ -9,6 +9,7 @@ use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::records::records;
+use crate::site::stage_strip::StageStrip;
 use crate::site::{PageRequest, format};
 
 const STAGE: (&str, &str, Facet) = ("stage", "Stage", Facet::Stage);
@@ -99,8 +100,21 @@ struct RoundsPage {
 struct FirmsPage {
     layout: PageLayout,
     browse: Browse,
-    firms: Vec<Firm>,
+    /// Each with the names of some of its sectors and their paths.
+    firms: Vec<(Firm, Vec<(String, String)>)>,
+    shows: FirmColumns,
 }
+
+/// Which columns have any value.
+struct FirmColumns {
+    score: bool,
+    ghosting: bool,
+    sectors: bool,
+    check_size: bool,
+}
+
+/// Sectors of a firm that a list names.
+const SECTORS: usize = 2;
 
 #[derive(Template)]
 #[template(path = "startups.html")]
@@ -125,7 +139,22 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
                        kind.";
     let layout =
         PageLayout::of(catalog.snapshot(), "Firms", description, request.path).with_twins(request.state, &browse.query);
-    Ok(FirmsPage { layout, browse, firms: records(catalog, Table::Firms, &rows)? }.render()?)
+    let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
+    let shows = FirmColumns {
+        score: firms.iter().any(|firm| firm.health_score.is_some()),
+        ghosting: firms.iter().any(|firm| firm.ghosting_rate.is_some()),
+        sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
+        check_size: firms.iter().any(|firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some()),
+    };
+    let sector = |slug: &String| {
+        let row = catalog.snapshot().find(Table::Sectors, slug)?;
+        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("/sectors/{slug}")))
+    };
+    let named = firms.into_iter().map(|firm| {
+        let sectors = firm.sectors.iter().filter_map(sector).take(SECTORS).collect();
+        (firm, sectors)
+    });
+    Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
 }
 
 /// `/startups`.

@@ -8,13 +8,14 @@ use crate::catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, 
 use crate::catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter};
 use crate::data::model::FundingRound;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Stage, Table};
+use crate::data::{Stage, Table};
 use crate::http::url::decoded;
 use crate::site::browse::label_of;
 use crate::site::charts::{BarChart, BreakdownChart};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::matching::led;
 use crate::site::records::records;
 use crate::site::{PageRequest, format};
 
@@ -99,7 +100,8 @@ struct Investor {
     slug: String,
     name: String,
     rounds: u64,
-    led: u64,
+    /// Of the rounds that name their leads those that it led, and how many these are; `None` if none names them.
+    led: Option<(u64, u64)>,
 }
 
 /// `/markets`, `/sectors/{slug}`, `/countries/{code}`, `/cities/{name}`, each with a stage.
@@ -270,8 +272,7 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<I
     let snapshot = catalog.snapshot();
     let investor = |slug: &String, rounds: u64, name: &String| {
         let row = snapshot.find(Table::Firms, slug)?;
-        let led: Vec<Filter> = filters.iter().cloned().chain([Filter::AnyOf(Facet::Lead, vec![row])]).collect();
-        let led = RowFilter::of(snapshot, Table::Rounds, &led).count();
+        let led = led(catalog, row, filters);
         Some(Investor { slug: slug.clone(), name: name.clone(), rounds, led })
     };
     let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);

@@ -8,7 +8,7 @@ use crate::catalog::{
 };
 use crate::data::model::{Firm, FundingRound, Startup};
 use crate::data::{Facet, Table};
-use crate::site::browse::{PER_PAGE, Pager, Warning, position_of, read_page, warnings};
+use crate::site::browse::{Pager, Warning, page_size, position_of, read_page, warnings};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -87,7 +87,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let link = Link::new("/match", pairs);
     let found = match is_described {
-        true => catalog.matches(&query, position_of(page), PER_PAGE as usize),
+        true => catalog.matches(&query, position_of(&link, page), page_size(&link) as usize),
         false => Default::default(),
     };
     let cards = found.matches.iter().map(|found| card(catalog, &query, found, &link, &slugs));
@@ -166,7 +166,7 @@ fn card(
             .iter()
             .map(|(reason, points, detail)| (label(*reason), *points, reason.max_points(), detail.clone()))
             .collect(),
-        led: led(catalog, found.row),
+        led: led(catalog, found.row, &[]),
         deals: records(catalog, Table::Rounds, &deals.rows)?,
         conflicts: records(catalog, Table::Startups, &conflicts)?,
         conflict_count: found.conflict_count,
@@ -187,9 +187,13 @@ fn label(reason: Reason) -> &'static str {
     }
 }
 
-/// How many of a firm's rounds that name their leads it led, and how many these are; `None` if there are none.
-pub(crate) fn led(catalog: &Catalog, firm: u32) -> Option<(u64, u64)> {
-    let count = |filters: &[Filter]| RowFilter::of(catalog.snapshot(), Table::Rounds, filters).count();
+/// Of the rounds that a firm joined, that match all filters and that name their leads: how many it led, and how many there are;
+/// `None` without any.
+pub(crate) fn led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
+    let count = |more: &[Filter]| {
+        let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();
+        RowFilter::of(catalog.snapshot(), Table::Rounds, &filters).count()
+    };
     let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
     let named = count(&[joined, Filter::Known(Property::Facet(Facet::Lead))]);
     (named > 0).then(|| (count(&[Filter::AnyOf(Facet::Lead, vec![firm])]), named))

@@ -32,6 +32,7 @@ pub(crate) mod resolve;
 pub mod review;
 mod sectors;
 mod sitemap;
+mod stage_strip;
 mod startup;
 pub mod static_pages;
 mod twin;
@@ -46,7 +47,7 @@ use crate::data::Table;
 use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
 use crate::http::negotiation::compressed;
 use crate::http::url::{decoded, with_slug};
-use crate::http::{RequestTrace, State};
+use crate::http::{Peer, RequestTrace, State};
 use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::feeds::FeedFormat;
@@ -63,6 +64,7 @@ pub struct PageRequest<'a> {
     /// Without the question mark.
     pub query: &'a str,
     pub headers: &'a HeaderMap,
+    pub peer: Peer,
     pub trace: &'a RequestTrace,
 }
 
@@ -215,6 +217,7 @@ impl<'a> Page<'a> {
             Self::AlertFeed(_, FeedFormat::Json) => "/alerts/{token}.json",
             Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
             Self::Twin(_, TwinFormat::Json) => "/{page}.json",
+            Self::Twin(_, TwinFormat::Csv) => "/{page}.csv",
             Self::Sitemap(_) => "/sitemap.xml",
             Self::Suggest => "/suggest",
             Self::OpenSearchSuggest => "/suggest/opensearch",

@@ -5,16 +5,17 @@
 
 use std::fmt::Write;
 
-use http::header::LINK;
-use http::{HeaderValue, Response, StatusCode};
+use http::header::{CONTENT_DISPOSITION, LINK};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::catalog::flat::{CsvWriter, Formulas, list_columns};
 use crate::catalog::json::{Fields, computed, record};
 use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, Request, Resource};
 use crate::data::Table;
-use crate::site::browse::{PER_PAGE, Pager, parse, position_of};
+use crate::site::browse::{PER_PAGE, Pager, page_size, parse, position_of};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::link::Link;
 use crate::site::{PageRequest, find, format, respond_with};
@@ -23,15 +24,21 @@ use crate::site::{PageRequest, find, format, respond_with};
 pub enum TwinFormat {
     Markdown,
     Json,
+    /// Of lists only.
+    Csv,
 }
 
+/// Rows of a CSV file.
+const CSV_ROWS: usize = 1_000;
+
 impl TwinFormat {
-    const ALL: [Self; 2] = [Self::Markdown, Self::Json];
+    const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
 
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Markdown => ".md",
             Self::Json => ".json",
+            Self::Csv => ".csv",
         }
     }
 
@@ -99,6 +106,9 @@ pub(crate) fn respond(
     format: TwinFormat,
 ) -> Result<Response<Vec<u8>>, PageError> {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
+    if format == TwinFormat::Csv {
+        return csv(catalog, request, subject, path);
+    }
     let (twin, link) = match subject {
         Subject::Record(table, slug) => {
             let row = find(catalog, table, slug)?;
@@ -118,6 +128,7 @@ pub(crate) fn respond(
             let base = &request.state.public_url;
             (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
         }
+        TwinFormat::Csv => unreachable!("responded to above"),
     };
     let mut response = respond_with(request, StatusCode::OK, body, content_type);
     // Search engines list the page.
@@ -127,6 +138,49 @@ pub(crate) fn respond(
     }
     Ok(response)
 }
+
+/// The rows of a list from its page on, as columns; of more than [`CSV_ROWS`] the first. Each started page of rows counts as one.
+fn csv(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    subject: Subject<'_>,
+    path: &str,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let Subject::List(resource) = subject else { return Err(PageError::UnknownPage) };
+    let (parsed, link, page) = parse(catalog, resource, path, request.query)?;
+    let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
+    let found = catalog.list(&query, position_of(&link, page), CSV_ROWS);
+    let address = request.state.client(request.peer, request.headers);
+    for _ in 1..found.rows.len().div_ceil(PER_PAGE as usize) {
+        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
+    }
+    let fields = Fields::Default;
+    let columns = list_columns(resource, &fields);
+    let mut out = CsvWriter::new(Vec::new(), &columns, Formulas::Neutralized);
+    let mut json = Vec::new();
+    let mut write = || {
+        out.header()?;
+        for row in &found.rows {
+            json.clear();
+            record::write(&mut json, catalog, resource.table(), *row, &fields, false);
+            out.row(&json)?;
+        }
+        Ok::<(), std::io::Error>(())
+    };
+    write().expect(ACCEPTS_BYTES);
+    let body = out.finish().expect(ACCEPTS_BYTES);
+    let mut response = respond_with(request, StatusCode::OK, body, "text/csv; charset=utf-8");
+    let name = format!("attachment; filename=\"{}-{}.csv\"", resource.path(), catalog.version());
+    for (header, text) in [(CONTENT_DISPOSITION, name), (TOTAL_COUNT, found.total.to_string())] {
+        if let Ok(text) = HeaderValue::try_from(text) {
+            response.headers_mut().insert(header, text);
+        }
+    }
+    Ok(response)
+}
+
+const ACCEPTS_BYTES: &str = "memory accepts any bytes, and records are JSON";
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 fn raw(json: Vec<u8>) -> Box<RawValue> {
     let text = String::from_utf8(json).expect("records are JSON");
@@ -143,7 +197,7 @@ fn list<'c>(
 ) -> Result<(Twin<'c>, Link), PageError> {
     let (ParsedRequest { request: parsed, warnings, notes, .. }, link, page) =
         parse(catalog, resource, path, request.query)?;
-    let (position, limit) = (position_of(page), PER_PAGE as usize);
+    let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
     let mut warnings: Vec<ParameterError> = warnings.report(catalog).into_iter().chain(notes).collect();
     let mut json = vec![b'['];
     let separate = |json: &mut Vec<u8>, index: usize| json.extend((index > 0).then_some(b','));
@@ -169,7 +223,8 @@ fn list<'c>(
         Request::CoInvestors(_) | Request::Match(_) => unreachable!("no page lists these"),
     };
     json.push(b']');
-    let pagination = Pagination { page, total_pages: total.div_ceil(PER_PAGE), total, limit: PER_PAGE };
+    let limit = limit as u64;
+    let pagination = Pagination { page, total_pages: total.div_ceil(limit), total, limit };
     let twin = Twin { data: raw(json), pagination: Some(pagination), meta: Meta::of(catalog, warnings) };
     Ok((twin, link))
 }

@@ -218,7 +218,16 @@ fn pager(path: &str, name: &str, page: u64, total: usize, per_page: usize) -> Pa
     let pages = total.div_ceil(per_page) as u64;
     let at = |page: u64| if page > 1 { format!("{path}?{name}={page}") } else { path.to_owned() };
     let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-    Pager { page, pages, previous, next: (page < pages).then(|| at(page + 1)) }
+    let fields = Vec::new();
+    Pager {
+        page,
+        pages,
+        previous,
+        next: (page < pages).then(|| at(page + 1)),
+        path: path.to_owned(),
+        name: name.to_owned(),
+        fields,
+    }
 }
 
 /// A search or list of the account; that of another is unknown.
