@@ -43,6 +43,7 @@ mod look_up;
 mod look_up_page;
 mod look_up_table;
 mod mail;
+mod markets;
 mod mcp;
 mod names;
 mod notes;

@@ -1,0 +1,289 @@
+//! Market pages, matches, comparisons and CSV files: their numbers are those of the API.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use venturedex::quota::Tier;
+
+use crate::harness::{Client, Server};
+use crate::pages::{between, check};
+
+/// The cells of the rows of a table in a section, each as its text.
+fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
+    let Some((_, rest)) = page.split_once(&format!("<section aria-labelledby=\"{section}\">")) else {
+        return Vec::new();
+    };
+    let body = between(rest, "<tbody>", "</tbody>");
+    let rows = body.split("<tr>").skip(1);
+    rows.map(|row| row.split("</td>").flat_map(|cell| cell.split("</th>")).map(text_of).collect()).collect()
+}
+
+/// A text without markup.
+fn text_of(html: &str) -> String {
+    let mut text = String::new();
+    let mut is_tag = false;
+    for char in html.chars() {
+        match char {
+            '<' => is_tag = true,
+            '>' => is_tag = false,
+            char if !is_tag => text.push(char),
+            _ => {}
+        }
+    }
+    text.replace("&#38;", "&").replace("&amp;", "&").replace("&#39;", "'").trim().to_owned()
+}
+
+fn number(text: &str) -> u64 {
+    text.replace(',', "").parse().unwrap_or_else(|_| panic!("{text} is no number"))
+}
+
+/// Whether an amount as pages show it is this one: in at most three digits.
+fn is_usd(shown: &str, amount: &Value) -> bool {
+    let Some(amount) = amount.as_f64() else { return shown.is_empty() || shown == "unknown" };
+    let shown = shown.trim_start_matches('$');
+    let scale = match shown.chars().last() {
+        Some('K') => 1e3,
+        Some('M') => 1e6,
+        Some('B') => 1e9,
+        Some('T') => 1e12,
+        _ => 1.0,
+    };
+    let value: f64 = shown.trim_end_matches(char::is_alphabetic).parse().unwrap();
+    (value * scale - amount).abs() <= amount * 0.006
+}
+
+fn data(client: &Client, path: &str) -> Value {
+    let reply = client.get(&format!("/api/v3/{path}"));
+    assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+    reply.json()
+}
+
+fn fact(page: &str, label: &str) -> String {
+    text_of(between(page, &format!("<dt>{label}</dt><dd>"), "</dd>"))
+}
+
+#[test]
+fn a_market_has_the_numbers_of_the_api() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    let mut markets = vec![("/markets".to_owned(), String::new())];
+    for sector in data(&client, "sectors?limit=100")["data"].as_array().unwrap() {
+        let slug = sector["slug"].as_str().unwrap();
+        markets.push((format!("/sectors/{slug}"), format!("sector={slug}")));
+    }
+    for stage in ["seed", "series-a", "grant"] {
+        markets.push((format!("/sectors/fintech/{stage}"), format!("sector=fintech&stage={stage}")));
+        markets.push((format!("/countries/gb/{stage}"), format!("country=GB&stage={stage}")));
+    }
+    for place in ["DE", "US", "Brazil"] {
+        markets.push((format!("/countries/{place}"), format!("country={place}")));
+    }
+    markets.push(("/cities/london".to_owned(), "city=London".to_owned()));
+    let mut investors = 0;
+    for (path, query) in markets {
+        let page = visitor.get(&path);
+        assert_eq!(page.status, 200, "{path}");
+        let page = page.text;
+        check(&path, &page);
+        let found = data(&client, &format!("funding-rounds/aggregate?{query}&group_by=stage,investor&limit=12"));
+        let found = &found["data"];
+        assert_eq!(Value::from(number(&fact(&page, "Rounds"))), found["total"], "{path}");
+        assert!(is_usd(&fact(&page, "Raised"), &found["amounts"]["sum_usd"]), "{path}");
+        assert!(is_usd(&fact(&page, "Median round"), &found["amounts"]["median_usd"]), "{path}");
+        for (label, list) in [("Startups", "startups"), ("Firms", "vcs")] {
+            let total = data(&client, &format!("{list}?{query}&limit=1"))["pagination"]["total"].clone();
+            assert_eq!(Value::from(number(&fact(&page, label))), total, "{path} {label}");
+        }
+        let groups = |by: &str| {
+            let groups = found["groups"].as_array().unwrap().iter().find(|group| group["by"] == by).unwrap();
+            groups["values"].as_array().unwrap().clone()
+        };
+        let stages = rows(&page, "stages");
+        assert_eq!(stages.len(), if query.contains("stage=") { 0 } else { groups("stage").len() }, "{path}");
+        for stage in &stages {
+            let slug = stage[0].to_lowercase().replace(' ', "-").replace('+', "-plus");
+            let same = |group: &&Value| group["value"] == slug.as_str();
+            let shown = groups("stage");
+            let group = shown.iter().find(same).unwrap_or_else(|| panic!("{path}: {stage:?}"));
+            assert_eq!(Value::from(number(&stage[1])), group["count"], "{path} {stage:?}");
+            assert!(is_usd(&stage[2], &group["amounts"]["sum_usd"]), "{path} {stage:?}");
+            assert!(is_usd(&stage[3], &group["amounts"]["median_usd"]), "{path} {stage:?}");
+        }
+        let shown = rows(&page, "investors");
+        assert_eq!(shown.len(), groups("investor").len());
+        for (row, group) in shown.iter().zip(groups("investor")).take(3) {
+            assert_eq!(
+                (Value::from(row[0].as_str()), Value::from(number(&row[1]))),
+                (group["name"].clone(), group["count"].clone())
+            );
+            let slug = group["value"].as_str().unwrap();
+            let count = |more: &str| {
+                data(&client, &format!("funding-rounds?{query}&{more}&limit=1"))["pagination"]["total"].clone()
+            };
+            let named = count(&format!("investor={slug}&known=lead"));
+            match named.as_u64() {
+                Some(0) => assert_eq!(row[2], "unknown"),
+                _ => {
+                    let (led, of) = row[2].split_once(" of ").unwrap();
+                    assert_eq!(
+                        (Value::from(number(led)), Value::from(number(of))),
+                        (count(&format!("lead={slug}")), named)
+                    );
+                }
+            }
+            investors += 1;
+        }
+        let newest = data(&client, &format!("funding-rounds?{query}&limit=10"));
+        let newest: Vec<&str> =
+            newest["data"].as_array().unwrap().iter().map(|round| round["startup"]["name"].as_str().unwrap()).collect();
+        let shown: Vec<String> = rows(&page, "newest").into_iter().map(|row| row[0].clone()).collect();
+        assert_eq!(shown, newest, "{path}");
+    }
+    assert!(investors > 50, "{investors}");
+    for path in
+        ["/sectors/no-such-sector", "/countries/xx", "/cities/nowhere", "/sectors/fintech/late", "/countries/de,us"]
+    {
+        assert_eq!(visitor.get(path).status, 404, "{path}");
+    }
+}
+
+#[test]
+fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    for query in
+        ["stage=seed&sector=fintech", "country=DE", "raise_usd=2000000&stage=series-a", "sector=health&country=US,GB"]
+    {
+        let page = visitor.get(&format!("/match?{query}"));
+        assert_eq!(page.status, 200);
+        check("/match", &page.text);
+        let found = data(&client, &format!("match?{query}&limit=25"));
+        let cards: Vec<&str> = page.text.split("<li class=\"card\">").skip(1).collect();
+        let expected = found["data"].as_array().unwrap();
+        assert_eq!(cards.len(), expected.len());
+        let api = between(&page.text, "/api/v3/match?", "&#39;").replace("&#38;", "&");
+        assert_eq!(data(&client, &format!("match?{api}&limit=25"))["data"], found["data"], "{api}");
+        for (card, firm) in cards.iter().zip(expected) {
+            assert_eq!(between(card, "<h2><a href=\"/vcs/", "\""), firm["slug"]);
+            assert_eq!(text_of(between(card, "<p class=\"big\">", "<small>")), firm["points"].to_string());
+            for reason in firm["reasons"].as_array().unwrap() {
+                let points = format!("{}/{}", reason["points"], reason["max_points"]);
+                assert!(card.contains(&points), "{points} {card}");
+                assert!(text_of(card).contains(reason["detail"].as_str().unwrap()), "{reason}");
+            }
+            let conflicts = card.matches("/startups/").count();
+            assert!(conflicts >= firm["conflicts"].as_array().unwrap().len());
+        }
+    }
+    // The second firm is put on the shortlist, kept by the form and by pages, and removed.
+    let page = visitor.get("/match?stage=seed").text;
+    let pick =
+        page.split("class=\"button plain\" href=\"").nth(2).unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    let slug = pick.split("pick=").nth(1).unwrap().to_owned();
+    let page = visitor.get(&pick).text;
+    assert!(page.contains(&format!("<input type=\"hidden\" name=\"pick\" value=\"{slug}\">")));
+    assert!(between(&page, "id=\"shortlist\"", "</section>").contains(&format!("/vcs/{slug}\"")));
+    assert!(page.contains("Remove from shortlist"));
+    let csv = visitor.get(&format!("/vcs.csv?slug={slug}"));
+    assert_eq!((csv.status, csv.text.lines().count()), (200, 2));
+    let compared = visitor.get(&format!("/compare?firm={slug},alder-capital"));
+    assert_eq!(compared.status, 200);
+    check("/compare", &compared.text);
+}
+
+#[test]
+fn a_comparison_has_what_the_records_say() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    for (list, parameter) in [("vcs", "firm"), ("startups", "startup")] {
+        let records = data(&client, &format!("{list}?limit=3&fields=*"));
+        let records = records["data"].as_array().unwrap();
+        let slugs: Vec<&str> = records.iter().map(|record| record["slug"].as_str().unwrap()).collect();
+        let page = visitor.get(&format!("/compare?{parameter}={}", slugs.join(","))).text;
+        check("/compare", &page);
+        let heads: Vec<String> = between(&page, "<thead>", "</thead>")
+            .split("<th scope=\"col\">")
+            .skip(1)
+            .map(|head| text_of(head.split("</a>").next().unwrap()))
+            .collect();
+        assert_eq!(heads, records.iter().map(|record| record["name"].as_str().unwrap()).collect::<Vec<_>>());
+        let place = page.split("<th scope=\"row\">Place</th>").nth(1).unwrap();
+        let cells: Vec<String> = place.split("</tr>").next().unwrap().split("<td>").skip(1).map(text_of).collect();
+        for (cell, record) in cells.iter().zip(records) {
+            match record["city"].as_str() {
+                Some(city) => assert!(cell.starts_with(city), "{cell}"),
+                None => assert!(!cell.contains(',')),
+            }
+        }
+    }
+    let by_name = visitor.get("/compare?firm=Alder+Capital&firm=nobody+at+all&firm=alder-capital").text;
+    assert_eq!(by_name.matches("<th scope=\"col\"><a href=\"/vcs/alder-capital\"").count(), 1, "{by_name}");
+    assert!(by_name.contains("No firm is named “nobody at all”"), "{by_name}");
+}
+
+#[test]
+fn a_csv_file_has_the_rows_of_its_list() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    for (page, list, query) in [
+        ("/vcs", "vcs", "stage=seed&sort=name"),
+        ("/vcs", "vcs", "q=capital"),
+        ("/startups", "startups", "country=DE"),
+        ("/startups", "startups", ""),
+        ("/rounds", "funding-rounds", "sector=fintech&sort=-amount_usd"),
+        ("/people", "people", "kind=firm"),
+    ] {
+        let shown = visitor.get(&format!("{page}?{query}")).text;
+        let link =
+            shown.split("\">Download CSV").next().unwrap().rsplit("href=\"").next().unwrap().replace("&#38;", "&");
+        let csv = visitor.get(&link);
+        assert_eq!((csv.status, csv.header("content-type")), (200, "text/csv; charset=utf-8"), "{link}");
+        let mut reader = csv::Reader::from_reader(csv.text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let expected = client.send("GET", &format!("/api/v3/{list}.csv?{query}"), &[]);
+        let mut expected = csv::Reader::from_reader(expected.text.as_bytes());
+        assert_eq!(reader.headers().unwrap(), expected.headers().unwrap());
+        let expected: Vec<csv::StringRecord> = expected.records().map(Result::unwrap).take(1_000).collect();
+        assert!(!rows.is_empty() && rows == expected, "{link}");
+        let total: usize = csv.header("x-total-count").parse().unwrap();
+        assert!(total >= rows.len() && (total == rows.len()) == (total <= 1_000), "{link}");
+        // Files without rows of records exist for lists only.
+        assert_eq!(visitor.get(&format!("{page}/x.csv")).status, 404);
+    }
+}
+
+#[test]
+fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
+    let server = Server::bundled();
+    let visitor = server.anonymous();
+    for path in ["/vcs", "/startups", "/people"] {
+        let page = visitor.get(path).text;
+        let head = between(&page, "<thead>", "</thead>");
+        let links: BTreeSet<&str> =
+            head.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+        assert!(!links.is_empty());
+        for link in links {
+            let sorted = visitor.get(&link.replace("&#38;", "&")).text;
+            let head = between(&sorted, "<thead>", "</thead>");
+            assert_eq!(head.matches("aria-sort=").count(), 1, "{link}: {head}");
+            // The same heading leads to the opposite direction.
+            let (direction, opposite) = if link.contains("sort=-") { ("descending", "") } else { ("ascending", "-") };
+            assert!(head.contains(&format!("aria-sort=\"{direction}\"")), "{link}: {head}");
+            let key = link.split("sort=").nth(1).unwrap().trim_start_matches('-');
+            assert!(head.contains(&format!("sort={opposite}{key}\"")), "{link}: {head}");
+        }
+    }
+    let page = visitor.get("/vcs?check_usd=abc&stage=seed").text;
+    check("/vcs", &page);
+    let field = between(&page, "<input id=\"check_usd\"", ">");
+    assert!(field.contains("value=\"abc\"") && field.contains("aria-invalid=\"true\""), "{field}");
+    assert!(between(&page, "id=\"check_usd-error\">", "<").contains("is not an integer"), "{page}");
+    let list = visitor.get("/vcs?stage=seed").text;
+    assert_eq!(between(&page, "<tbody>", "</tbody>"), between(&list, "<tbody>", "</tbody>"));
+    for (size, rows) in [("25", 25), ("50", 50), ("100", 100), ("7", 25), ("x", 25)] {
+        let page = visitor.get(&format!("/vcs?per_page={size}")).text;
+        assert_eq!(between(&page, "<tbody>", "</tbody>").matches("<tr>").count(), rows, "{size}");
+        let second = visitor.get(&format!("/vcs?per_page={size}&page=2")).text;
+        assert!(second.contains("aria-label=\"Pages\""));
+    }
+}
