@@ -4,18 +4,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, Stage, Table};
+use crate::data::{Facet, PartialDate, Stage, Table};
 
 use crate::catalog::Catalog;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// Rounds joined per year, without gaps from the first to the last year.
-    pub years: Vec<(i32, u32)>,
-    /// Rounds joined without a known date.
-    pub undated: u32,
-    /// Rounds joined per stage, in the order of stages, without zeros.
-    pub stages: Vec<(Stage, u32)>,
+    /// Rounds joined per year (`None`: without a known date), by stage in the order of [`Stage::ALL`].
+    pub rounds: BTreeMap<Option<i32>, [u32; Stage::ALL.len()]>,
     /// Sectors with the number of startups in the portfolio, most frequent first. A startup counts in each of its sectors.
     pub sectors: Vec<(u32, u32)>,
     /// Startups, latest investment first, each with the last round joined.
@@ -26,25 +22,16 @@ impl Catalog {
     /// The cost grows with the firm's own rounds, not with the table.
     pub fn history(&self, firm: u32) -> History {
         let snapshot = self.snapshot();
-        let mut years: BTreeMap<i32, u32> = BTreeMap::new();
-        let mut stages = [0_u32; Stage::ALL.len()];
         let mut seen = BTreeSet::new();
         let mut history = History::default();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
-            match snapshot.round_date(round) {
-                None => history.undated += 1,
-                Some(date) => *years.entry(date.year()).or_default() += 1,
-            }
-            stages[snapshot.round_stage(round).index()] += 1;
+            let year = snapshot.round_date(round).map(PartialDate::year);
+            history.rounds.entry(year).or_default()[snapshot.round_stage(round).index()] += 1;
             let startup = snapshot.round_startup(round);
             if seen.insert(startup) {
                 history.portfolio.push((startup, round));
             }
         }
-        if let (Some((first, _)), Some((last, _))) = (years.first_key_value(), years.last_key_value()) {
-            history.years = (*first..=*last).map(|year| (year, years.get(&year).copied().unwrap_or(0))).collect();
-        }
-        history.stages = Stage::ALL.iter().copied().zip(stages).filter(|(_, count)| *count > 0).collect();
         history.sectors = self.sectors_of(&history.portfolio);
         history
     }
@@ -83,12 +70,8 @@ mod tests {
                 let index = Table::Firms.field_index(name);
                 serde_json::from_slice::<u32>(snapshot.record(Table::Firms, firm).value(Table::Firms, index)).unwrap()
             };
-            let dated: u32 = history.years.iter().map(|(_, count)| count).sum();
-            assert_eq!(dated + history.undated, field("investment_count"));
-            assert_eq!(history.stages.iter().map(|(_, count)| count).sum::<u32>(), field("investment_count"));
+            assert_eq!(history.rounds.values().flatten().sum::<u32>(), field("investment_count"));
             assert_eq!(history.portfolio.len() as u32, field("portfolio_count"));
-            assert!(history.years.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0));
-            assert!(history.years.first().is_none_or(|(_, count)| *count > 0));
             assert!(history.sectors.windows(2).all(|pair| pair[0].1 >= pair[1].1));
             let startups: HashSet<u32> = history.portfolio.iter().map(|(startup, _)| *startup).collect();
             assert_eq!(startups.len(), history.portfolio.len());

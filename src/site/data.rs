@@ -5,7 +5,7 @@ use askama::Template;
 use crate::catalog::{Catalog, Totals};
 use crate::data::{NONE_U32, Table};
 use crate::http::{BulkAccess, bulk};
-use crate::site::charts::BarChart;
+use crate::site::charts::{Bars, Head, Item, Unit};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::{PageRequest, format, linked_data};
@@ -16,7 +16,7 @@ struct DataPage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
     tables: Vec<TableCoverage>,
-    years: Option<BarChart>,
+    years: Option<Bars>,
     /// Number of rounds whose amount is suspect.
     suspect: usize,
     files: Vec<FileRow>,
@@ -63,10 +63,20 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         fields.sort_by_key(|field| std::cmp::Reverse(field.known));
         TableCoverage { heading, rows, fields }
     });
-    let years: Vec<(String, Option<u64>)> =
-        catalog.rounds_by_year().into_iter().map(|(year, rounds)| (year.to_string(), rounds)).collect();
-    let summary = "Funding rounds by year. A year without a bar has so few that nothing can be said about it.";
-    let years = (years.len() > 1).then(|| BarChart::new("Rounds by year", summary, ("Year", "Rounds"), &years));
+    let year = |(year, rounds): (i32, Option<u64>)| match rounds {
+        None => Item::new(year.to_string(), None),
+        // No page lists rounds.
+        Some(_) => {
+            Item::linked(year.to_string(), rounds, format!("/startups?last_round_since={year}&last_round_until={year}"))
+        }
+    };
+    let years: Vec<Item> = catalog.rounds_by_year().into_iter().map(year).collect();
+    let years = (years.len() > 1).then(|| {
+        let summary = "Funding rounds by year; each year leads to the startups that had their latest round in it. A \
+                       hatched year has so few that nothing can be said about it.";
+        let head = Head::new("years-chart", "Rounds by year", summary);
+        Bars::new(head, ["Year", "Rounds"], Unit::Count("round", "rounds"), years)
+    });
     let snapshot = catalog.snapshot();
     let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
     let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;

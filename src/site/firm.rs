@@ -3,25 +3,25 @@
 use askama::Template;
 
 use crate::catalog::provenance::Statement;
-use crate::catalog::{Catalog, Filter, History, ListPosition, Query, Request, Resource};
+use crate::catalog::{Catalog, Filter, ListPosition, Query, Request, Resource};
 use crate::data::model::{Firm, Person, Review, Score, ScoreComponent, Startup, YearScore};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{NONE_U64, Table};
 use crate::site::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
-use crate::site::charts::{BarChart, BreakdownChart};
+use crate::site::charts::{Breakdown, Graph, Heatmap, Item, StackedBars};
 use crate::site::error_page::PageError;
+use crate::site::firm_charts::{Rounds, co_investors};
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, linked_data};
 
 const MAX_PORTFOLIO: usize = 15;
-const MAX_CO_INVESTORS: usize = 10;
+const MAX_CO_INVESTORS: usize = 12;
 const MAX_PEOPLE: usize = 12;
 const MAX_REVIEWS: usize = 5;
 const MAX_SECTORS: usize = 10;
 /// The width of a point in the score bar; its view box is 400 wide for 100 points.
 const POINT_WIDTH: u32 = 4;
-const MAX_YEARS: usize = 20;
 
 #[derive(Template)]
 #[template(path = "firm.html")]
@@ -36,10 +36,11 @@ struct FirmPage {
     ratings: Vec<(&'static str, f64)>,
     /// The name of each sector and the path of its firms.
     sectors: Vec<(String, String)>,
-    years: Option<BarChart>,
-    stages: Option<BreakdownChart>,
-    portfolio_sectors: Option<BreakdownChart>,
+    years: Option<StackedBars>,
+    stages: Option<Heatmap>,
+    portfolio_sectors: Option<Breakdown>,
     portfolio: Vec<PortfolioRow>,
+    graph: Option<Graph>,
     co_investors: Vec<CoInvestor>,
     co_investor_count: u64,
     people: Vec<Person>,
@@ -163,6 +164,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         MAX_PEOPLE,
     );
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
+    let rounds = Rounds::new(catalog, &history);
+    let sector_item = |(sector, count): &(u32, u32)| {
+        let href = format!("/vcs?sector={}", snapshot.slug(Table::Sectors, *sector));
+        Item::linked(snapshot.name(Table::Sectors, *sector), Some(u64::from(*count)), href)
+    };
     let path = format!("/vcs/{}", firm.slug);
     let about = linked_data::firm(&firm, snapshot.is_invented());
     let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &path)
@@ -174,22 +180,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         responses: ResponseCounts { missing, received },
         ratings: ratings(&firm),
         sectors: firm.sectors.iter().filter_map(sector).collect(),
-        years: years(catalog, &history),
-        stages: BreakdownChart::new(
-            "Rounds by stage",
-            ("Stage", "Rounds"),
-            history.stages.iter().map(|(stage, count)| {
-                let href = format!("/vcs?stage={}", stage.name());
-                (format::word(stage.name()), href, u64::from(*count))
-            }),
-        ),
-        portfolio_sectors: BreakdownChart::new(
+        years: rounds.by_year(),
+        stages: rounds.by_stage(),
+        portfolio_sectors: Breakdown::new(
             "Portfolio by sector",
-            ("Sector", "Startups"),
-            history.sectors.iter().take(MAX_SECTORS).map(|(sector, count)| {
-                let href = format!("/vcs?sector={}", snapshot.slug(Table::Sectors, *sector));
-                (snapshot.name(Table::Sectors, *sector).to_owned(), href, u64::from(*count))
-            }),
+            ["Sector", "Startups"],
+            history.sectors.iter().take(MAX_SECTORS).map(sector_item).collect(),
         ),
         portfolio: history
             .portfolio
@@ -197,6 +193,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
             .take(MAX_PORTFOLIO)
             .map(|(startup, round)| portfolio_row(catalog, row, *startup, *round))
             .collect::<Result<_, _>>()?,
+        graph: co_investors(catalog, &shared.firms),
         co_investors: shared
             .firms
             .iter()
@@ -241,26 +238,6 @@ fn ratings(firm: &Firm) -> Vec<(&'static str, f64)> {
         ("Value added", means.value_add),
     ];
     all.into_iter().filter_map(|(label, mean)| Some((label, mean?))).collect()
-}
-
-/// A year that the data hardly covers and that has no round of the firm is unknown, not empty.
-fn years(catalog: &Catalog, history: &History) -> Option<BarChart> {
-    let (first, last) = (history.years.first()?, history.years.last()?);
-    let skipped = history.years.len().saturating_sub(MAX_YEARS);
-    let shown = history.years.get(skipped..)?;
-    let known = |year: i32, count: u32| (count > 0 || catalog.covers(year)).then_some(u64::from(count));
-    let values: Vec<(String, Option<u64>)> =
-        shown.iter().map(|(year, count)| (year.to_string(), known(*year, *count))).collect();
-    let sum: u64 = values.iter().filter_map(|(_, count)| *count).sum();
-    let mut summary = format!("{} from {} to {}.", format::counted(sum, "round", "rounds"), shown.first()?.0, last.0);
-    if skipped > 0 {
-        summary.push_str(&format!(" The first was in {}.", first.0));
-    }
-    let gaps: Vec<&str> = values.iter().filter(|(_, count)| count.is_none()).map(|(year, _)| year.as_str()).collect();
-    if !gaps.is_empty() {
-        summary.push_str(&format!(" Not covered by the data: {}.", gaps.join(", ")));
-    }
-    Some(BarChart::new("Rounds joined per year", summary, ("Year", "Rounds"), &values))
 }
 
 fn portfolio_row(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<PortfolioRow, PageError> {

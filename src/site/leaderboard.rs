@@ -1,5 +1,7 @@
 //! The leaderboard: firms ranked by a metric, with filters.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 
 use crate::catalog::{Catalog, Request, Resource};
@@ -8,11 +10,15 @@ use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
 use crate::site::browse::{Pager, Warning, active_filters, at_page, page_size, parse, position_of, warnings};
 use crate::site::choice::{Choice, choices};
+use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Histogram, Interval, Unit};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::record;
 use crate::site::{PageRequest, format};
+
+/// The number of scores of a bar of the histogram.
+const SCORE_BIN: u32 = 5;
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
@@ -26,6 +32,10 @@ struct LeaderboardPage {
     choices: Vec<Choice>,
     active_filters: Vec<(String, String)>,
     clear: String,
+    /// Of all scores; `None` if the metric is another one.
+    histogram: Option<Bars>,
+    /// `None` if no firm on the page has a score.
+    axis: Option<DotAxis>,
     rows: Vec<RankedFirm>,
     total: u64,
     pager: Pager,
@@ -42,6 +52,8 @@ struct RankedFirm {
     rank: u64,
     value: String,
     firm: Firm,
+    /// The score with its interval.
+    dot: Option<Dot>,
 }
 
 /// The label of a metric, the heading of its column, and what it ranks by.
@@ -101,9 +113,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     });
     let rows = board.ranked.iter().map(|ranked| {
         let firm = record(catalog, Table::Firms, ranked.row)?;
-        Ok(RankedFirm { rank: ranked.rank, value: value_text(query.metric, ranked.value), firm })
+        Ok(RankedFirm { rank: ranked.rank, value: value_text(query.metric, ranked.value), firm, dot: None })
     });
-    let rows: Result<Vec<RankedFirm>, PageError> = rows.collect();
+    let mut rows: Vec<RankedFirm> = rows.collect::<Result<_, PageError>>()?;
+    let dots = Dots::new("Health score", &rows.iter().map(|row| interval(&row.firm)).collect::<Vec<_>>());
+    let axis = dots.map(|dots| {
+        for (row, dot) in rows.iter_mut().zip(dots.rows) {
+            row.dot = dot;
+        }
+        dots.axis
+    });
     let (title, column, about) = named(query.metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
     let page = LeaderboardPage {
@@ -117,10 +136,38 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         choices: choices(catalog, &link, &["stage", "sector", "country", "kind"]),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
-        rows: rows?,
+        histogram: (query.metric == Metric::HealthScore).then(|| scores(catalog)).flatten(),
+        axis,
+        rows,
         total: board.total,
         pager: Pager::new(&link, page, board.total),
         api: link.at(&format!("{}/api/v3/leaderboard", request.state.public_url)).href(),
     };
     Ok(page.render()?)
+}
+
+fn interval(firm: &Firm) -> Option<Interval> {
+    let score = &firm.score;
+    let [low, value, high] = [score.low?, score.value?, score.high?].map(f64::from);
+    Some(Interval { low, value, high })
+}
+
+/// How many firms have which score.
+fn scores(catalog: &Catalog) -> Option<Bars> {
+    let snapshot = catalog.snapshot();
+    let key = Table::Firms.sort_key("health_score");
+    let count = |rank: u32| snapshot.rows_of_ranks(Table::Firms, key, rank..rank + 1).len() as u64;
+    let counts = (0..).zip(snapshot.values(Table::Firms, key));
+    let counts: BTreeMap<u32, u64> =
+        counts.filter_map(|(rank, score)| Some((u32::try_from(*score).ok()?, count(rank)))).collect();
+    let firms: u64 = counts.values().sum();
+    let sum: u64 = counts.iter().map(|(score, firms)| u64::from(*score) * firms).sum();
+    let summary = format!(
+        "{} a score, on average {:.1} of 100. A bar leads to the firms with at least its lowest score, lowest first.",
+        format::counted(firms, "firm has", "firms have"),
+        sum as f64 / firms.max(1) as f64,
+    );
+    let head = Head::new("scores", "All health scores", summary);
+    let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
+    Histogram::new(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, href)
 }

@@ -15,6 +15,7 @@ mod docs;
 mod error_page;
 mod feeds;
 mod firm;
+mod firm_charts;
 mod form_data;
 mod format;
 mod home;

@@ -12,7 +12,7 @@ use crate::site::account::form::FormData;
 use crate::site::account::keys::{Choice, lifetimes};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply, cookie};
-use crate::site::charts::{BarChart, Sparkline};
+use crate::site::charts::{Bars, Head, Item, Sparkline, Unit};
 use crate::site::error_page::sentence;
 use crate::site::format;
 use crate::site::layout::PageLayout;
@@ -54,7 +54,7 @@ struct AccountPage {
     ended: Vec<KeyRow>,
     resets_at: String,
     resets_in: String,
-    chart: BarChart,
+    chart: Bars,
     /// The requests of each key on each day; last those of all other keys if `has_others`.
     days: Vec<(String, Vec<u64>)>,
     has_others: bool,
@@ -188,13 +188,14 @@ pub(crate) async fn show(
     Ok(Reply::Page(status, page.render()?))
 }
 
-fn chart(usage: &AccountUsage) -> BarChart {
+fn chart(usage: &AccountUsage) -> Bars {
     let totals = usage.totals();
-    let values: Vec<(String, Option<u64>)> =
-        usage.days.iter().map(format::short_day).zip(totals.iter().map(|total| Some(*total))).collect();
+    let days = usage.days.iter().map(format::short_day).zip(totals.iter());
+    let items = days.map(|(day, total)| Item::new(day, Some(*total))).collect();
     let sum: u64 = totals.iter().sum();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
-    BarChart::new("Requests of all keys in the last 30 days", summary, ("Day (UTC)", "Requests"), &values)
+    let head = Head::new("usage", "Requests of all keys in the last 30 days", summary);
+    Bars::new(head, ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items)
 }
 
 fn has_others(usage: &AccountUsage) -> bool {

@@ -1,0 +1,139 @@
+//! Vertical bars.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+
+use crate::site::charts::columns::{BASE, Columns, HEIGHT, TOP};
+use crate::site::charts::{DataTable, Head, Item, Unit};
+
+/// Vertical bars, one for each year, day or range of values.
+#[derive(Template)]
+#[template(path = "charts/bars.html")]
+pub(crate) struct Bars {
+    head: Head,
+    columns: Columns,
+    /// The phrase and link of each column.
+    marks: Vec<(String, Option<String>)>,
+    is_linked: bool,
+    table: DataTable,
+}
+
+impl Bars {
+    /// `heads` are the headings of the table.
+    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, items: Vec<Item>) -> Self {
+        let values: Vec<(&str, Option<u64>)> = items.iter().map(|item| (item.label.as_str(), item.value)).collect();
+        Self {
+            columns: Columns::new(&values, unit),
+            is_linked: items.iter().any(|item| item.href.is_some()),
+            table: DataTable::of_items(heads, &items, unit),
+            marks: items
+                .into_iter()
+                .map(|item| (format!("{}: {}", item.label, unit.long(item.value)), item.href))
+                .collect(),
+            head,
+        }
+    }
+}
+
+/// Bars for ranges of values: how many records have a value from the first to the last of each.
+pub(crate) struct Histogram;
+
+impl Histogram {
+    /// Of values, each with its number of records. `bin` is the number of values of a range; ranges begin at its multiples.
+    /// `href` links the list of a range by its first and last value. `None` without values.
+    pub(crate) fn new(
+        head: Head,
+        heads: [&str; 2],
+        unit: Unit,
+        counts: &BTreeMap<u32, u64>,
+        bin: u32,
+        href: impl Fn(u32, u32) -> Option<String>,
+    ) -> Option<Bars> {
+        let (first, last) = (counts.first_key_value()?.0 / bin, counts.last_key_value()?.0 / bin);
+        let item = |index: u32| {
+            let (low, high) = (index * bin, index * bin + (bin - 1));
+            let count = counts.range(low..=high).map(|(_, count)| *count).sum();
+            Item { label: format!("{low}–{high}"), value: Some(count), href: href(low, high).filter(|_| count > 0) }
+        };
+        Some(Bars::new(head, heads, unit, (first..=last).map(item).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    const ROUNDS: Unit = Unit::Count("round", "rounds");
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn bars_are_proportional_and_their_labels_apart(items in check::items(0..61)) {
+            let html = Bars::new(check::head(), ["Year", "Rounds"], ROUNDS, items.clone()).render().unwrap();
+            let chart = check::chart(&html);
+            let bars = chart.marks("rect", "fill");
+            let values: Vec<u64> = items.iter().filter_map(|item| item.value).collect();
+            prop_assert_eq!(bars.len(), values.len());
+            let max = values.iter().copied().max().unwrap_or(0).max(1) as f64;
+            for (bar, value) in bars.iter().zip(values) {
+                prop_assert!((bar.number("height") / (BASE - TOP) - value as f64 / max).abs() < 1e-4);
+                prop_assert!((bar.number("y") + bar.number("height") - BASE).abs() < 0.02);
+            }
+            // What is unknown is hatched, never a bar.
+            let unknown = items.iter().filter(|item| item.value.is_none()).count();
+            prop_assert_eq!(chart.marks("rect", "gap").len(), unknown);
+            prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), unknown);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn a_histogram_has_every_record_in_one_bar(
+            counts in proptest::collection::btree_map(0..101_u32, 1..50_u64, 0..40),
+            bin in 1..20_u32,
+        ) {
+            let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
+            let chart = Histogram::new(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, href);
+            prop_assert_eq!(chart.is_some(), !counts.is_empty());
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let cells = chart.all("td");
+            let sum: u64 = cells.iter().map(|cell| cell.text().parse::<u64>().unwrap()).sum();
+            prop_assert_eq!(sum, counts.values().sum::<u64>());
+            for (score, count) in &counts {
+                let low = score / bin * bin;
+                let row = chart.all("tr").into_iter().find(|row| row.text().starts_with(&format!("{low}–"))).unwrap();
+                let in_bin: u64 = counts.range(low..low + bin).map(|(_, count)| *count).sum();
+                prop_assert!(row.text().ends_with(&in_bin.to_string()) && in_bin >= *count);
+            }
+        }
+    }
+
+    #[test]
+    fn amounts_are_in_dollars() {
+        let items = vec![Item::new("2020", Some(12_500_000)), Item::new("2021", None)];
+        let html = Bars::new(check::head(), ["Year", "Raised"], Unit::Usd, items).render().unwrap();
+        let titles: Vec<String> =
+            check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
+        assert_eq!(titles, ["2020: $12.5M", "2021: not covered"]);
+    }
+
+    #[test]
+    fn a_chart_with_space_shows_all_values_and_one_without_shows_the_largest() {
+        let items = (0..20).map(|year| Item::new((2000 + year).to_string(), Some(1_000 + year))).collect();
+        let html = Bars::new(check::head(), ["Year", "Rounds"], ROUNDS, items).render().unwrap();
+        let chart = check::chart(&html);
+        assert_eq!(chart.texts(240.0).iter().filter(|text| text.contains(',')).count(), 1);
+        assert!(chart.texts(240.0).contains(&"1,019".to_owned()) && chart.texts(240.0).contains(&"2019".to_owned()));
+        let years = ["2001", "2003", "2019"].map(str::to_owned);
+        assert!(years.iter().all(|year| chart.texts(552.0).contains(year)), "{:?}", chart.texts(552.0));
+    }
+}

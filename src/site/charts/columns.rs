@@ -1,0 +1,101 @@
+//! What charts of vertical bars have in common: the columns, their labels, the hatching of those that are not covered.
+
+use std::borrow::Cow;
+
+use crate::site::charts::labels::{Label, Labels, WIDTHS};
+use crate::site::charts::{Percent, Unit, round, text};
+
+pub(super) const HEIGHT: f64 = 184.0;
+/// The base line of the bars.
+pub(super) const BASE: f64 = 160.0;
+/// The upper end of the highest bar; its value is above it.
+pub(super) const TOP: f64 = 20.0;
+
+/// A bar takes this part of its column, and at most [`MAX_BAR`] of the chart.
+const SHARE: f64 = 0.74;
+const MAX_BAR: f64 = 0.08;
+/// Space between the values of two columns, in CSS pixels.
+const GAP: f64 = 4.0;
+
+pub(super) struct Column {
+    /// The bar.
+    pub x: Percent,
+    pub width: Percent,
+    pub y: f64,
+    pub height: f64,
+    /// The whole column, which a pointer hits more easily than the bar.
+    pub left: Percent,
+    pub step: Percent,
+    pub is_covered: bool,
+}
+
+pub(super) struct Columns {
+    pub columns: Vec<Column>,
+    pub labels: Vec<Label>,
+    pub has_gaps: bool,
+    /// CSS pixels per unit.
+    pub scale: f64,
+}
+
+impl Columns {
+    /// Of the name and value of each column.
+    pub(super) fn new(values: &[(&str, Option<u64>)], unit: Unit) -> Self {
+        let max = values.iter().filter_map(|(_, value)| *value).max().unwrap_or(0);
+        let scale = (BASE - TOP) / max.max(1) as f64;
+        let step = 1.0 / values.len().max(1) as f64;
+        let bar = (step * SHARE).min(MAX_BAR);
+        let center = |index: usize| step * (index as f64 + 0.5);
+        let column = |(index, (_, value)): (usize, &(&str, Option<u64>))| {
+            let height = value.map_or(BASE - TOP, |value| scale * value as f64);
+            Column {
+                x: Percent(center(index) - bar / 2.0),
+                width: Percent(bar),
+                y: round(BASE - height),
+                height: round(height),
+                left: Percent(step * index as f64),
+                step: Percent(step),
+                is_covered: value.is_some(),
+            }
+        };
+        let mut labels = Labels::default();
+        labels.add_axis(
+            HEIGHT - 6.0,
+            values.iter().enumerate().map(|(index, (name, _))| (center(index), Cow::from(*name))),
+        );
+        let texts: Vec<Option<String>> = values.iter().map(|(_, value)| value.map(|value| unit.short(value))).collect();
+        let widest = texts.iter().flatten().map(|text| text::width(text)).fold(0.0, f64::max);
+        let all_fit = WIDTHS.map(|width| widest + GAP <= step * width);
+        let highest = values.iter().rposition(|(_, value)| *value == Some(max));
+        for (index, text) in texts.into_iter().enumerate() {
+            let Some((text, value)) = text.zip(values[index].1) else { continue };
+            // Without space for all values, the largest is shown: no bar is as high as its label.
+            let is_shown = all_fit.map(|all_fit| all_fit || highest == Some(index));
+            labels.add(center(index), BASE - scale * value as f64 - 5.0, text, is_shown);
+        }
+        for (first, last) in gaps(values) {
+            let run = step * (last - first + 1) as f64;
+            let fits = WIDTHS.map(|width| text::width(NOT_COVERED) + GAP <= run * width);
+            labels.add((center(first) + center(last)) / 2.0, (TOP + BASE) / 2.0, NOT_COVERED, fits);
+        }
+        Self {
+            columns: values.iter().enumerate().map(column).collect(),
+            labels: labels.into_list(),
+            has_gaps: values.iter().any(|(_, value)| value.is_none()),
+            scale,
+        }
+    }
+}
+
+pub(super) const NOT_COVERED: &str = "not covered";
+
+/// The first and last index of each run of columns without value.
+fn gaps(values: &[(&str, Option<u64>)]) -> Vec<(usize, usize)> {
+    let mut gaps: Vec<(usize, usize)> = Vec::new();
+    for (index, _) in values.iter().enumerate().filter(|(_, (_, value))| value.is_none()) {
+        match gaps.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            _ => gaps.push((index, index)),
+        }
+    }
+    gaps
+}

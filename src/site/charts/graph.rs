@@ -1,0 +1,128 @@
+//! Neighbours of one record.
+
+use askama::Template;
+
+use crate::site::charts::labels::{Anchor, Label, Labels, PerLayout, WIDTHS};
+use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round, text};
+
+/// Neighbours that are drawn.
+const MAX: usize = 12;
+/// Between two names of one side, in CSS pixels: their links are as high.
+const ROW: f64 = 30.0;
+/// The farthest nodes from the center, as a fraction of the width.
+const REACH: f64 = 0.16;
+/// From a node to its name, in CSS pixels.
+const OFFSET: f64 = 11.0;
+const THINNEST: f64 = 1.0;
+const THICKEST: f64 = 9.0;
+
+/// One record in the middle and those around it, with lines as thick as what they share.
+#[derive(Template)]
+#[template(path = "charts/graph.html")]
+pub(crate) struct Graph {
+    head: Head,
+    nodes: Vec<Node>,
+    height: f64,
+    center: f64,
+    is_linked: bool,
+    table: DataTable,
+}
+
+struct Node {
+    x: Percent,
+    y: f64,
+    thickness: f64,
+    /// What is clicked: the node and its name.
+    left: Percent,
+    width: Percent,
+    title: String,
+    href: Option<String>,
+    labels: Vec<Label>,
+}
+
+impl Graph {
+    /// Of the first 12 items, which are on two sides, from top to bottom. `None` without items.
+    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, mut items: Vec<Item>) -> Option<Self> {
+        items.truncate(MAX);
+        let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
+        // Every other one is on the left side.
+        let rows = items.len().div_ceil(2);
+        let height = ROW * rows.max(2) as f64;
+        let center = height / 2.0;
+        let table = DataTable::of_items(heads, &items, unit);
+        let node = |(index, item): (usize, Item)| {
+            let is_right = index % 2 == 0;
+            let on_side = if is_right { rows } else { table.rows.len() - rows };
+            let y = center + ROW * ((index / 2) as f64 - (on_side as f64 - 1.0) / 2.0);
+            // On an ellipse that is a little higher than the chart, so that the outermost nodes are not at its center.
+            let reach = REACH * (1.0 - ((y - center) / (height / 2.0 + ROW / 2.0)).powi(2)).max(0.0).sqrt();
+            let (x, dx, anchor, left) = match is_right {
+                true => (0.5 + reach, OFFSET, Anchor::Start, 0.5 + reach),
+                false => (0.5 - reach, -OFFSET, Anchor::End, 0.0),
+            };
+            let count = item.value.map_or_else(String::new, |value| format!(" {}", unit.short(value)));
+            let name: PerLayout<Option<String>> = WIDTHS.map(|width| {
+                let room = width * (0.5 - reach) - OFFSET;
+                // A count that leaves no space for the name is in the title and the table.
+                let count = if text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
+                Some(format!("{}{count}", text::shortened(&item.label, room - text::width(count))))
+            });
+            let mut labels = Labels::default();
+            labels.add_at(x, dx, y + 4.0, name, anchor);
+            let thickness = match item.value {
+                Some(value) => (THICKEST * value as f64 / max).max(THINNEST),
+                None => THINNEST,
+            };
+            Node {
+                x: Percent(x),
+                y: round(y),
+                thickness: round(thickness),
+                left: Percent(left),
+                width: Percent(0.5 - reach),
+                title: format!("{}: {}", item.label, unit.long(item.value)),
+                href: item.href,
+                labels: labels.into_list(),
+            }
+        };
+        let is_linked = items.iter().any(|item| item.href.is_some());
+        let nodes: Vec<Node> = items.into_iter().enumerate().map(node).collect();
+        (!nodes.is_empty()).then(|| Self { head, nodes, height, center, is_linked, table })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn names_are_apart_and_lines_as_thick_as_what_is_shared(items in check::items(0..20)) {
+            let unit = Unit::Count("round", "rounds");
+            let chart = Graph::new(check::head(), ["Firm", "Shared rounds"], unit, items.clone());
+            prop_assert_eq!(chart.is_some(), !items.is_empty());
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let shown = &items[..items.len().min(MAX)];
+            let lines = chart.all("line");
+            prop_assert_eq!(lines.len(), shown.len());
+            let max = shown.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
+            for (line, item) in lines.iter().zip(shown) {
+                let thickness = THICKEST * item.value.unwrap_or(0) as f64 / max;
+                prop_assert!((line.number("stroke-width") - thickness.max(THINNEST)).abs() < 0.01);
+            }
+            // Each has its name in both layouts, and the whole name in its title.
+            for width in [240.0, 900.0] {
+                prop_assert_eq!(chart.texts(width).len(), shown.len());
+            }
+            for (title, item) in chart.all("title").iter().zip(shown) {
+                prop_assert!(title.text().starts_with(&item.label));
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Counts of two properties.
+
+use askama::Template;
+
+use crate::site::charts::ramp::Ramp;
+use crate::site::charts::{Head, Mark, Unit};
+
+/// Rows and columns of shaded counts: a table, whose cells have the numbers, so that no other table is needed.
+#[derive(Template)]
+#[template(path = "charts/heatmap.html")]
+pub(crate) struct Heatmap {
+    head: Head,
+    corner: &'static str,
+    columns: Vec<String>,
+    rows: Vec<Row>,
+    legend: Vec<(u64, String)>,
+    has_gaps: bool,
+    /// Whether a chart that is too wide shows its last columns first.
+    shows_end: bool,
+}
+
+struct Row {
+    label: String,
+    href: Option<String>,
+    cells: Vec<Cell>,
+    total: String,
+}
+
+struct Cell {
+    /// `None` if the data does not cover it.
+    shade: Option<u64>,
+    text: String,
+    href: Option<String>,
+}
+
+/// A row of a heatmap: its name, the list of the whole row and a value for each column.
+pub(crate) struct HeatRow {
+    pub(crate) label: String,
+    pub(crate) href: Option<String>,
+    pub(crate) cells: Vec<Mark>,
+}
+
+impl Heatmap {
+    /// `corner` is the heading of the names of rows.
+    pub(crate) fn new(head: Head, corner: &'static str, unit: Unit, columns: Vec<String>, rows: Vec<HeatRow>) -> Self {
+        let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
+        let ramp = Ramp::new(values().flatten());
+        let has_gaps = values().any(|value| value.is_none());
+        let cell = |mark: &Mark| Cell {
+            shade: mark.value.map(|value| ramp.shade(value)),
+            text: mark.value.map_or_else(String::new, |value| unit.short(value)),
+            href: mark.href.clone().filter(|_| mark.value.is_some()),
+        };
+        let row = |row: &HeatRow| Row {
+            label: row.label.clone(),
+            href: row.href.clone(),
+            cells: row.cells.iter().map(cell).collect(),
+            total: unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add)),
+        };
+        let rows = rows.iter().map(row).collect();
+        Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false }
+    }
+
+    /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls.
+    pub(crate) fn from_the_end(self) -> Self {
+        Self { shows_end: true, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn cells_have_their_counts(
+            columns in proptest::collection::vec(check::label(), 4..5),
+            rows in proptest::collection::vec((check::label(), check::marks(4..5)), 0..12),
+        ) {
+            let marks: Vec<Mark> = rows.iter().flat_map(|(_, cells)| cells.clone()).collect();
+            let rows = rows.into_iter().map(|(label, cells)| HeatRow { label, href: None, cells }).collect();
+            let html = Heatmap::new(check::head(), "Stage", Unit::Count("round", "rounds"), columns, rows).render().unwrap();
+            let chart = check::chart(&html);
+            let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
+            prop_assert_eq!(cells.len(), marks.len());
+            let max = marks.iter().filter_map(|mark| mark.value).max();
+            for (cell, mark) in cells.into_iter().zip(&marks) {
+                match mark.value {
+                    None => prop_assert_eq!((cell.class(), cell.text()), ("gap", "not covered")),
+                    Some(value) => {
+                        prop_assert_eq!(cell.text().replace(',', ""), value.to_string());
+                        prop_assert_eq!(cell.class() == "h0", value == 0);
+                        prop_assert!(mark.value != max || value == 0 || cell.class() == "h5");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Places labels so that none covers another or leaves its chart.
+//!
+//! A label is at a fraction of the chart's width, with its start, middle or end. Two labels that are apart in a chart of
+//! some width are apart in every wider one: the one that is further left has the smaller fraction, so that the distance
+//! grows with the width. It is therefore enough to place labels for the least width of each [`Layout`].
+
+use std::borrow::Cow;
+
+use crate::site::charts::text;
+use crate::site::charts::{NARROW, Percent, WIDE};
+
+/// Space between two labels, in CSS pixels.
+const GAP: f64 = 4.0;
+/// What a text takes above and below its base line, in CSS pixels.
+pub(super) const ASCENT: f64 = 11.0;
+pub(super) const DESCENT: f64 = 3.0;
+
+/// A value for the narrow and one for the wide layout.
+pub(super) type PerLayout<T> = [T; 2];
+
+/// The least widths of the two layouts, in CSS pixels.
+pub(super) const WIDTHS: PerLayout<f64> = [NARROW, WIDE];
+
+/// The class of what only one layout shows.
+const CLASSES: PerLayout<&str> = ["n", "w"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Which anchors are tried.
+const CENTERED: [Anchor; 3] = [Anchor::Middle, Anchor::End, Anchor::Start];
+const BEFORE: [Anchor; 2] = [Anchor::End, Anchor::Middle];
+
+impl Anchor {
+    /// The value of `text-anchor`; empty for the default.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Start => "",
+            Self::Middle => "middle",
+            Self::End => "end",
+        }
+    }
+
+    /// The left end of a text of this width.
+    fn left(self, x: f64, width: f64) -> f64 {
+        match self {
+            Self::Start => x,
+            Self::Middle => x - width / 2.0,
+            Self::End => x - width,
+        }
+    }
+}
+
+pub(super) struct Label {
+    pub x: Percent,
+    /// CSS pixels to the right of `x`.
+    pub dx: f64,
+    /// The base line, in CSS pixels.
+    pub y: f64,
+    pub anchor: &'static str,
+    /// The layout that shows it; empty: both.
+    pub class: &'static str,
+    pub text: String,
+}
+
+/// Space that is taken, in CSS pixels.
+#[derive(Clone, Copy)]
+struct Taken {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Taken {
+    fn of(layout: usize, x: f64, y: f64, text: &str, anchor: Anchor) -> Self {
+        let width = text::width(text);
+        let left = anchor.left(x * WIDTHS[layout], width);
+        Self { left, right: left + width, top: y - ASCENT, bottom: y + DESCENT }
+    }
+
+    fn is_apart(&self, other: &Self) -> bool {
+        self.right + GAP <= other.left
+            || other.right + GAP <= self.left
+            || self.bottom <= other.top
+            || other.bottom <= self.top
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Labels {
+    taken: PerLayout<Vec<Taken>>,
+    labels: Vec<Label>,
+}
+
+impl Labels {
+    pub(super) fn into_list(self) -> Vec<Label> {
+        self.labels
+    }
+
+    /// Keeps labels off a mark at a fraction of the width, `half` CSS pixels wide at either side.
+    pub(super) fn block(&mut self, x: f64, half: f64, top: f64, bottom: f64) {
+        for (layout, width) in WIDTHS.into_iter().enumerate() {
+            let (left, right) = (x * width - half, x * width + half);
+            self.taken[layout].push(Taken { left, right, top, bottom });
+        }
+    }
+
+    /// Adds a label at a fraction of the width, in each layout that wants it and has space for it.
+    pub(super) fn add(&mut self, x: f64, y: f64, text: impl Into<String>, is_wanted: PerLayout<bool>) {
+        self.add_by(&CENTERED, x, y, text.into(), is_wanted);
+    }
+
+    /// The same, to the left of `x` if there is space.
+    pub(super) fn add_before(&mut self, x: f64, y: f64, text: impl Into<String>) {
+        self.add_by(&BEFORE, x, y, text.into(), [true; 2]);
+    }
+
+    fn add_by(&mut self, order: &[Anchor], x: f64, y: f64, text: String, is_wanted: PerLayout<bool>) {
+        let anchors = [0, 1].map(|layout| {
+            let anchor = self.free(order, layout, x, y, &text, &[])?;
+            is_wanted[layout].then_some(anchor)
+        });
+        self.push(x, 0.0, y, text, anchors);
+    }
+
+    /// Adds labels from left to right on one line: the last one and every nth before it, as many as fit.
+    pub(super) fn add_axis<'t>(&mut self, y: f64, items: impl IntoIterator<Item = (f64, Cow<'t, str>)>) {
+        let items: Vec<(f64, Cow<'t, str>)> = items.into_iter().collect();
+        let anchors: PerLayout<Vec<Option<Anchor>>> = [0, 1].map(|layout| {
+            let every = |step: usize| self.every(layout, y, &items, step);
+            (1..items.len().max(2)).find_map(every).unwrap_or_else(|| vec![None; items.len()])
+        });
+        for (index, (x, text)) in items.into_iter().enumerate() {
+            self.push(x, 0.0, y, text.into_owned(), [anchors[0][index], anchors[1][index]]);
+        }
+    }
+
+    /// Adds a label whose space is known to be free.
+    pub(super) fn add_at(&mut self, x: f64, dx: f64, y: f64, text: PerLayout<Option<String>>, anchor: Anchor) {
+        match text {
+            [Some(narrow), Some(wide)] if narrow == wide => self.push(x, dx, y, wide, [Some(anchor); 2]),
+            [narrow, wide] => {
+                if let Some(text) = narrow {
+                    self.push(x, dx, y, text, [Some(anchor), None]);
+                }
+                if let Some(text) = wide {
+                    self.push(x, dx, y, text, [None, Some(anchor)]);
+                }
+            }
+        }
+    }
+
+    /// The anchors of every nth label, if all of them fit.
+    fn every(&self, layout: usize, y: f64, items: &[(f64, Cow<str>)], step: usize) -> Option<Vec<Option<Anchor>>> {
+        let mut anchors = vec![None; items.len()];
+        let mut own = Vec::new();
+        for index in (0..items.len()).rev().step_by(step) {
+            let (x, text) = &items[index];
+            let anchor = self.free(&CENTERED, layout, *x, y, text, &own)?;
+            own.push(Taken::of(layout, *x, y, text, anchor));
+            anchors[index] = Some(anchor);
+        }
+        Some(anchors)
+    }
+
+    /// The first anchor with which a label is in the chart and apart from all others.
+    fn free(&self, order: &[Anchor], layout: usize, x: f64, y: f64, text: &str, others: &[Taken]) -> Option<Anchor> {
+        order.iter().copied().find(|anchor| {
+            let own = Taken::of(layout, x, y, text, *anchor);
+            let is_inside = own.left >= 0.0 && own.right <= WIDTHS[layout];
+            is_inside && self.taken[layout].iter().chain(others).all(|other| own.is_apart(other))
+        })
+    }
+
+    fn push(&mut self, x: f64, dx: f64, y: f64, text: String, anchors: PerLayout<Option<Anchor>>) {
+        for (layout, anchor) in anchors.iter().enumerate() {
+            if let Some(anchor) = anchor {
+                self.taken[layout].push(Taken::of(layout, x + dx / WIDTHS[layout], y, &text, *anchor));
+            }
+        }
+        let label = |anchor: Anchor, class: &'static str, text: String| {
+            let anchor = anchor.name();
+            Label { x: Percent(x), dx, y: super::round(y), anchor, class, text }
+        };
+        match anchors {
+            [Some(narrow), Some(wide)] if narrow == wide => self.labels.push(label(wide, "", text)),
+            anchors => {
+                for (anchor, class) in anchors.into_iter().zip(CLASSES) {
+                    self.labels.extend(anchor.map(|anchor| label(anchor, class, text.clone())));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Shades for counts.
+
+use crate::site::format;
+
+/// The number of shades of counts above zero; zero has its own.
+const SHADES: u64 = 5;
+
+/// Shades from 1 to 5 for counts up to a maximum. Bounds grow with the square, so that a few large counts do not make all
+/// others pale.
+pub(super) struct Ramp {
+    max: u64,
+}
+
+impl Ramp {
+    pub(super) fn new(values: impl Iterator<Item = u64>) -> Self {
+        Self { max: values.max().unwrap_or(0) }
+    }
+
+    /// The largest count of a shade.
+    fn bound(&self, shade: u64) -> u64 {
+        let bound = u128::from(self.max) * u128::from(shade * shade) / u128::from(SHADES * SHADES);
+        u64::try_from(bound).unwrap_or(self.max)
+    }
+
+    /// 0 for zero, otherwise 1 to 5.
+    pub(super) fn shade(&self, value: u64) -> u64 {
+        match value {
+            0 => 0,
+            _ => (1..SHADES).find(|shade| value <= self.bound(*shade)).unwrap_or(SHADES),
+        }
+    }
+
+    /// Each shade that a count may have, with the counts.
+    pub(super) fn legend(&self) -> Vec<(u64, String)> {
+        let ranges = (1..=SHADES).map(|shade| (shade, self.bound(shade - 1) + 1, self.bound(shade)));
+        let text = |(shade, low, high): (u64, u64, u64)| match low == high {
+            true => (shade, format::number(low)),
+            false => (shade, format!("{}–{}", format::number(low), format::number(high))),
+        };
+        ranges.filter(|(_, low, high)| low <= high).map(text).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn larger_counts_are_not_paler_and_the_legend_says_which(max in 1..5_000_u64, values in proptest::collection::vec(0..1_000_u64, 1..9)) {
+            let ramp = Ramp { max };
+            let parts = |text: &str| {
+                let mut bounds = text.split('–').map(|bound| bound.replace(',', "").parse::<u64>().unwrap());
+                let low = bounds.next().unwrap();
+                low..=bounds.next().unwrap_or(low)
+            };
+            for value in values.iter().map(|value| value * max / 999).chain([0, 1, max]) {
+                let shade = ramp.shade(value);
+                prop_assert!(shade <= ramp.shade(max) && (shade == 0) == (value == 0));
+                let legend: Vec<u64> = ramp.legend().iter().filter(|(_, text)| parts(text).contains(&value)).map(|(shade, _)| *shade).collect();
+                prop_assert_eq!(legend, if value == 0 { vec![] } else { vec![shade] });
+            }
+            prop_assert_eq!(ramp.shade(max), 5);
+        }
+    }
+
+    #[test]
+    fn the_largest_number_has_a_shade() {
+        assert_eq!(Ramp { max: u64::MAX }.shade(u64::MAX), 5);
+        assert!(Ramp::new([].into_iter()).legend().is_empty());
+    }
+
+    /// The ratio of the luminance of two colors (WCAG 2).
+    fn contrast(one: &str, other: &str) -> f64 {
+        let luminance = |color: &str| {
+            let channel = |index: usize| {
+                let digits = &color[1..];
+                let (start, length) = if digits.len() == 3 { (index, 1) } else { (2 * index, 2) };
+                let value = u8::from_str_radix(&digits[start..start + length].repeat(2 / length), 16).unwrap();
+                let value = f64::from(value) / 255.0;
+                if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+            };
+            0.2126 * channel(0) + 0.7152 * channel(1) + 0.0722 * channel(2)
+        };
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn the_text_on_each_shade_is_readable() {
+        let style = include_str!("../assets/style.css");
+        // The light and the dark color of a variable.
+        let colors = |name: &str| {
+            let start = format!("  --{name}: light-dark(");
+            let value = style.split_once(&start).unwrap_or_else(|| panic!("no {name}")).1.split_once(')').unwrap().0;
+            let (light, dark) = value.split_once(", ").unwrap();
+            [light.to_owned(), dark.to_owned()]
+        };
+        for shade in 0..=SHADES {
+            let (fill, ink) = (colors(&format!("h{shade}")), colors(&format!("h{shade}-ink")));
+            for theme in 0..2 {
+                let contrast = contrast(&fill[theme], &ink[theme]);
+                assert!(contrast >= 4.5, "shade {shade}, theme {theme}: {contrast}");
+            }
+        }
+    }
+}

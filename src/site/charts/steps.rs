@@ -1,0 +1,231 @@
+//! A sum that grows from event to event.
+
+use askama::Template;
+
+use crate::data::PartialDate;
+use crate::site::charts::labels::{Anchor, Label, Labels};
+use crate::site::charts::{DataCell, DataRow, DataTable, Head, Percent, round};
+use crate::site::format;
+
+const HEIGHT: f64 = 204.0;
+/// The line of zero.
+const BASE: f64 = 178.0;
+/// The line of the total.
+const TOP: f64 = 24.0;
+/// Space for half of a dot at either side, as a fraction of the width.
+const SIDE: f64 = 0.03;
+
+/// An amount that was added at some date.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) label: String,
+    /// `None`: it is not drawn, and not part of the sum.
+    pub(crate) date: Option<PartialDate>,
+    /// In US dollars. `None` if it was not disclosed: the sum does not grow.
+    pub(crate) amount: Option<u64>,
+    /// Why an amount that is known does not count, such as `suspect`.
+    pub(crate) left_out: Option<String>,
+    pub(crate) href: Option<String>,
+}
+
+/// A line of cumulative amounts with a dot for each event; the dot of an unknown amount is hollow.
+#[derive(Template)]
+#[template(path = "charts/steps.html")]
+pub(crate) struct Steps {
+    head: Head,
+    lines: Vec<Line>,
+    dots: Vec<Dot>,
+    labels: Vec<Label>,
+    is_linked: bool,
+    table: DataTable,
+}
+
+struct Line {
+    x1: Percent,
+    x2: Percent,
+    y1: f64,
+    y2: f64,
+}
+
+struct Dot {
+    x: Percent,
+    y: f64,
+    is_hollow: bool,
+    title: String,
+    href: Option<String>,
+}
+
+impl Step {
+    /// What counts.
+    fn counted(&self) -> Option<u64> {
+        self.amount.filter(|_| self.left_out.is_none())
+    }
+
+    fn amount_text(&self) -> String {
+        match (&self.amount, &self.left_out) {
+            (None, _) => "undisclosed".to_owned(),
+            (Some(amount), None) => format::usd(amount),
+            (Some(amount), Some(why)) => format!("{} ({why}, not counted)", format::usd(amount)),
+        }
+    }
+}
+
+impl Steps {
+    /// `None` if no step has a date. `heads` are the headings of the table: steps, dates, amounts, sums.
+    pub(crate) fn new(head: Head, heads: [&str; 4], mut steps: Vec<Step>) -> Option<Self> {
+        // Stable: steps of one day stay in their order. Those without date are last, as the table has them.
+        steps.sort_by_key(|step| (step.date.is_none(), step.date));
+        let dates = || steps.iter().filter_map(|step| step.date);
+        // From the beginning of the first year to the end of the last one.
+        let (first, last) = (dates().min()?.year(), dates().map(|date| date.last_day().year()).max()?);
+        let start = day_of(first)?;
+        let days = f64::from((day_of(last.saturating_add(1)).unwrap_or(start + 366) - start).max(1));
+        let x_of = |day: f64| SIDE + (1.0 - 2.0 * SIDE) * ((day - f64::from(start)) / days).clamp(0.0, 1.0);
+        // A date that is not a day is drawn at the middle of its period, but not before an earlier step.
+        let middle = |date: PartialDate| f64::from(date.first_day().days() + date.last_day().days()) / 2.0;
+        let total: u64 =
+            steps.iter().filter(|step| step.date.is_some()).filter_map(Step::counted).fold(0, u64::saturating_add);
+        let y_of = |sum: u64| BASE - (BASE - TOP) * (sum as f64 / total.max(1) as f64).min(1.0);
+
+        let (mut lines, mut dots, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut x, mut sum) = (0.0, 0_u64);
+        let mut labels = Labels::default();
+        let mut names = Vec::new();
+        for step in &steps {
+            let mut sum_text = String::new();
+            if let Some(date) = step.date {
+                let (from_x, from_y) = (x, y_of(sum));
+                x = x_of(middle(date)).max(from_x);
+                sum = sum.saturating_add(step.counted().unwrap_or(0));
+                let y = y_of(sum);
+                lines.push(Line { x1: Percent(from_x), x2: Percent(x), y1: round(from_y), y2: round(from_y) });
+                labels.block(x, 5.0, y - 5.0, y + 5.0);
+                if step.counted().is_some() {
+                    labels.block(x, 1.0, y, from_y);
+                    lines.push(Line { x1: Percent(x), x2: Percent(x), y1: round(from_y), y2: round(y) });
+                }
+                let title = format!("{}, {}: {}", step.label, format::day(date), step.amount_text());
+                let is_hollow = step.counted().is_none();
+                dots.push(Dot { x: Percent(x), y: round(y), is_hollow, title, href: step.href.clone() });
+                names.push((x, y - 9.0, step.label.as_str()));
+                sum_text = format::usd(&sum);
+            }
+            let date = step.date.map_or_else(|| "unknown".to_owned(), format::day);
+            let cells = [date, step.amount_text(), sum_text].into_iter().map(DataCell::new).collect();
+            rows.push(DataRow { label: step.label.clone(), href: step.href.clone(), cells });
+        }
+        lines.push(Line { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
+
+        let tick = |year: i32| Some((x_of(f64::from(day_of(year)?)), year.to_string().into()));
+        labels.add_axis(HEIGHT - 6.0, (first..=last).filter_map(tick));
+        if total > 0 {
+            labels.add_at(0.0, 0.0, TOP - 6.0, [Some(format::usd(&total)), Some(format::usd(&total))], Anchor::Start);
+        }
+        // The latest steps are labelled first: early ones are small and crowded.
+        for (x, y, name) in names.into_iter().rev() {
+            labels.add_before(x, y, name);
+        }
+        Some(Self {
+            head,
+            lines,
+            labels: labels.into_list(),
+            is_linked: dots.iter().any(|dot| dot.href.is_some()),
+            dots,
+            table: DataTable { heads: heads.map(str::to_owned).into(), rows },
+        })
+    }
+}
+
+/// The first day of a year; `None` if it is not from 0 to 9999.
+fn day_of(year: i32) -> Option<i32> {
+    format!("{year:04}").parse::<PartialDate>().ok().map(|date| date.first_day().days())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    fn date() -> impl Strategy<Value = Option<PartialDate>> {
+        let year = 1970..2030_i32;
+        let text = prop_oneof![
+            year.clone().prop_map(|year| year.to_string()),
+            (year.clone(), 1..13_u8).prop_map(|(year, month)| format!("{year}-{month:02}")),
+            (year, 1..13_u8, 1..29_u8).prop_map(|(year, month, day)| format!("{year}-{month:02}-{day:02}")),
+            Just("9999".to_owned()),
+        ];
+        proptest::option::weighted(0.9, text.prop_map(|text| text.parse().unwrap()))
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = (check::items(1..2), date(), proptest::bool::weighted(0.1));
+        let step = step.prop_map(|(mut items, date, is_suspect)| {
+            let item = items.remove(0);
+            let left_out = is_suspect.then(|| "suspect".to_owned());
+            Step { label: item.label, date, amount: item.value, left_out, href: item.href }
+        });
+        proptest::collection::vec(step, 0..30)
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn the_line_rises_by_the_amounts_in_the_order_of_dates(mut steps in steps()) {
+            let chart = Steps::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps.clone());
+            steps.retain(|step| step.date.is_some());
+            prop_assert_eq!(chart.is_some(), !steps.is_empty());
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let dots = chart.all("circle");
+            prop_assert_eq!(dots.len(), steps.len());
+            let total = steps.iter().filter_map(Step::counted).sum::<u64>();
+            steps.sort_by_key(|step| step.date);
+            let (mut sum, mut x) = (0, 0.0);
+            for (step, dot) in steps.iter().zip(dots) {
+                sum += step.counted().unwrap_or(0);
+                prop_assert_eq!(dot.class() == "hollow", step.counted().is_none());
+                let height = (BASE - dot.number("cy")) / (BASE - TOP);
+                prop_assert!((height - sum as f64 / total.max(1) as f64).abs() < 1e-3);
+                prop_assert!(dot.number("cx") >= x && dot.number("cx") <= 100.0);
+                x = dot.number("cx");
+            }
+            // Hollow dots do not raise the line.
+            let risen: f64 = chart.all("line").iter().map(|line| line.number("y1") - line.number("y2")).sum();
+            prop_assert!((risen - if total == 0 { 0.0 } else { BASE - TOP }).abs() < 0.5, "{}", risen);
+        }
+    }
+
+    #[test]
+    fn unknown_dates_and_amounts_are_in_the_table_only() {
+        let step = |label: &str, date: Option<&str>, amount, left_out: Option<&str>| Step {
+            label: label.to_owned(),
+            date: date.map(|date| date.parse().unwrap()),
+            amount,
+            left_out: left_out.map(str::to_owned),
+            href: None,
+        };
+        let steps = vec![
+            step("Series A", Some("2019-03"), Some(5_000_000), None),
+            step("Seed", Some("2018"), None, None),
+            step("Debt", None, Some(1_000_000), None),
+            step("Series B", Some("2020-01-05"), Some(9_000_000_000), Some("suspect")),
+        ];
+        let html = Steps::new(check::head(), ["Round", "Date", "Amount", "Sum"], steps).unwrap().render().unwrap();
+        let chart = check::chart(&html);
+        assert_eq!(chart.all("circle").len(), 3);
+        assert_eq!(chart.marks("circle", "hollow").len(), 2);
+        let cells: Vec<&str> = chart.all("td").iter().map(|cell| cell.text()).collect();
+        let suspect = "$9B (suspect, not counted)";
+        let rows = [
+            ["2018", "undisclosed", "$0"],
+            ["Mar 2019", "$5M", "$5M"],
+            ["5 Jan 2020", suspect, "$5M"],
+            ["unknown", "$1M", ""],
+        ];
+        assert_eq!(cells, rows.concat());
+    }
+}

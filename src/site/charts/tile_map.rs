@@ -1,0 +1,149 @@
+//! Countries as tiles of equal size.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use askama::Template;
+
+use crate::data::Country;
+use crate::site::charts::labels::{Anchor, Label, Labels};
+use crate::site::charts::ramp::Ramp;
+use crate::site::charts::{DataTable, Head, Item, Mark, Percent, Unit};
+
+/// Where countries roughly are, from north to south and from west to east. Small ones are moved a little.
+const TILES: [&str; 14] = [
+    ".. .. .. IS .. NO SE FI .. .. .. .. ..",
+    "CA .. .. .. .. DK .. EE .. .. RU .. ..",
+    "US .. .. IE GB NL LT LV BY .. KZ MN ..",
+    "MX .. .. .. BE DE PL UA .. .. UZ CN KR",
+    "GT CU .. FR LU CZ SK MD GE AM KG HK JP",
+    "CR DO .. .. CH AT HU RO AZ TM TJ .. TW",
+    "PA JM PT ES LI SI HR RS BG TR PK NP ..",
+    "CO VE .. .. MC IT BA MK GR CY IN BD VN",
+    "EC BR MA DZ TN MT AL LB SY IQ IR MM PH",
+    "PE PY SN ML LY EG IL PS JO KW BH LA ..",
+    "BO UY GH NG NE SD ET SA QA AE LK TH KH",
+    "CL AR CI BJ CM CD UG KE OM YE MV MY SG",
+    ".. .. .. AO ZM RW TZ SO SC .. .. ID AU",
+    ".. .. .. NA ZW BW ZA MZ MG MU .. .. NZ",
+];
+const COLUMNS: f64 = 13.0;
+/// A tile takes this part of its column.
+const SHARE: f64 = 0.94;
+/// The height of a tile with the space below it, in CSS pixels.
+const ROW: f64 = 26.0;
+const TILE: f64 = 24.0;
+
+/// Countries as equal tiles, shaded by a count. Those without a tile are a list.
+#[derive(Template)]
+#[template(path = "charts/tile_map.html")]
+pub(crate) struct TileMap {
+    head: Head,
+    tiles: Vec<Tile>,
+    height: f64,
+    width: Percent,
+    legend: Vec<(u64, String)>,
+    has_gaps: bool,
+    /// Countries without a tile: phrase and link.
+    others: Vec<(String, Option<String>)>,
+    is_linked: bool,
+    table: DataTable,
+}
+
+struct Tile {
+    x: Percent,
+    y: f64,
+    /// `None` if the data does not cover it.
+    shade: Option<u64>,
+    title: String,
+    href: Option<String>,
+    labels: Vec<Label>,
+}
+
+impl TileMap {
+    /// A country that is missing counts as zero.
+    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, countries: &BTreeMap<Country, Mark>) -> Self {
+        let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value));
+        let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
+        let tile = |(row, column, country): (usize, usize, Country)| {
+            let mark = countries.get(&country).cloned().unwrap_or(Mark::new(Some(0)));
+            let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
+            let mut labels = Labels::default();
+            let code = Some(country.alpha2().to_owned());
+            labels.add_at(x + 0.5 / COLUMNS, 0.0, y + 16.0, [code.clone(), code], Anchor::Middle);
+            Tile {
+                x: Percent(x + (1.0 - SHARE) / 2.0 / COLUMNS),
+                y,
+                shade: mark.value.map(|value| ramp.shade(value)),
+                title: title(country, mark.value),
+                href: mark.href,
+                labels: labels.into_list(),
+            }
+        };
+        let tiles: Vec<Tile> = tiles().map(tile).collect();
+        let with_tile: BTreeSet<Country> = self::tiles().map(|(.., country)| country).collect();
+        let others = countries.iter().filter(|(country, _)| !with_tile.contains(country));
+        let items: Vec<Item> = countries
+            .iter()
+            .map(|(country, mark)| Item {
+                label: country.name().to_owned(),
+                value: mark.value,
+                href: mark.href.clone(),
+            })
+            .collect();
+        Self {
+            height: ROW * TILES.len() as f64,
+            width: Percent(SHARE / COLUMNS),
+            legend: ramp.legend(),
+            has_gaps: tiles.iter().any(|tile| tile.shade.is_none()),
+            others: others.map(|(country, mark)| (title(*country, mark.value), mark.href.clone())).collect(),
+            is_linked: tiles.iter().any(|tile| tile.href.is_some()),
+            table: DataTable::of_items(heads, &items, unit),
+            tiles,
+            head,
+        }
+    }
+}
+
+/// The row, column and country of each tile.
+fn tiles() -> impl Iterator<Item = (usize, usize, Country)> {
+    TILES.iter().enumerate().flat_map(|(row, codes)| {
+        let countries = codes.split(' ').enumerate();
+        countries.filter_map(move |(column, code)| Some((row, column, Country::from_alpha2(code)?)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    #[test]
+    fn every_code_is_a_country_and_has_one_tile() {
+        let codes: Vec<&str> = TILES.iter().flat_map(|row| row.split(' ')).filter(|code| *code != "..").collect();
+        assert!(TILES.iter().all(|row| row.split(' ').count() as f64 == COLUMNS));
+        assert_eq!(tiles().count(), codes.len());
+        assert_eq!(tiles().map(|(.., country)| country).collect::<BTreeSet<_>>().len(), codes.len());
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn every_country_is_a_tile_or_in_the_list(marks in check::marks(0..60), step in 1..5_usize) {
+            let countries: BTreeMap<Country, Mark> = Country::all().step_by(step).zip(marks).collect();
+            let html = TileMap::new(check::head(), ["Country", "Firms"], Unit::Count("firm", "firms"), &countries).render().unwrap();
+            let chart = check::chart(&html);
+            let titles: Vec<&str> = chart.all("title").iter().map(|title| title.text()).collect();
+            prop_assert_eq!(titles.len(), tiles().count());
+            let listed: Vec<&str> = chart.all("li").iter().map(|item| item.text()).collect();
+            for (country, mark) in &countries {
+                let title = format!("{}: {}", country.name(), Unit::Count("firm", "firms").long(mark.value));
+                prop_assert!(titles.contains(&title.as_str()) != listed.contains(&title.as_str()), "{}", title);
+            }
+            let unknown = tiles().filter(|(.., country)| countries.get(country).is_some_and(|mark| mark.value.is_none()));
+            prop_assert_eq!(chart.marks("rect", "gap").len(), unknown.count());
+        }
+    }
+}

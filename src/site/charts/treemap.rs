@@ -1,0 +1,208 @@
+//! Parts of a whole as rectangles.
+
+use askama::Template;
+
+use crate::site::charts::labels::{ASCENT, Anchor, DESCENT, Label, Labels, WIDTHS};
+use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round, text};
+
+const HEIGHT: f64 = 300.0;
+/// The width for which rectangles are as square as possible, in CSS pixels.
+const USUAL_WIDTH: f64 = 760.0;
+/// From the edge of a rectangle to its text, in CSS pixels.
+const PADDING: f64 = 6.0;
+/// Items below this part of the whole are summed up.
+const MIN_SHARE: f64 = 0.012;
+const OTHER: &str = "Other";
+
+/// Rectangles whose areas are proportional to values. Small ones are one rectangle, "Other".
+#[derive(Template)]
+#[template(path = "charts/treemap.html")]
+pub(crate) struct Treemap {
+    head: Head,
+    tiles: Vec<Tile>,
+    labels: Vec<Label>,
+    /// Items that are not drawn, because their values are unknown.
+    unknown: usize,
+    is_linked: bool,
+    table: DataTable,
+}
+
+struct Tile {
+    x: Percent,
+    y: f64,
+    width: Percent,
+    height: f64,
+    title: String,
+    href: Option<String>,
+}
+
+/// As fractions of the chart.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Treemap {
+    /// Values that are unknown are in the table only. `None` if no value is above 0.
+    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, mut items: Vec<Item>) -> Option<Self> {
+        items.sort_by_key(|item| std::cmp::Reverse(item.value));
+        let table = DataTable::of_items(heads, &items, unit);
+        let unknown = items.iter().filter(|item| item.value.is_none()).count();
+        let total = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum::<f64>();
+        items.retain(|item| item.value.is_some_and(|value| value > 0));
+        let is_small = |item: &Item| (item.value.unwrap_or(0) as f64) < MIN_SHARE * total;
+        let small = items.iter().position(is_small).unwrap_or(items.len());
+        // A single small item keeps its name.
+        if items.len() - small > 1 {
+            let others = items.split_off(small);
+            let sum = others.iter().filter_map(|item| item.value).fold(0, u64::saturating_add);
+            items.push(Item::new(format!("{OTHER} ({})", others.len()), Some(sum)));
+        }
+        let values: Vec<f64> = items.iter().map(|item| item.value.unwrap_or(0) as f64).collect();
+        let mut labels = Labels::default();
+        let tiles: Vec<Tile> = squarified(&values)
+            .into_iter()
+            .zip(items)
+            .map(|(area, item)| {
+                let value = item.value.map_or_else(String::new, |value| unit.short(value));
+                for (text, line) in [(&item.label, 0.0), (&value, 1.0)] {
+                    let bottom = PADDING + (line + 1.0) * (ASCENT + DESCENT);
+                    let fits = WIDTHS.map(|width| {
+                        let fits = text::width(text) + 2.0 * PADDING <= area.width * width;
+                        (fits && bottom + DESCENT <= area.height * HEIGHT).then(|| text.clone())
+                    });
+                    labels.add_at(area.x, PADDING, area.y * HEIGHT + bottom - DESCENT, fits, Anchor::Start);
+                }
+                Tile {
+                    x: Percent(area.x),
+                    y: round(area.y * HEIGHT),
+                    width: Percent(area.width),
+                    height: round(area.height * HEIGHT),
+                    title: format!("{}: {}", item.label, unit.long(item.value)),
+                    href: item.href,
+                }
+            })
+            .collect();
+        let is_linked = tiles.iter().any(|tile| tile.href.is_some());
+        (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.into_list(), unknown, is_linked, table })
+    }
+}
+
+/// Areas for values that are above 0, the largest first (Bruls, Huizing, van Wijk: "Squarified treemaps"): rows along the
+/// shorter side of what is left, each as long as its rectangles get closer to squares.
+fn squarified(values: &[f64]) -> Vec<Area> {
+    let mut left = Area { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
+    let mut areas = Vec::with_capacity(values.len());
+    let mut rest = values;
+    let mut sum_left: f64 = values.iter().sum();
+    while !rest.is_empty() {
+        // In pixels of a usual chart.
+        let (width, height) = (left.width * USUAL_WIDTH, left.height * HEIGHT);
+        let is_column = width >= height;
+        let side = width.min(height);
+        let scale = width * height / sum_left;
+        // The ratio of the sides of the least square rectangle in a row of so many.
+        let worst = |count: usize| {
+            let sum: f64 = rest[..count].iter().sum::<f64>() * scale;
+            let (largest, smallest) = (rest[0] * scale, rest[count - 1] * scale);
+            (side * side * largest / (sum * sum)).max(sum * sum / (side * side * smallest))
+        };
+        let mut count = 1;
+        while count < rest.len() && worst(count + 1) <= worst(count) {
+            count += 1;
+        }
+        let sum: f64 = rest[..count].iter().sum();
+        let is_last = count == rest.len();
+        let share = if is_last { 1.0 } else { sum / sum_left };
+        let mut offset = 0.0;
+        for value in &rest[..count] {
+            let part = value / sum;
+            areas.push(match is_column {
+                true => Area {
+                    y: left.y + left.height * offset,
+                    width: left.width * share,
+                    height: left.height * part,
+                    ..left
+                },
+                false => Area {
+                    x: left.x + left.width * offset,
+                    width: left.width * part,
+                    height: left.height * share,
+                    ..left
+                },
+            });
+            offset += part;
+        }
+        match is_column {
+            true => (left.x, left.width) = (left.x + left.width * share, left.width * (1.0 - share)),
+            false => (left.y, left.height) = (left.y + left.height * share, left.height * (1.0 - share)),
+        }
+        sum_left -= sum;
+        rest = &rest[count..];
+    }
+    areas
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn areas_are_proportional_and_fill_the_chart(items in check::items(0..60)) {
+            let unit = Unit::Count("startup", "startups");
+            let chart = Treemap::new(check::head(), ["Sector", "Startups"], unit, items.clone());
+            let values: Vec<f64> = items.iter().filter_map(|item| item.value).map(|value| value as f64).collect();
+            let total: f64 = values.iter().sum();
+            prop_assert_eq!(chart.is_some(), total > 0.0);
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let tiles: Vec<[f64; 4]> = chart.all("rect").iter()
+                .map(|tile| ["x", "y", "width", "height"].map(|name| tile.number(name)))
+                .collect();
+            let share = |tile: &[f64; 4]| tile[2] / 100.0 * tile[3] / HEIGHT;
+            let large: Vec<f64> = {
+                let mut large: Vec<f64> = values.iter().copied().filter(|value| *value >= MIN_SHARE * total).collect();
+                large.sort_by(|left, right| right.total_cmp(left));
+                large
+            };
+            for (tile, value) in tiles.iter().zip(&large) {
+                prop_assert!((share(tile) - value / total).abs() < 1e-3, "{} {}", share(tile), value / total);
+            }
+            prop_assert!((tiles.iter().map(share).sum::<f64>() - 1.0).abs() < 5e-3);
+            for (index, tile) in tiles.iter().enumerate() {
+                prop_assert!(tile[0] + tile[2] < 100.02 && tile[1] + tile[3] < HEIGHT + 0.02);
+                for other in &tiles[..index] {
+                    let overlap = |from: usize| (tile[from] + tile[from + 2]).min(other[from] + other[from + 2]) - tile[from].max(other[from]);
+                    prop_assert!(overlap(0) < 0.03 || overlap(1) < 0.03, "{:?} covers {:?}", tile, other);
+                }
+            }
+            prop_assert_eq!(html.matches("<td class=\"right\">not covered</td>").count(), items.len() - values.len());
+        }
+    }
+
+    #[test]
+    fn rectangles_are_nearly_square_and_small_items_are_summed_up() {
+        let mut items: Vec<Item> = (1..=40).map(|index| Item::new(format!("Sector {index}"), Some(1))).collect();
+        items.push(Item::new("Fintech", Some(960)));
+        items.push(Item::new("Health", Some(500)));
+        let html =
+            Treemap::new(check::head(), ["", ""], Unit::Count("startup", "startups"), items).unwrap().render().unwrap();
+        let titles: Vec<String> =
+            check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
+        assert_eq!(titles, ["Fintech: 960 startups", "Health: 500 startups", "Other (40): 40 startups"]);
+        for area in squarified(&[6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0]) {
+            let ratio = area.width * USUAL_WIDTH / (area.height * HEIGHT);
+            assert!((0.3..3.0).contains(&ratio), "{area:?}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The charts of a firm's profile.
+
+use crate::catalog::{Catalog, CoInvestor, History};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Stage, Table};
+use crate::site::charts::{Graph, Head, HeatRow, Heatmap, Item, Mark, Series, StackedBars, Unit};
+use crate::site::format;
+
+/// Years that have their own bar or column; earlier ones are counted together.
+const MAX_YEARS: i32 = 20;
+const ROUNDS: Unit = Unit::Count("round", "rounds");
+
+type Counts = [u32; Stage::ALL.len()];
+
+/// The rounds that a firm joined.
+pub(crate) struct Rounds<'a> {
+    catalog: &'a Catalog,
+    history: &'a History,
+    /// The first year with a round, the first one shown and the last one with a round.
+    years: Option<(i32, i32, i32)>,
+}
+
+impl<'a> Rounds<'a> {
+    pub(crate) fn new(catalog: &'a Catalog, history: &'a History) -> Self {
+        let mut years = history.rounds.keys().flatten().copied();
+        let first = years.next();
+        let years = first.map(|first| {
+            let last = years.next_back().unwrap_or(first);
+            (first, first.max(last - MAX_YEARS + 1), last)
+        });
+        Self { catalog, history, years }
+    }
+
+    /// The rounds of a year by stage; `None` if the data hardly covers it and has none of the firm: it is unknown, not
+    /// empty.
+    fn of_year(&self, year: i32) -> Option<Counts> {
+        let counts = self.history.rounds.get(&Some(year)).copied();
+        counts.or_else(|| self.catalog.covers(year).then(Counts::default))
+    }
+
+    /// Those before the years that are shown.
+    fn earlier(&self) -> Option<(String, Counts)> {
+        let (_, shown, _) = self.years?;
+        let earlier = self.history.rounds.iter().filter(|(year, _)| year.is_some_and(|year| year < shown));
+        let mut sum = Counts::default();
+        for count in earlier.flat_map(|(_, counts)| counts.iter().enumerate()) {
+            sum[count.0] += count.1;
+        }
+        (sum != Counts::default()).then(|| (format!("to {}", shown - 1), sum))
+    }
+
+    /// Rounds per year, by stage; `None` if no round has a date.
+    pub(crate) fn by_year(&self) -> Option<StackedBars> {
+        let (first, shown, last) = self.years?;
+        let marks = |counts: Counts| counts.iter().map(|count| Mark::new(Some(u64::from(*count)))).collect();
+        let columns: Vec<(String, Option<Vec<Mark>>)> =
+            (shown..=last).map(|year| (year.to_string(), self.of_year(year).map(marks))).collect();
+        let sum: u64 = columns.iter().flat_map(|(_, marks)| marks.iter().flatten()).filter_map(|mark| mark.value).sum();
+        let mut summary = match shown == last {
+            true => format!("{} in {last}.", format::counted(sum, "round", "rounds")),
+            false => format!("{} from {shown} to {last}.", format::counted(sum, "round", "rounds")),
+        };
+        if first < shown {
+            summary.push_str(&format!(" The first was in {first}."));
+        }
+        let gaps: Vec<&str> =
+            columns.iter().filter(|(_, marks)| marks.is_none()).map(|(year, _)| year.as_str()).collect();
+        if !gaps.is_empty() {
+            summary.push_str(&format!(" Not covered by the data: {}.", gaps.join(", ")));
+        }
+        if let Some(undated) = self.history.rounds.get(&None) {
+            let undated: u32 = undated.iter().sum();
+            summary.push_str(&format!(" Without a known date: {}.", format::counted(undated, "round", "rounds")));
+        }
+        let stages =
+            Stage::ALL.iter().map(|stage| Series { label: format::word(stage.name()), color: stage.index() + 1 });
+        let head = Head::new("years", "Rounds joined per year, by stage", summary);
+        Some(StackedBars::new(head, "Year", ROUNDS, &stages.collect::<Vec<_>>(), columns))
+    }
+
+    /// Stages and years; all rounds are in it. `None` if there are none.
+    pub(crate) fn by_stage(&self) -> Option<Heatmap> {
+        let mut columns: Vec<(String, Option<Counts>)> = Vec::new();
+        columns.extend(self.earlier().map(|(name, counts)| (name, Some(counts))));
+        let years = self.years.into_iter().flat_map(|(_, shown, last)| shown..=last);
+        columns.extend(years.map(|year| (year.to_string(), self.of_year(year))));
+        columns.extend(self.history.rounds.get(&None).map(|counts| ("No date".to_owned(), Some(*counts))));
+        let row = |stage: &Stage| HeatRow {
+            label: format::word(stage.name()),
+            href: Some(format!("/vcs?stage={}", stage.name())),
+            cells: columns
+                .iter()
+                .map(|(_, counts)| Mark::new(counts.map(|counts| counts[stage.index()].into())))
+                .collect(),
+        };
+        let of_stage = |stage: &Stage| self.history.rounds.values().map(|counts| counts[stage.index()]).sum::<u32>();
+        let mut stages: Vec<(&Stage, u32)> = Stage::ALL.iter().map(|stage| (stage, of_stage(stage))).collect();
+        stages.retain(|(_, rounds)| *rounds > 0);
+        let max = stages.iter().map(|(_, rounds)| *rounds).max()?;
+        let all: u32 = stages.iter().map(|(_, rounds)| rounds).sum();
+        let most: Vec<String> =
+            stages.iter().filter(|(_, rounds)| *rounds == max).map(|(stage, _)| format::word(stage.name())).collect();
+        let of_all = format::counted(all, "round", "rounds");
+        let summary = format!(
+            "Most often {}: {} of {of_all}{}.",
+            most.join(" and "),
+            format::number(max),
+            if most.len() > 1 { " each" } else { "" }
+        );
+        let rows = stages.iter().map(|(stage, _)| row(stage)).collect();
+        let columns = columns.iter().map(|(name, _)| name.clone()).collect();
+        Some(
+            Heatmap::new(Head::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
+                .from_the_end(),
+        )
+    }
+}
+
+/// The firms that share most rounds with a firm, the first ones as a graph.
+pub(crate) fn co_investors(catalog: &Catalog, firms: &[CoInvestor]) -> Option<Graph> {
+    let snapshot = catalog.snapshot();
+    let item = |other: &CoInvestor| {
+        let href = format!("/vcs/{}", snapshot.slug(Table::Firms, other.row));
+        Item::linked(snapshot.name(Table::Firms, other.row), Some(other.shared_rounds.into()), href)
+    };
+    let first = firms.first()?;
+    let summary = format!(
+        "Most often with {}: {} shared. The thicker a line, the more rounds.",
+        snapshot.name(Table::Firms, first.row),
+        format::counted(first.shared_rounds, "round", "rounds"),
+    );
+    let head = Head::new("shared", "Shared rounds", summary);
+    Graph::new(head, ["Firm", "Shared rounds"], ROUNDS, firms.iter().map(item).collect())
+}
