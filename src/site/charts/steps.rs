@@ -12,6 +12,8 @@ const HEIGHT: f64 = 204.0;
 const BASE: f64 = 178.0;
 /// The line of the total.
 const TOP: f64 = 24.0;
+/// Years that may have a label: a mistyped year must not make thousands of them.
+const MAX_TICKS: usize = 100;
 /// Space for half of a dot at either side, as a fraction of the width.
 const SIDE: f64 = 0.03;
 
@@ -117,7 +119,8 @@ impl Steps {
         lines.push(Line { x1: Percent(x), x2: Percent(1.0), y1: round(y_of(sum)), y2: round(y_of(sum)) });
 
         let tick = |year: i32| Some((x_of(f64::from(day_of(year)?)), year.to_string().into()));
-        labels.add_axis(HEIGHT - 6.0, (first..=last).filter_map(tick));
+        let every = (last - first) as usize / MAX_TICKS + 1;
+        labels.add_axis(HEIGHT - 6.0, (first..=last).step_by(every).filter_map(tick));
         if total > 0 {
             labels.add_at(0.0, 0.0, TOP - 6.0, [Some(format::usd(&total)), Some(format::usd(&total))], Anchor::Start);
         }

@@ -24,7 +24,7 @@ const TILES: [&str; 14] = [
     "BO UY GH NG NE SD ET SA QA AE LK TH KH",
     "CL AR CI BJ CM CD UG KE OM YE MV MY SG",
     ".. .. .. AO ZM RW TZ SO SC .. .. ID AU",
-    ".. .. .. NA ZW BW ZA MZ MG MU .. .. NZ",
+    ".. .. .. NA BW ZA ZW MZ MG MU .. .. NZ",
 ];
 const COLUMNS: f64 = 13.0;
 /// A tile takes this part of its column.
