@@ -1,17 +1,18 @@
 //! Markets: the rounds of a sector, a country, a city, a stage, or of all, by year and stage, and who invests in them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
 
 use crate::catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
-use crate::catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter};
+use crate::catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use crate::data::model::FundingRound;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Stage, Table};
+use crate::data::{Country, Facet, Stage, Table};
 use crate::http::url::decoded;
 use crate::site::browse::label_of;
-use crate::site::charts::{BarChart, BreakdownChart};
+use crate::site::charts::{Bars, Breakdown, Head, HeatRow, Heatmap, Item, Mark, TileMap, Treemap, Unit};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
@@ -20,10 +21,15 @@ use crate::site::records::records;
 use crate::site::{PageRequest, format};
 
 /// Years of the charts: the latest.
-const YEARS: usize = 20;
+const YEARS: i32 = 20;
 /// Groups of a breakdown, and investors.
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
+/// Sectors of the map.
+const MAX_SECTORS: usize = 60;
+
+const ROUNDS: Unit = Unit::Count("round", "rounds");
+const STARTUPS: Unit = Unit::Count("startup", "startups");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
@@ -76,10 +82,14 @@ struct MarketPage {
     median: Option<u64>,
     /// Rounds whose amount is not known.
     undisclosed: u64,
-    charts: Vec<BarChart>,
+    /// Rounds, and what they raised, by year.
+    by_year: Option<(Bars, Bars)>,
+    by_stage_and_year: Option<Heatmap>,
+    sectors: Option<Treemap>,
+    countries: Option<TileMap>,
     stages: Vec<StageRow>,
     investors: Vec<Investor>,
-    breakdowns: Vec<BreakdownChart>,
+    breakdowns: Vec<Breakdown>,
     newest: Vec<FundingRound>,
     all_rounds: String,
     all_startups: String,
@@ -125,6 +135,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
 
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
     let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
+    let shown = shown_years(&years);
     let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let description = description(&title, names.is_empty(), &rounds);
@@ -139,7 +150,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
         raised: rounds.amounts.and_then(|amounts| amounts.sum_usd),
         median: rounds.amounts.and_then(|amounts| amounts.median_usd),
         undisclosed: rounds.amounts.map_or(0, |amounts| amounts.unknown),
-        charts: charts(catalog, &years),
+        by_year: shown.map(|shown| by_year(catalog, &years, shown, &link)),
+        by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &query, shown, &link)),
+        sectors: sectors(catalog, market),
+        countries: countries(catalog, market),
         stages: stages(&rounds, market, &link),
         investors: investors(catalog, &rounds, &query.filters),
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
@@ -212,15 +226,24 @@ fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> 
     RowFilter::of(catalog.snapshot(), query.table, &query.filters).count()
 }
 
-/// Rounds and what they raised, by year. A year that the data does not cover is not drawn as empty.
-fn charts(catalog: &Catalog, years: &Aggregate) -> Vec<BarChart> {
-    let Some(by_year) = grouping(years, "year") else { return Vec::new() };
-    let group = |year: i32| by_year.values.iter().find(|group| group.value == year.to_string());
-    let known: Vec<i32> = by_year.values.iter().filter_map(|group| group.value.parse().ok()).collect();
-    let (Some(first), Some(last)) = (known.iter().min(), known.iter().max()) else { return Vec::new() };
-    let shown: Vec<i32> = (*first..=*last).rev().take(YEARS).collect();
-    let values = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<(String, Option<u64>)> {
-        shown.iter().rev().map(|year| (year.to_string(), value(*year))).collect()
+/// The first and the last year of the charts.
+fn shown_years(years: &Aggregate) -> Option<(i32, i32)> {
+    let by_year = grouping(years, "year")?;
+    let known = || by_year.values.iter().filter_map(|group| group.value.parse::<i32>().ok());
+    let last = known().max()?;
+    Some((known().min()?.max(last - YEARS + 1), last))
+}
+
+/// The link to the rounds of a year.
+fn of_year(link: &Link, year: i32) -> String {
+    link.with("since", &year.to_string()).with("until", &year.to_string()).href()
+}
+
+/// Rounds and what they raised. A year that the data does not cover is not drawn as empty.
+fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
+    let group = |year: i32| grouping(years, "year")?.values.iter().find(|group| group.value == year.to_string());
+    let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<Item> {
+        (first..=last).map(|year| Item::linked(year.to_string(), value(year), of_year(link, year))).collect()
     };
     let count = |year: i32| match group(year) {
         Some(group) => Some(group.count),
@@ -231,23 +254,95 @@ fn charts(catalog: &Catalog, years: &Aggregate) -> Vec<BarChart> {
         Some(group) => group.amounts.and_then(|amounts| amounts.sum_usd),
         None => catalog.covers(year).then_some(0),
     };
-    let (counts, sums) = (values(&count), values(&raised));
-    let total: u64 = counts.iter().filter_map(|(_, count)| *count).sum();
-    let usd: u64 = sums.iter().filter_map(|(_, usd)| *usd).sum();
-    vec![
-        BarChart::new(
-            "Rounds per year",
-            format!("{} in the years shown.", format::counted(total, "round", "rounds")),
-            ("Year", "Rounds"),
-            &counts,
+    let rounds: u64 = (first..=last).filter_map(count).sum();
+    let usd: u64 = (first..=last).filter_map(raised).sum();
+    let period = format!("from {first} to {last}");
+    (
+        Bars::new(
+            Head::new("rounds", "Rounds per year", format!("{} {period}.", format::counted(rounds, "round", "rounds"))),
+            ["Year", "Rounds"],
+            ROUNDS,
+            items(&count),
         ),
-        BarChart::new(
-            "Raised per year, US dollars",
-            format!("{} of known amounts in the years shown.", format::usd(&usd)),
-            ("Year", "US dollars"),
-            &sums,
+        Bars::new(
+            Head::new("raised", "Raised per year", format!("{} of known amounts {period}.", format::usd(&usd))),
+            ["Year", "US dollars"],
+            Unit::Usd,
+            items(&raised),
         ),
-    ]
+    )
+}
+
+/// The number of rounds of each stage and year; `None` if the page is about one stage.
+fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32), link: &Link) -> Option<Heatmap> {
+    if !link.text("stage").is_empty() || first == last {
+        return None;
+    }
+    let snapshot = catalog.snapshot();
+    let years = (last - first + 1) as usize;
+    let mut counts = vec![[0_u64; Stage::ALL.len()]; years];
+    RowFilter::of(snapshot, Table::Rounds, &query.filters).each(|round| {
+        let year = snapshot.round_date(round).map(|date| date.year() - first);
+        if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
+            counts[snapshot.round_stage(round).index()] += 1;
+        }
+    });
+    let is_known = |year: usize| catalog.covers(first + year as i32) || counts[year].iter().any(|count| *count > 0);
+    let rows = Stage::ALL.iter().filter(|stage| counts.iter().any(|counts| counts[stage.index()] > 0));
+    let rows: Vec<HeatRow> = rows
+        .map(|stage| {
+            let of_stage = link.with("stage", stage.name());
+            let cell = |year: usize| Mark {
+                value: is_known(year).then_some(counts[year][stage.index()]),
+                href: Some(of_year(&of_stage, first + year as i32)),
+            };
+            HeatRow {
+                label: format::word(stage.name()),
+                href: Some(of_stage.href()),
+                cells: (0..years).map(cell).collect(),
+            }
+        })
+        .collect();
+    let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
+    let columns = (first..=last).map(|year| year.to_string()).collect();
+    let head = Head::new("stage-years", "Rounds by stage and year", summary);
+    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).from_the_end())
+}
+
+/// All sectors by the number of their startups, on the page of all markets.
+fn sectors(catalog: &Catalog, market: Market<'_>) -> Option<Treemap> {
+    if market != Market::All {
+        return None;
+    }
+    let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], MAX_SECTORS);
+    let groups = &grouping(&groups, "sector")?.values;
+    let items =
+        groups.iter().map(|group| Item::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value)));
+    let summary = format!(
+        "{}, each as large as the number of its startups, which may have several.",
+        match groups.len() {
+            MAX_SECTORS => format!("The {MAX_SECTORS} largest sectors"),
+            count => format::counted(count, "sector", "sectors"),
+        }
+    );
+    Treemap::new(Head::new("sectors", "Startups by sector", summary), ["Sector", "Startups"], STARTUPS, items.collect())
+}
+
+/// All countries by the number of their startups, on the page of all markets.
+fn countries(catalog: &Catalog, market: Market<'_>) -> Option<TileMap> {
+    if market != Market::All {
+        return None;
+    }
+    let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
+    let mark = |counted: &ValueCount| {
+        let country = Country::at(counted.value as usize)?;
+        let href = format!("/countries/{}", country.alpha2().to_ascii_lowercase());
+        Some((country, Mark { value: Some(counted.count), href: Some(href) }))
+    };
+    let marks: BTreeMap<Country, Mark> = counts.iter().filter_map(mark).collect();
+    let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
+    let head = Head::new("countries", "Startups by country", summary);
+    (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
 }
 
 fn stages(rounds: &Aggregate, market: Market<'_>, link: &Link) -> Vec<StageRow> {
@@ -279,24 +374,20 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<I
     groups.filter_map(|group| investor(&group.value, group.count, &group.name)).collect()
 }
 
-/// Startups by what the page is not about: sectors and countries.
-fn breakdowns(catalog: &Catalog, filters: &[Filter], market: Market<'_>, link: &Link) -> Vec<BreakdownChart> {
+/// Rounds by what a page is not about: sectors and countries. The page of all markets has maps of them.
+fn breakdowns(catalog: &Catalog, filters: &[Filter], market: Market<'_>, link: &Link) -> Vec<Breakdown> {
+    if market == Market::All {
+        return Vec::new();
+    }
     let all = [("sector", "Sectors", "Sector"), ("country", "Countries", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
     let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, Market::City(..)));
-    open.filter_map(|(name, title, head)| {
+    let breakdown = |(name, title, head)| {
         let rounds = aggregate(catalog, Resource::Rounds, filters, &[name], GROUPS);
-        let href = |value: &str| match (name, market) {
-            ("sector", Market::All) => format!("/sectors/{value}"),
-            ("country", Market::All) => format!("/countries/{}", value.to_ascii_lowercase()),
-            _ => link.with(name, value).href(),
-        };
-        let values: Vec<(String, String, u64)> = grouping(&rounds, name)?
-            .values
-            .iter()
-            .map(|group| (group.name.clone(), href(&group.value), group.count))
-            .collect();
-        BreakdownChart::new(title, (head, "Rounds"), values)
-    })
-    .collect()
+        let groups = grouping(&rounds, name)?.values.iter();
+        let items =
+            groups.map(|group| Item::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
+        Breakdown::new(title, [head, "Rounds"], items.collect())
+    };
+    open.filter_map(breakdown).collect()
 }

@@ -9,6 +9,7 @@ use crate::catalog::{
 use crate::data::model::{Firm, FundingRound, Startup};
 use crate::data::{Facet, Table};
 use crate::site::browse::{Pager, Warning, page_size, position_of, read_page, warnings};
+use crate::site::charts::{Segment, Segments, Unit};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -58,9 +59,7 @@ struct Picked {
 struct Card {
     firm: Firm,
     points: u8,
-    /// Where the part of each reason begins, and its length, in points.
-    bar: Vec<(u32, u8)>,
-    reasons: Vec<(&'static str, u8, u8, String)>,
+    reasons: Segments,
     /// Of the rounds that name their leads, those that the firm led, in percent; `None` if none names them.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
@@ -152,20 +151,17 @@ fn card(
     let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
     let deals = catalog.list(&deals, ListPosition::default(), DEALS);
     let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
-    let mut end = 0;
-    let bar = found.reasons.iter().map(|(_, points, _)| {
-        let begin = end;
-        end += u32::from(*points);
-        (begin, *points)
-    });
+    let segment = |(reason, points, detail): &(Reason, u8, String)| Segment {
+        label: format!("{}: {detail}", label(*reason)),
+        value: Some(u64::from(*points)),
+        max: u64::from(reason.max_points()),
+        href: None,
+    };
+    let segments = found.reasons.iter().map(segment).collect();
+    let points = format!("{} of 100 points", found.points);
     Ok(Card {
         points: found.points,
-        bar: bar.collect(),
-        reasons: found
-            .reasons
-            .iter()
-            .map(|(reason, points, detail)| (label(*reason), *points, reason.max_points(), detail.clone()))
-            .collect(),
+        reasons: Segments::new(points, Unit::Count("point", "points"), segments),
         led: led(catalog, found.row, &[]),
         deals: records(catalog, Table::Rounds, &deals.rows)?,
         conflicts: records(catalog, Table::Startups, &conflicts)?,

@@ -26,23 +26,23 @@ mod graph;
 mod heatmap;
 mod labels;
 mod ramp;
-#[cfg_attr(not(test), expect(dead_code, reason = "no page has one yet"))]
-pub(crate) mod segments;
+mod segments;
 mod stacked_bars;
 mod steps;
 mod text;
-#[cfg_attr(not(test), expect(dead_code, reason = "no page has one yet"))]
-pub(crate) mod tile_map;
-#[cfg_attr(not(test), expect(dead_code, reason = "no page has one yet"))]
-pub(crate) mod treemap;
+mod tile_map;
+mod treemap;
 
 pub(crate) use bars::{Bars, Histogram};
 pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{Dot, DotAxis, Dots, Interval};
 pub(crate) use graph::Graph;
 pub(crate) use heatmap::{HeatRow, Heatmap};
+pub(crate) use segments::{Segment, Segments};
 pub(crate) use stacked_bars::{Series, StackedBars};
 pub(crate) use steps::{Step, Steps};
+pub(crate) use tile_map::TileMap;
+pub(crate) use treemap::Treemap;
 
 /// The least width of a chart's content, in CSS pixels: on a phone of 320 px, within page and card.
 const NARROW: f64 = 240.0;
@@ -105,7 +105,6 @@ pub(crate) enum Unit {
     /// One and several: `round`, `rounds`.
     Count(&'static str, &'static str),
     /// US dollars.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no page has bars of amounts yet"))]
     Usd,
 }
 
