@@ -11,6 +11,7 @@ mod broken;
 mod bulk;
 mod bundled;
 mod changes;
+mod charts;
 mod commands;
 mod completion;
 mod confirmation;

@@ -23,7 +23,7 @@ fn attributes(page: &str, name: &str) -> Vec<String> {
 }
 
 /// The first text between two marks.
-pub fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
+pub(crate) fn between<'p>(page: &'p str, start: &str, end: &str) -> &'p str {
     let rest = page.split_once(start).unwrap_or_else(|| panic!("no {start} in {page}")).1;
     rest.split_once(end).unwrap().0
 }
@@ -136,7 +136,7 @@ fn the_largest_profiles_of_real_firms_are_small() {
 }
 
 /// A page as it is rendered, without the network.
-fn rendered(server: &Server, path: &str) -> String {
+pub(crate) fn rendered(server: &Server, path: &str) -> String {
     let headers = HeaderMap::new();
     let peer = Peer("127.0.0.1:1".parse().unwrap());
     let (path, query) = path.split_once('?').unwrap_or((path, ""));

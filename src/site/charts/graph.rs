@@ -10,7 +10,7 @@ const MAX: usize = 12;
 /// Between two names of one side, in CSS pixels: their links are as high.
 const ROW: f64 = 30.0;
 /// The farthest nodes from the center, as a fraction of the width.
-const REACH: f64 = 0.16;
+const REACH: f64 = 0.13;
 /// From a node to its name, in CSS pixels.
 const OFFSET: f64 = 11.0;
 const THINNEST: f64 = 1.0;
@@ -61,10 +61,10 @@ impl Graph {
                 false => (0.5 - reach, -OFFSET, Anchor::End, 0.0),
             };
             let count = item.value.map_or_else(String::new, |value| format!(" {}", unit.short(value)));
-            let name: PerLayout<Option<String>> = WIDTHS.map(|width| {
-                let room = width * (0.5 - reach) - OFFSET;
-                // A count that leaves no space for the name is in the title and the table.
-                let count = if text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
+            let name: PerLayout<Option<String>> = [0, 1].map(|layout| {
+                let room = WIDTHS[layout] * (0.5 - reach) - OFFSET;
+                // A count without space is in the title and the table.
+                let count = if layout == 1 && text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
                 Some(format!("{}{count}", text::shortened(&item.label, room - text::width(count))))
             });
             let mut labels = Labels::default();

@@ -84,7 +84,7 @@ mod tests {
                 end = bar.number("x") + bar.number("width");
             }
             prop_assert!(end < 100.1);
-            prop_assert_eq!(html.matches("> unknown<").count(), segments.iter().filter(|segment| segment.value.is_none()).count());
+            prop_assert_eq!(html.matches(": unknown</span>").count(), segments.iter().filter(|segment| segment.value.is_none()).count());
         }
     }
 }

@@ -10,6 +10,9 @@ const HEIGHT: f64 = 300.0;
 const USUAL_WIDTH: f64 = 760.0;
 /// From the edge of a rectangle to its text, in CSS pixels.
 const PADDING: f64 = 6.0;
+/// A name that is longer than its space is shortened if it has so much, in CSS pixels, and left out otherwise.
+const MIN_ROOM: f64 = 56.0;
+const LINE: f64 = ASCENT + DESCENT + 2.0;
 /// Items below this part of the whole are summed up.
 const MIN_SHARE: f64 = 0.012;
 const OTHER: &str = "Other";
@@ -68,13 +71,20 @@ impl Treemap {
             .zip(items)
             .map(|(area, item)| {
                 let value = item.value.map_or_else(String::new, |value| unit.short(value));
-                for (text, line) in [(&item.label, 0.0), (&value, 1.0)] {
-                    let bottom = PADDING + (line + 1.0) * (ASCENT + DESCENT);
-                    let fits = WIDTHS.map(|width| {
-                        let fits = text::width(text) + 2.0 * PADDING <= area.width * width;
-                        (fits && bottom + DESCENT <= area.height * HEIGHT).then(|| text.clone())
-                    });
-                    labels.add_at(area.x, PADDING, area.y * HEIGHT + bottom - DESCENT, fits, Anchor::Start);
+                let rooms = WIDTHS.map(|width| area.width * width - 2.0 * PADDING);
+                // A value without a name says nothing.
+                let lines = (area.height * HEIGHT - 2.0 * PADDING) / LINE;
+                let name = rooms.map(|room| {
+                    let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
+                    (is_readable && lines >= 1.0).then(|| text::shortened(&item.label, room))
+                });
+                let value = [0, 1].map(|layout| {
+                    let fits = name[layout].is_some() && text::width(&value) <= rooms[layout] && lines >= 2.0;
+                    fits.then(|| value.clone())
+                });
+                for (text, line) in [(name, 1.0), (value, 2.0)] {
+                    let y = area.y * HEIGHT + PADDING + line * LINE - DESCENT;
+                    labels.add_at(area.x, PADDING, y, text, Anchor::Start);
                 }
                 Tile {
                     x: Percent(area.x),

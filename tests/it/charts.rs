@@ -1,0 +1,281 @@
+//! The charts of pages: their numbers are those of the API.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use http::HeaderMap;
+use serde_json::Value;
+use venturedex::data::Table;
+use venturedex::http::RequestTrace;
+use venturedex::quota::Tier;
+use venturedex::site::{self, Page, PageRequest};
+
+use crate::harness::{Client, Server};
+use crate::pages::{between, rendered};
+
+/// A round as the API returns it.
+struct Round {
+    startup: String,
+    stage: String,
+    /// `None` if it is unknown or suspect.
+    counted_usd: Option<u64>,
+    year: Option<i32>,
+    investors: Vec<String>,
+}
+
+/// All records of a list.
+fn all(client: &Client, path: &str) -> Vec<Value> {
+    let mut records = Vec::new();
+    let mut next = format!("/api/v3/{path}?limit=100");
+    loop {
+        let page = client.get(&next).json();
+        records.extend(page["data"].as_array().unwrap().iter().cloned());
+        match page["pagination"]["next_cursor"].as_str() {
+            Some(cursor) => next = format!("/api/v3/{path}?limit=100&cursor={cursor}"),
+            None => return records,
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn rounds(client: &Client) -> Vec<Round> {
+    let round = |round: Value| Round {
+        startup: text(&round["startup"]["slug"]),
+        stage: text(&round["stage"]),
+        counted_usd: round["amount_usd"].as_u64().filter(|_| round["suspect"] == false),
+        year: round["announced_on"].as_str().map(|date| date[..4].parse().unwrap()),
+        investors: round["investors"].as_array().unwrap().iter().map(|firm| text(&firm["slug"])).collect(),
+    };
+    all(client, "funding-rounds").into_iter().map(round).collect()
+}
+
+/// The years of which the data has at least a twentieth of the rounds of the year with most.
+fn covered(rounds: &[Round]) -> BTreeSet<i32> {
+    let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
+    for year in rounds.iter().filter_map(|round| round.year) {
+        *counts.entry(year).or_default() += 1;
+    }
+    let peak = counts.values().copied().max().unwrap();
+    counts.into_iter().filter(|(_, count)| count * 20 >= peak).map(|(year, _)| year).collect()
+}
+
+/// The part of a page that is a chart; `None` if the page does not have it.
+fn chart<'p>(page: &'p str, name: &str) -> Option<&'p str> {
+    let start = format!("id=\"{name}-summary\"");
+    page.contains(&start).then(|| between(page, &start, "</figure>"))
+}
+
+/// The texts of the cells of the only table of a chart, row by row, with the heads.
+fn table(chart: &str) -> Vec<Vec<String>> {
+    let rows = between(chart, "<table", "</table>").split("<tr>").skip(1);
+    let cells = |row: &str| {
+        let cells = row.replace("<td", "\u{1}<td").replace("<th", "\u{1}<th");
+        cells.split('\u{1}').skip(1).map(without_tags).collect()
+    };
+    rows.map(cells).collect()
+}
+
+fn without_tags(html: &str) -> String {
+    html.split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
+        .collect::<String>()
+        .trim()
+        .to_owned()
+}
+
+fn stage_label(stage: &str) -> String {
+    match stage {
+        "pre-seed" => "Pre-seed".to_owned(),
+        "series-d-plus" => "Series D+".to_owned(),
+        "ipo" => "IPO".to_owned(),
+        _ => match stage.strip_prefix("series-") {
+            Some(letter) => format!("Series {}", letter.to_uppercase()),
+            None => stage[..1].to_uppercase() + &stage[1..],
+        },
+    }
+}
+
+#[test]
+fn charts_of_all_firms_count_the_rounds_of_the_api() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let rounds = rounds(&client);
+    let covered = covered(&rounds);
+    let (mut with_gaps, mut with_graph, mut undated) = (0, 0, 0);
+    for firm in all(&client, "vcs") {
+        let slug = text(&firm["slug"]);
+        let page = rendered(&server, &format!("/vcs/{slug}"));
+        let own: Vec<&Round> = rounds.iter().filter(|round| round.investors.contains(&slug)).collect();
+        let stages: BTreeSet<&str> = own.iter().map(|round| round.stage.as_str()).collect();
+
+        let heatmap = chart(&page, "stages").map(table).unwrap_or_default();
+        assert_eq!(heatmap.len(), if own.is_empty() { 0 } else { stages.len() + 1 }, "{slug}");
+        let columns = heatmap.first().cloned().unwrap_or_default();
+        for row in heatmap.iter().skip(1) {
+            let of_stage: Vec<&&Round> = own.iter().filter(|round| stage_label(&round.stage) == row[0]).collect();
+            assert_eq!(row.last().unwrap(), &of_stage.len().to_string(), "{slug} {row:?}");
+            let mut sum = 0;
+            for (column, cell) in columns.iter().zip(row).skip(1).take(columns.len() - 2) {
+                let is_in = |round: &&&&Round| match (round.year, column.strip_prefix("to "), column.as_str()) {
+                    (year, None, "No date") => year.is_none(),
+                    (year, Some(last), _) => year.is_some_and(|year| year <= last.parse().unwrap()),
+                    (year, None, column) => year == Some(column.parse().unwrap()),
+                };
+                let count = of_stage.iter().filter(is_in).count();
+                let year: Option<i32> = column.parse().ok();
+                let is_known = |year: i32| covered.contains(&year) || own.iter().any(|round| round.year == Some(year));
+                if year.is_none_or(is_known) {
+                    assert_eq!(cell, &count.to_string(), "{slug}: {} in {column}", row[0]);
+                } else {
+                    assert_eq!(cell, "not covered", "{slug}: {} in {column}", row[0]);
+                    with_gaps += 1;
+                }
+                sum += count;
+            }
+            assert_eq!(sum, of_stage.len(), "{slug}: a round is in no column");
+        }
+        undated += u32::from(columns.contains(&"No date".to_owned()));
+
+        let bars = chart(&page, "years").map(table).unwrap_or_default();
+        assert_eq!(bars.is_empty(), own.iter().all(|round| round.year.is_none()), "{slug}");
+        for row in bars.iter().skip(1) {
+            let year: i32 = row[0].parse().unwrap();
+            let of_year: Vec<&&Round> = own.iter().filter(|round| round.year == Some(year)).collect();
+            if of_year.is_empty() && !covered.contains(&year) {
+                assert_eq!(row.last().unwrap(), "not covered");
+                continue;
+            }
+            assert_eq!(row.last().unwrap(), &of_year.len().to_string(), "{slug} in {year}");
+            for (stage, cell) in bars[0].iter().zip(row).skip(1).take(row.len() - 2) {
+                let count = of_year.iter().filter(|round| stage_label(&round.stage) == *stage).count();
+                assert_eq!(cell, &count.to_string(), "{slug}: {stage} in {year}");
+            }
+        }
+
+        let mut shared: BTreeMap<&str, u32> = BTreeMap::new();
+        for other in own.iter().flat_map(|round| &round.investors).filter(|other| **other != slug) {
+            *shared.entry(other).or_default() += 1;
+        }
+        let mut shared: Vec<(&str, u32)> = shared.into_iter().collect();
+        shared.sort_by_key(|(other, count)| (std::cmp::Reverse(*count), *other));
+        shared.truncate(12);
+        let graph = chart(&page, "shared");
+        assert_eq!(graph.is_some(), !shared.is_empty(), "{slug}");
+        let Some(graph) = graph else { continue };
+        let shown: Vec<u32> = table(graph).iter().skip(1).map(|row| row[1].parse().unwrap()).collect();
+        assert_eq!(shown, shared.iter().map(|(_, count)| *count).collect::<Vec<_>>(), "{slug}");
+        for (other, _) in &shared {
+            // A mark and a row of the table.
+            assert_eq!(graph.matches(&format!("<a href=\"/vcs/{other}\">")).count(), 2, "{slug}: {other}");
+        }
+        with_graph += 1;
+    }
+    assert!(with_gaps > 0 && with_graph > 100 && undated > 0, "{with_gaps} {with_graph} {undated}");
+}
+
+/// The dollars of a text such as `$1.2M`, and half a unit of its last digit.
+fn dollars(text: &str) -> (f64, f64) {
+    let digits = text.strip_prefix('$').unwrap();
+    let scales = [('K', 1e3), ('M', 1e6), ('B', 1e9), ('T', 1e12)];
+    let scale = scales.into_iter().find(|(letter, _)| digits.ends_with(*letter)).map_or(1.0, |(_, scale)| scale);
+    let number: f64 = digits.trim_end_matches(char::is_alphabetic).parse().unwrap();
+    (number * scale, scale * if number >= 100.0 { 0.501 } else { 0.0501 })
+}
+
+#[test]
+fn the_funding_of_all_startups_adds_up_to_what_the_api_says() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let mut of: BTreeMap<String, Vec<Round>> = BTreeMap::new();
+    for round in rounds(&client) {
+        of.entry(round.startup.clone()).or_default().push(round);
+    }
+    let (mut drawn, mut hollow) = (0, 0);
+    for startup in all(&client, "startups") {
+        let slug = text(&startup["slug"]);
+        let page = rendered(&server, &format!("/startups/{slug}"));
+        let rounds = of.remove(&slug).unwrap_or_default();
+        let dated: Vec<&Round> = rounds.iter().filter(|round| round.year.is_some()).collect();
+        let chart = chart(&page, "funding");
+        assert_eq!(chart.is_some(), !dated.is_empty(), "{slug}");
+        let Some(chart) = chart else { continue };
+        let table = table(chart);
+        assert_eq!(table.len(), rounds.len() + 1, "{slug}");
+        assert_eq!(chart.matches("<circle").count(), dated.len(), "{slug}");
+        let unknown = dated.iter().filter(|round| round.counted_usd.is_none()).count();
+        assert_eq!(chart.matches("<circle class=\"hollow\"").count(), unknown, "{slug}");
+        let last = table.iter().skip(1).rfind(|row| !row[3].is_empty()).unwrap();
+        let sum = dated.iter().filter_map(|round| round.counted_usd).sum::<u64>() as f64;
+        let (shown, rounding) = dollars(&last[3]);
+        assert!((shown - sum).abs() <= rounding, "{slug}: {} for {sum}", last[3]);
+        if dated.len() == rounds.len() {
+            assert_eq!(startup["total_raised_usd"].as_u64().unwrap_or(0) as f64, sum, "{slug}");
+        }
+        for round in chart.split("<a href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(page.contains(&format!("<tr id=\"{round}\">")), "{slug}: {round}");
+        }
+        drawn += 1;
+        hollow += unknown;
+    }
+    assert!(drawn > 500 && hollow > 100, "{drawn} {hollow}");
+}
+
+#[test]
+fn the_histogram_of_scores_has_the_firms_of_each_range() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let from = |score: u32| {
+        let list = client.get(&format!("/api/v3/vcs?min_health_score={score}&limit=1")).json();
+        list["pagination"]["total"].as_u64().unwrap()
+    };
+    let page = rendered(&server, "/leaderboard");
+    let rows = table(chart(&page, "scores").unwrap());
+    let mut sum = 0;
+    for row in &rows[1..] {
+        let (low, high) = row[0].split_once('–').unwrap();
+        let (low, high): (u32, u32) = (low.parse().unwrap(), high.parse().unwrap());
+        let expected = from(low) - if high < 100 { from(high + 1) } else { 0 };
+        assert_eq!(row[1], expected.to_string(), "{row:?}");
+        sum += expected;
+    }
+    assert_eq!(sum, from(0));
+    // Each row of the table has its dot.
+    assert_eq!(page.matches("<title>Health score ").count(), 25);
+    assert!(!rendered(&server, "/leaderboard?metric=fairness").contains("id=\"scores-summary\""));
+}
+
+#[test]
+fn the_years_of_the_data_page_have_the_rounds_of_the_api() {
+    let server = Server::bundled();
+    let rounds = rounds(&server.client(Tier::Enterprise));
+    let covered = covered(&rounds);
+    let page = rendered(&server, "/data");
+    let rows = table(chart(&page, "years-chart").unwrap());
+    let (first, last) = (covered.first().unwrap(), covered.last().unwrap());
+    assert_eq!(rows.len() as i32 - 1, last - first + 1);
+    for row in &rows[1..] {
+        let year: i32 = row[0].parse().unwrap();
+        let count = rounds.iter().filter(|round| round.year == Some(year)).count();
+        let expected = if covered.contains(&year) { count.to_string() } else { "not covered".to_owned() };
+        assert_eq!(row[1].replace(',', ""), expected, "{year}");
+    }
+}
+
+#[test]
+fn a_firm_with_all_its_charts_is_a_small_page() {
+    let server = Server::bundled();
+    let mut headers = HeaderMap::new();
+    headers.insert("accept-encoding", "gzip".parse().unwrap());
+    let catalog = server.state.releases.current();
+    let snapshot = catalog.snapshot();
+    for row in 0..snapshot.rows(Table::Firms) {
+        let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
+        let trace = RequestTrace::default();
+        let request = PageRequest { state: &server.state, path: &path, query: "", headers: &headers, trace: &trace };
+        let response = site::answer(Page::of(&path).unwrap(), request);
+        assert_eq!(response.headers()["content-encoding"], "gzip");
+        assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
+    }
+}
