@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::aggregate::Grouping;
 use crate::catalog::coverage::grouped;
 use crate::catalog::{Aggregate, Catalog};
-use crate::data::{Date, PartialDate, Snapshot, Table};
+use crate::data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least this part of the rounds of the year with most.
 const MIN_SHARE_OF_PEAK: u32 = 20;
@@ -18,6 +18,8 @@ pub(crate) struct RoundYears {
     /// The number of rounds of each year.
     rounds: BTreeMap<i32, u32>,
     covered: BTreeSet<i32>,
+    /// Years of which the investors of rounds are covered.
+    with_investors: BTreeSet<i32>,
     /// Years whose rounds are dated by year only.
     by_year_only: BTreeSet<i32>,
 }
@@ -34,15 +36,19 @@ impl RoundYears {
                 *of_year.entry(date.year()).or_default() += count;
             }
         }
-        let peak = rounds.values().copied().max().unwrap_or(0);
-        let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;
-        let covered = rounds.iter().filter(|(_, rounds)| is_covered(**rounds)).map(|(year, _)| *year).collect();
+        let mut invested: BTreeMap<i32, u32> = BTreeMap::new();
+        for date in
+            snapshot.known_rows(Table::Rounds, Facet::Investor).iter().filter_map(|row| snapshot.round_date(row))
+        {
+            *invested.entry(date.year()).or_default() += 1;
+        }
+        let (covered, with_investors) = (covered(&rounds), covered(&invested));
         let is_by_year = |year: &i32| {
             let (of_year, all) = (of_year.get(year).copied().unwrap_or(0), rounds[year]);
             all >= MIN_DATED && u64::from(of_year) * 10 >= u64::from(all) * 9
         };
         let by_year_only = rounds.keys().copied().filter(is_by_year).collect();
-        Self { rounds, covered, by_year_only }
+        Self { rounds, covered, with_investors, by_year_only }
     }
 
     /// The years of a period that are not covered, from the first to the last that is.
@@ -50,6 +56,13 @@ impl RoundYears {
         let (Some(from), Some(to)) = (self.covered.first(), self.covered.last()) else { return BTreeSet::new() };
         (first.max(*from)..=last.min(*to)).filter(|year| !self.covered.contains(year)).collect()
     }
+}
+
+/// The years with enough of these rounds.
+fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
+    let peak = rounds.values().copied().max().unwrap_or(0);
+    let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;
+    rounds.iter().filter(|(_, rounds)| is_covered(**rounds)).map(|(year, _)| *year).collect()
 }
 
 impl Catalog {
@@ -68,6 +81,11 @@ impl Catalog {
     /// Whether the data has enough rounds of a year to compare it with others: at least 5 % of the year with most.
     pub fn covers(&self, year: i32) -> bool {
         self.round_years().covered.contains(&year)
+    }
+
+    /// The same of rounds whose investors are known: without them, that a firm has no round of a year says nothing.
+    pub fn covers_investors(&self, year: i32) -> bool {
+        self.round_years().with_investors.contains(&year)
     }
 
     /// What the data does not cover of a period of rounds, as a sentence.

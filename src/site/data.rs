@@ -5,9 +5,10 @@ use askama::Template;
 use crate::catalog::{Catalog, Totals};
 use crate::data::{NONE_U32, Table};
 use crate::http::{BulkAccess, bulk};
-use crate::site::charts::{Bars, Head, Item, Unit};
+use crate::site::charts::Bars;
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
+use crate::site::market::rounds_by_year;
 use crate::site::{PageRequest, format, linked_data};
 
 #[derive(Template)]
@@ -63,20 +64,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         fields.sort_by_key(|field| std::cmp::Reverse(field.known));
         TableCoverage { heading, rows, fields }
     });
-    let year = |(year, rounds): (i32, Option<u64>)| match rounds {
-        None => Item::new(year.to_string(), None),
-        // No page lists rounds.
-        Some(_) => {
-            Item::linked(year.to_string(), rounds, format!("/startups?last_round_since={year}&last_round_until={year}"))
-        }
-    };
-    let years: Vec<Item> = catalog.rounds_by_year().into_iter().map(year).collect();
-    let years = (years.len() > 1).then(|| {
-        let summary = "Funding rounds by year; each year leads to the startups that had their latest round in it. A \
-                       hatched year has so few that nothing can be said about it.";
-        let head = Head::new("years-chart", "Rounds by year", summary);
-        Bars::new(head, ["Year", "Rounds"], Unit::Count("round", "rounds"), years)
-    });
     let snapshot = catalog.snapshot();
     let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
     let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
@@ -88,7 +75,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .by(&request.state.operator),
         totals,
         tables: tables.collect(),
-        years,
+        years: rounds_by_year(catalog),
         suspect: known - ranks.iter().filter(|rank| **rank != NONE_U32).count(),
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),

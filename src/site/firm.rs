@@ -12,6 +12,7 @@ use crate::site::charts::{Breakdown, Graph, Heatmap, Item, StackedBars};
 use crate::site::error_page::PageError;
 use crate::site::firm_charts::{Rounds, co_investors};
 use crate::site::layout::PageLayout;
+use crate::site::matching::led;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, linked_data};
 
@@ -31,6 +32,8 @@ struct FirmPage {
     /// `None` if no score is published.
     score: Option<ScoreBar>,
     score_years: Vec<YearScore>,
+    /// Of the rounds that name their leads those that it led, and how many these are; `None` if none names them.
+    led: Option<(u64, u64)>,
     responses: ResponseCounts,
     /// The label and mean of each dimension that is rated.
     ratings: Vec<(&'static str, f64)>,
@@ -207,6 +210,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         co_investor_count: shared.total,
         people: records(catalog, Table::People, &members.rows)?,
         people_count: members.total,
+        led: led(catalog, row, &[]),
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
         statements: catalog.provenance(Table::Firms, row),

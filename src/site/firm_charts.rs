@@ -35,7 +35,7 @@ impl<'a> Rounds<'a> {
     /// empty.
     fn of_year(&self, year: i32) -> Option<Counts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
-        counts.or_else(|| self.catalog.covers(year).then(Counts::default))
+        counts.or_else(|| self.catalog.covers_investors(year).then(Counts::default))
     }
 
     /// Those before the years that are shown.

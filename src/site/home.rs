@@ -7,12 +7,15 @@ use serde::de::DeserializeOwned;
 
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Texts, Totals};
-use crate::data::model::{Firm, Person, Startup};
+use crate::data::model::{Firm, FundingRound, Person, Startup};
 use crate::data::{Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
+use crate::site::charts::Bars;
+use crate::site::choice::{Choice, choices};
 use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::market::rounds_by_year;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, respond_with};
 
@@ -20,6 +23,7 @@ use crate::site::{PageRequest, format, respond_with};
 const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
+const MAX_NEWEST: usize = 8;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -28,6 +32,10 @@ struct HomePage<'a> {
     totals: &'a Totals,
     released_on: String,
     leaders: Vec<(u64, Firm)>,
+    /// The form of a match.
+    choices: Vec<Choice>,
+    by_year: Option<Bars>,
+    newest: Vec<FundingRound>,
     base: &'a str,
 }
 
@@ -83,6 +91,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let board = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS);
     let leaders = board.ranked.iter().map(|ranked| Ok((ranked.rank, record(catalog, Table::Firms, ranked.row)?)));
     let leaders: Result<Vec<(u64, Firm)>, PageError> = leaders.collect();
+    let newest = catalog.list(&Query::all(Table::Rounds), ListPosition::default(), MAX_NEWEST);
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
@@ -92,6 +101,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
         leaders: leaders?,
+        choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
+        by_year: rounds_by_year(catalog),
+        newest: records(catalog, Table::Rounds, &newest.rows)?,
         base: &request.state.public_url,
     };
     Ok(page.render()?)

@@ -26,7 +26,7 @@ const YEARS: i32 = 20;
 const GROUPS: usize = 12;
 const NEWEST: usize = 10;
 /// Sectors of the map.
-const MAX_SECTORS: usize = 60;
+const MAX_SECTORS: usize = 24;
 
 const ROUNDS: Unit = Unit::Count("round", "rounds");
 const STARTUPS: Unit = Unit::Count("startup", "startups");
@@ -224,6 +224,26 @@ fn total(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> 
     let parsed = catalog.parse(resource, values, OPTIONS);
     let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
     RowFilter::of(catalog.snapshot(), query.table, &query.filters).count()
+}
+
+/// All rounds by year; a year that the data does not cover is unknown.
+pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
+    let years = catalog.rounds_by_year();
+    let (first, last) = (years.first()?.0, years.last()?.0);
+    if first == last {
+        return None;
+    }
+    let rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
+    let summary = format!(
+        "{} from {first} to {last}. A hatched year has so few that nothing can be said about it.",
+        format::counted(rounds, "round", "rounds")
+    );
+    let item = |(year, rounds): (i32, Option<u64>)| {
+        Item::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
+    };
+    let items = years.into_iter().map(item).collect();
+    let head = Head::new("years-chart", "Funding rounds by year", summary);
+    Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items))
 }
 
 /// The first and the last year of the charts.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::HeaderMap;
 use serde_json::Value;
 use venturedex::data::Table;
-use venturedex::http::RequestTrace;
+use venturedex::http::{Peer, RequestTrace};
 use venturedex::quota::Tier;
 use venturedex::site::{self, Page, PageRequest};
 
@@ -273,7 +273,9 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
     for row in 0..snapshot.rows(Table::Firms) {
         let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
         let trace = RequestTrace::default();
-        let request = PageRequest { state: &server.state, path: &path, query: "", headers: &headers, trace: &trace };
+        let peer = Peer("127.0.0.1:1".parse().unwrap());
+        let request =
+            PageRequest { state: &server.state, path: &path, query: "", headers: &headers, peer, trace: &trace };
         let response = site::answer(Page::of(&path).unwrap(), request);
         assert_eq!(response.headers()["content-encoding"], "gzip");
         assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
