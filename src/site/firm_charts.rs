@@ -111,7 +111,7 @@ impl<'a> Rounds<'a> {
         let columns = columns.iter().map(|(name, _)| name.clone()).collect();
         Some(
             Heatmap::new(Head::new("stages", "Rounds by stage and year", summary), "Stage", ROUNDS, columns, rows)
-                .from_the_end(),
+                .scrolled_to_end(),
         )
     }
 }

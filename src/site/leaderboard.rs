@@ -9,7 +9,7 @@ use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
 use crate::site::browse::{Pager, Warning, active_filters, at_page, page_size, parse, position_of, warnings};
-use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Histogram, Interval, Unit};
+use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Interval, Unit};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
@@ -169,5 +169,5 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
     );
     let head = Head::new("scores", "All health scores", summary);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
-    Histogram::new(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, href)
+    Bars::histogram(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, href)
 }

@@ -34,29 +34,24 @@ impl Bars {
             head,
         }
     }
-}
 
-/// Bars for ranges of values: how many records have a value from the first to the last of each.
-pub(crate) struct Histogram;
-
-impl Histogram {
-    /// Of values, each with its number of records. `bin` is the number of values of a range; ranges begin at its multiples.
-    /// `href` links the list of a range by its first and last value. `None` without values.
-    pub(crate) fn new(
+    /// A histogram of values, each with its number of records: a bar for each range of `bin` values, which begins at a
+    /// multiple of `bin`. `href` links the list of a range by its first and last value. `None` without values.
+    pub(crate) fn histogram(
         head: Head,
         heads: [&str; 2],
         unit: Unit,
         counts: &BTreeMap<u32, u64>,
         bin: u32,
         href: impl Fn(u32, u32) -> Option<String>,
-    ) -> Option<Bars> {
+    ) -> Option<Self> {
         let (first, last) = (counts.first_key_value()?.0 / bin, counts.last_key_value()?.0 / bin);
         let item = |index: u32| {
             let (low, high) = (index * bin, index * bin + (bin - 1));
             let count = counts.range(low..=high).map(|(_, count)| *count).sum();
             Item { label: format!("{low}–{high}"), value: Some(count), href: href(low, high).filter(|_| count > 0) }
         };
-        Some(Bars::new(head, heads, unit, (first..=last).map(item).collect()))
+        Some(Self::new(head, heads, unit, (first..=last).map(item).collect()))
     }
 }
 
@@ -100,7 +95,7 @@ mod tests {
             bin in 1..20_u32,
         ) {
             let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
-            let chart = Histogram::new(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, href);
+            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, href);
             prop_assert_eq!(chart.is_some(), !counts.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();

@@ -86,7 +86,7 @@ impl Graph {
         };
         let is_linked = items.iter().any(|item| item.href.is_some());
         let nodes: Vec<Node> = items.into_iter().enumerate().map(node).collect();
-        (!nodes.is_empty()).then(|| Self { head, nodes, height, center, is_linked, table })
+        (!nodes.is_empty()).then_some(Self { head, nodes, height, center, is_linked, table })
     }
 }
 

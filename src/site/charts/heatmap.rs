@@ -62,7 +62,7 @@ impl Heatmap {
     }
 
     /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls.
-    pub(crate) fn from_the_end(self) -> Self {
+    pub(crate) fn scrolled_to_end(self) -> Self {
         Self { shows_end: true, ..self }
     }
 }

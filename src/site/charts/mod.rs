@@ -33,7 +33,7 @@ mod text;
 mod tile_map;
 mod treemap;
 
-pub(crate) use bars::{Bars, Histogram};
+pub(crate) use bars::Bars;
 pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{Dot, DotAxis, Dots, Interval};
 pub(crate) use graph::Graph;
