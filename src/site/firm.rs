@@ -167,7 +167,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         MAX_PEOPLE,
     );
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
-    let rounds = Rounds::new(catalog, &history);
+    let rounds = Rounds::new(catalog, row, &history);
     let sector_item = |(sector, count): &(u32, u32)| {
         let href = format!("/vcs?sector={}", snapshot.slug(Table::Sectors, *sector));
         Item::linked(snapshot.name(Table::Sectors, *sector), Some(u64::from(*count)), href)

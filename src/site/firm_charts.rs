@@ -15,20 +15,21 @@ type Counts = [u32; Stage::ALL.len()];
 /// The rounds that a firm joined.
 pub(crate) struct Rounds<'a> {
     catalog: &'a Catalog,
+    slug: &'a str,
     history: &'a History,
     /// The first year with a round, the first one shown and the last one with a round.
     years: Option<(i32, i32, i32)>,
 }
 
 impl<'a> Rounds<'a> {
-    pub(crate) fn new(catalog: &'a Catalog, history: &'a History) -> Self {
+    pub(crate) fn new(catalog: &'a Catalog, firm: u32, history: &'a History) -> Self {
         let mut years = history.rounds.keys().flatten().copied();
         let first = years.next();
         let years = first.map(|first| {
             let last = years.next_back().unwrap_or(first);
             (first, first.max(last - MAX_YEARS + 1), last)
         });
-        Self { catalog, history, years }
+        Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
     }
 
     /// The rounds of a year by stage; `None` if the data hardly covers it and has none of the firm: it is unknown, not
@@ -36,6 +37,12 @@ impl<'a> Rounds<'a> {
     fn of_year(&self, year: i32) -> Option<Counts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
         counts.or_else(|| self.catalog.covers_investors(year).then(Counts::default))
+    }
+
+    /// The list of the firm's rounds of a stage, and of a year.
+    fn list(&self, stage: Stage, year: Option<i32>) -> String {
+        let of_stage = format!("/rounds?investor={}&stage={}", self.slug, stage.name());
+        year.map_or(of_stage.clone(), |year| format!("{of_stage}&since={year}&until={year}"))
     }
 
     /// Those before the years that are shown.
@@ -52,9 +59,15 @@ impl<'a> Rounds<'a> {
     /// Rounds per year, by stage; `None` if no round has a date.
     pub(crate) fn by_year(&self) -> Option<StackedBars> {
         let (first, shown, last) = self.years?;
-        let marks = |counts: Counts| counts.iter().map(|count| Mark::new(Some(u64::from(*count)))).collect();
-        let columns: Vec<(String, Option<Vec<Mark>>)> =
-            (shown..=last).map(|year| (year.to_string(), self.of_year(year).map(marks))).collect();
+        let marks = |year: i32, counts: Counts| -> Vec<Mark> {
+            let mark = |stage: &Stage| {
+                let count = u64::from(counts[stage.index()]);
+                Mark { value: Some(count), href: (count > 0).then(|| self.list(*stage, Some(year))) }
+            };
+            Stage::ALL.iter().map(mark).collect()
+        };
+        let column = |year: i32| (year.to_string(), self.of_year(year).map(|counts| marks(year, counts)));
+        let columns: Vec<(String, Option<Vec<Mark>>)> = (shown..=last).map(column).collect();
         let sum: u64 = columns.iter().flat_map(|(_, marks)| marks.iter().flatten()).filter_map(|mark| mark.value).sum();
         let mut summary = match shown == last {
             true => format!("{} in {last}.", format::counted(sum, "round", "rounds")),
@@ -87,10 +100,14 @@ impl<'a> Rounds<'a> {
         columns.extend(self.history.rounds.get(&None).map(|counts| ("No date".to_owned(), Some(*counts))));
         let row = |stage: &Stage| HeatRow {
             label: format::word(stage.name()),
-            href: Some(format!("/vcs?stage={}", stage.name())),
+            href: Some(self.list(*stage, None)),
             cells: columns
                 .iter()
-                .map(|(_, counts)| Mark::new(counts.map(|counts| counts[stage.index()].into())))
+                .map(|(name, counts)| {
+                    let count = counts.map(|counts| u64::from(counts[stage.index()]));
+                    let year = name.parse().ok().filter(|_| count > Some(0));
+                    Mark { value: count, href: year.map(|year| self.list(*stage, Some(year))) }
+                })
                 .collect(),
         };
         let of_stage = |stage: &Stage| self.history.rounds.values().map(|counts| counts[stage.index()]).sum::<u32>();

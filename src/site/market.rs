@@ -312,9 +312,10 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let rows: Vec<HeatRow> = rows
         .map(|stage| {
             let of_stage = link.with("stage", stage.name());
-            let cell = |year: usize| Mark {
-                value: is_known(year).then_some(counts[year][stage.index()]),
-                href: Some(of_year(&of_stage, first + year as i32)),
+            let cell = |year: usize| {
+                let count = counts[year][stage.index()];
+                let href = (count > 0).then(|| of_year(&of_stage, first + year as i32));
+                Mark { value: is_known(year).then_some(count), href }
             };
             HeatRow {
                 label: format::word(stage.name()),
@@ -326,7 +327,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
     let head = Head::new("stage-years", "Rounds by stage and year", summary);
-    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).from_the_end())
+    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
 }
 
 /// All sectors by the number of their startups, on the page of all markets.

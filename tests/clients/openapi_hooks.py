@@ -212,6 +212,9 @@ def map_case(context, case):
         case.query = (case.query or {}) | {"raise_usd": 1_000_000}
     if case.path == "/resolve" and case.method == "GET" and not any((case.query or {}).get(name) for name in ("name", "website", "id")):
         case.query = (case.query or {}) | {"name": "Alder Capital"}
+    if case.query and case.path == "/alerts":
+        # The number of a search of the account, which has none.
+        case.query.pop("saved", None)
     if case.query and "cursor" in case.query:
         path = "/api/v3" + case.formatted_path
         value = cursor(path)

@@ -169,7 +169,7 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
             assert_eq!(between(card, "<h2><a href=\"/vcs/", "\""), firm["slug"]);
             assert_eq!(text_of(between(card, "<p class=\"big\">", "<small>")), firm["points"].to_string());
             for reason in firm["reasons"].as_array().unwrap() {
-                let points = format!("{}/{}", reason["points"], reason["max_points"]);
+                let points = format!("{} of {}", reason["points"], reason["max_points"]);
                 assert!(card.contains(&points), "{points} {card}");
                 assert!(text_of(card).contains(reason["detail"].as_str().unwrap()), "{reason}");
             }
@@ -288,4 +288,28 @@ fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
         let second = visitor.get(&format!("/vcs?per_page={size}&page=2")).text;
         assert!(second.contains("aria-label=\"Pages\""));
     }
+}
+
+#[test]
+fn the_cells_of_a_heatmap_are_the_totals_of_their_lists() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    let firms = data(&client, "vcs?sort=-investment_count&limit=12");
+    let firms = firms["data"].as_array().unwrap().iter().map(|firm| format!("/vcs/{}", firm["slug"].as_str().unwrap()));
+    let mut compared = 0;
+    for path in firms.chain(["/sectors/fintech".to_owned(), "/countries/de".to_owned()]) {
+        let page = visitor.get(&path).text;
+        let cells = page.split("<td class=\"h").skip(1).map(|cell| cell.split("</td>").next().unwrap());
+        let cells = cells.filter(|cell| cell.contains("href=\"/rounds?"));
+        for cell in cells.step_by(9) {
+            let link = between(cell, "href=\"", "\"").replace("&#38;", "&");
+            let count = number(&text_of(&format!("<td{}", cell.split("</td>").next().unwrap())));
+            let (_, query) = link.split_once('?').unwrap();
+            let total = data(&client, &format!("funding-rounds?{query}&limit=1"))["pagination"]["total"].clone();
+            assert_eq!(Value::from(count), total, "{path}: {link}");
+            assert!(visitor.get(&link).text.contains("<strong class=\"number\">"), "{link}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 60, "{compared}");
 }
