@@ -6,6 +6,8 @@ const PAGES = [
   "/vcs/alder-capital", "/vcs/alder-capital/reviews", "/startups", "/people", "/sectors", "/leaderboard", "/data",
   "/leaderboard?metric=ghosting_rate&stage=seed", "/docs", "/docs/reference", "/docs/clients", "/docs/mcp", "/docs/paging",
   "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions", "/docs/errors", "/docs/operation", "/docs/keys",
+  "/match", "/match?stage=seed&sector=fintech&country=US&raise_usd=2m&pick=alder-capital", "/rounds", "/markets", "/sectors/fintech", "/countries/de/seed",
+  "/cities/london", "/compare", "/compare?firm=alder-capital,lunpentanza-ventures", "/vcs?check_usd=abc&per_page=50", "/docs/alerts",
   "/docs/operate/dataset", "/docs/operate/import", "/docs/operate/resolution", "/signup",
   "/signin",
 ];
@@ -30,7 +32,7 @@ for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [390, "light"], 
 // Suggestions: the field is a combobox for the keyboard, and a name with a typo leads to its profile.
 const typing = await visitor();
 await typing.goto("/");
-const field = typing.getByRole("combobox");
+const field = typing.getByRole("combobox", { name: /Name of a firm/ });
 await field.fill("aldr cap");
 const option = typing.getByRole("option", { name: "Alder Capital firm" });
 await option.waitFor();
@@ -42,11 +44,11 @@ await field.press("Enter");
 await typing.waitForURL("**/vcs/alder-capital");
 expect((await typing.locator("h1").textContent()) === "Alder Capital", "another profile was opened");
 await typing.goto("/");
-await typing.getByRole("combobox").fill("aldr cap");
+await typing.getByRole("combobox", { name: /Name of a firm/ }).fill("aldr cap");
 await option.click();
 await typing.waitForURL("**/vcs/alder-capital");
 await typing.goto("/");
-await typing.getByRole("combobox").fill("aldr cap");
+await typing.getByRole("combobox", { name: /Name of a firm/ }).fill("aldr cap");
 await option.waitFor();
 await typing.keyboard.press("Escape");
 expect(await typing.getByRole("listbox", { includeHidden: true }).isHidden(), "Escape does not close the names");
