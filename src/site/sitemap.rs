@@ -12,7 +12,19 @@ use crate::site::static_pages::StaticEntry;
 const MAX_ADDRESSES: usize = 50_000;
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// Pages about the data as a whole.
-const PAGES: [&str; 8] = ["/", "/vcs", "/startups", "/people", "/leaderboard", "/sectors", "/data", "/releases"];
+const PAGES: [&str; 11] = [
+    "/",
+    "/match",
+    "/vcs",
+    "/startups",
+    "/rounds",
+    "/people",
+    "/markets",
+    "/leaderboard",
+    "/sectors",
+    "/data",
+    "/releases",
+];
 /// Tables whose records have pages.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
