@@ -11,7 +11,7 @@ use serde_json::Value;
 use venturedex::catalog::Catalog;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::harness::{Client, Dice, Server, bundled_folder, catalog_of, code, copy_as, real_data, wants_rounds};
 use crate::releases::Installation;
 
 pub const FIRST: &str = "2026-11-20.1";
@@ -30,7 +30,7 @@ pub fn key_of(record: &Value) -> String {
 pub fn copy_of(client: &Client, version: &str) -> Copy {
     let mut copy = Copy::new();
     for path in PATHS {
-        for mut record in walk(client, &format!("{path}?fields=*&limit=100&snapshot={version}")) {
+        for mut record in walk(client, &format!("{path}?fields=*&limit=1000&snapshot={version}")) {
             // Those of a startup are records of their own, and what is known of a record's history is no part of it.
             let fields = record.as_object_mut().unwrap();
             let joined: &[&str] = if path == "startups" { &["rounds", "people"] } else { &[] };
@@ -168,9 +168,13 @@ pub fn edit(folder: &Path, dice: &mut Dice) {
 
 /// Releases of these versions, `seed` decides how they differ.
 pub fn releases<const N: usize>(versions: [&str; N], seed: u64) -> [Catalog; N] {
+    releases_of(&bundled_folder(), versions, seed)
+}
+
+fn releases_of<const N: usize>(dataset: &Path, versions: [&str; N], seed: u64) -> [Catalog; N] {
     let mut dice = Dice(seed);
     versions.map(|version| {
-        let copy = copy_as(&bundled_folder(), version);
+        let copy = copy_as(dataset, version);
         edit(copy.path(), &mut dice);
         catalog_of(copy.path())
     })
@@ -202,6 +206,32 @@ fn changes_applied_to_a_copy_give_the_other_release() {
         }
         let same = client.get(&format!("/api/v3/changes?from={SECOND}")).json();
         assert_eq!((&same["data"], &same["pagination"]["total"]), (&serde_json::json!([]), &0.into()));
+    }
+}
+
+#[test]
+fn changes_applied_to_a_copy_of_a_real_release_give_the_others() {
+    if !wants_rounds() {
+        return eprintln!("skipped: a minute or more; VENTUREDEX_TEST_ROUNDS=all runs it");
+    }
+    let Some(folder) = real_data() else { return };
+    let versions = [FIRST, SECOND, "2026-11-22.1"];
+    let [first, second, third] = releases_of(&folder, versions, 7);
+    let server = Server::of(first);
+    server.state.releases.replace(Arc::new(second));
+    server.state.releases.replace(Arc::new(third));
+    let client = server.client(Tier::Enterprise);
+    let [first, second, third] = versions.map(|version| copy_of(&client, version));
+    for (from, to, before, after) in [
+        (versions[0], versions[1], &first, &second),
+        (versions[1], versions[2], &second, &third),
+        (versions[0], versions[2], &first, &third),
+    ] {
+        let changes = walk(&client, &format!("changes?from={from}&to={to}&limit=1000"));
+        assert!(changes.len() > 1_000, "{}", changes.len());
+        let mut copy = before.clone();
+        apply(&mut copy, &changes);
+        assert!(&copy == after, "{from} to {to}");
     }
 }
 

@@ -230,9 +230,9 @@ fn years_that_the_data_hardly_covers_are_not_zero() {
     assert_eq!(covered, [2015, 2017]);
     let (_server, client) = serve(folder.path());
     let page = client.get("/vcs/alder").text;
-    // 2017 is covered and has no round of the firm; its round of 2019 is known.
-    assert!(page.contains("Not covered by the data: 2016, 2018."), "{page}");
-    assert_eq!(page.matches("<td class=\"right\">not covered</td>").count(), 2);
+    // Rounds of 2017 are covered, but not their investors; the firm's round of 2019 is known.
+    assert!(page.contains("Not covered by the data: 2016, 2017, 2018."), "{page}");
+    assert_eq!(page.matches("<td class=\"right\">not covered</td>").count(), 3);
 
     let uncovered = |path: &str| -> Vec<String> {
         let json = client.get(path).json();
