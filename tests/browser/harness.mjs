@@ -43,15 +43,18 @@ export async function visitor({ width = 1280, scheme = "light", script = true, e
   return page;
 }
 
-// Reports serious problems that axe finds, and content that is wider than the window.
+// Reports what axe finds, of any severity, content that is wider than the window, and a page without a main heading.
 export async function inspect(page, where) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await globalThis.axe.run()).violations
-    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+  if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await globalThis.axe.run({ rules: { "target-size": { enabled: true } } })).violations
+    // What is under the fixed column of a scrolled table has its whole size once it is scrolled out of there.
+    .map(({ id, nodes }) => ({ id, nodes: nodes.filter(({ any }) => !any.some(({ data }) => data?.messageKey === "partiallyObscured")) }))
+    .filter(({ nodes }) => nodes.length > 0)
     .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ target }) => target.join(" ")).join(", ")));
   for (const problem of found) problems.push(`${where}: ${problem}`);
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(beyond <= 0, `${where} is ${beyond} pixels wider than the window`);
+  expect(await page.locator("h1").count() === 1, `${where} has no main heading or several`);
 }
 
 export async function finish(name) {
@@ -59,6 +62,7 @@ export async function finish(name) {
   for (const problem of new Set(problems)) console.error(problem);
   if (problems.length > 0) process.exit(1);
   console.log(`${name}: ${checks} checks, no problem`);
+  process.exit(0);
 }
 
 // Takes a screenshot if PICTURES names a folder.

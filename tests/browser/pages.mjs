@@ -1,33 +1,53 @@
-// Every kind of page, wide and narrow, light and dark, with and without script: BROWSER_PACKAGES=DIR node pages.mjs BASE
+// Every kind of page, wide and narrow, light and dark, with and without script: BROWSER_PACKAGES=DIR node pages.mjs BASE [DATA]
+// DATA is `bundled`, or `other` for a release of any data, also one without a record.
 import { base, expect, finish, inspect, screenshot, visitor } from "./harness.mjs";
 
+const data = process.argv[3] ?? "bundled";
+const WIDTHS = [1440, 768, 390, 320];
+
 const PAGES = [
-  "/", "/?q=aldr+captial", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE&stge=1&sector=fintec",
-  "/vcs/alder-capital", "/vcs/alder-capital/reviews", "/startups", "/people", "/sectors", "/leaderboard", "/data",
-  "/leaderboard?metric=ghosting_rate&stage=seed", "/docs", "/docs/reference", "/docs/clients", "/docs/mcp", "/docs/paging",
-  "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions", "/docs/errors", "/docs/operation", "/docs/keys",
-  "/match", "/match?stage=seed&sector=fintech&country=US&raise_usd=2m&pick=alder-capital", "/rounds", "/markets", "/sectors/fintech", "/countries/de/seed",
-  "/cities/london", "/compare", "/compare?firm=alder-capital,lunpentanza-ventures", "/vcs?check_usd=abc&per_page=50", "/docs/alerts",
-  "/docs/operate/dataset", "/docs/operate/import", "/docs/operate/resolution", "/signup",
-  "/signin",
+  "/", "/?q=zzxqwy", "/vcs", "/vcs?stage=seed,series-a&country=DE", "/vcs?check_usd=abc&per_page=50", "/startups", "/people", "/rounds",
+  "/sectors", "/markets", "/countries/us", "/match", "/match?stage=seed&country=US&raise_usd=2m", "/match?raise_usd=abc", "/compare",
+  "/leaderboard", "/leaderboard?metric=activity&stage=seed", "/data", "/releases", "/resolve", "/docs", "/docs/reference",
+];
+const BUNDLED = [
+  "/?q=aldr+captial", "/vcs?stage=seed&stge=1&sector=fintec", "/vcs/alder-capital", "/vcs/alder-capital/reviews",
+  "/leaderboard?metric=ghosting_rate&stage=seed", "/sectors/fintech", "/countries/de/seed", "/cities/london",
+  "/match?stage=seed&sector=fintech&country=US&raise_usd=2m&pick=alder-capital", "/compare?firm=alder-capital,lunpentanza-ventures",
+  "/docs/clients", "/docs/mcp", "/docs/paging", "/docs/search", "/docs/score", "/docs/match", "/docs/limits", "/docs/versions",
+  "/docs/errors", "/docs/operation", "/docs/keys", "/docs/alerts", "/docs/operate/dataset", "/docs/operate/import",
+  "/docs/operate/resolution", "/signup", "/signin",
 ];
 
+// The profiles at the top of the lists: those with most to show.
 const first = await visitor();
-await first.goto("/startups");
-const startup = await first.locator("tbody th a").first().getAttribute("href");
-await first.goto("/people");
-const person = await first.locator("tbody th a").first().getAttribute("href");
+const profiles = [];
+for (const list of ["/vcs", "/startups", "/people"]) {
+  await first.goto(list);
+  const link = first.locator("tbody th a").first();
+  if (await link.count() > 0) profiles.push(await link.getAttribute("href"));
+}
+expect(data !== "bundled" || profiles.length === 3, `profiles: ${profiles}`);
+await first.goto("/sectors");
+const sector = first.locator("tbody th a").first();
+if (await sector.count() > 0) profiles.push(await sector.getAttribute("href"));
 
-for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [390, "light"], [390, "dark"]]) {
-  const page = await visitor({ width, scheme });
-  for (const path of [...PAGES, startup, person]) {
+for (const scheme of ["light", "dark"]) {
+  const page = await visitor({ width: WIDTHS[0], scheme });
+  for (const path of [...PAGES, ...data === "bundled" ? BUNDLED : [], ...profiles]) {
     const response = await page.goto(path);
+
     expect(response.status() === 200, `${path} returns ${response.status()}`);
-    await inspect(page, `${path} (${width}, ${scheme})`);
-    await screenshot(page, `${path.replace(/\W+/g, "-")}-${width}-${scheme}`);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      await inspect(page, `${path} (${width}, ${scheme})`);
+      await screenshot(page, `${data}${path.replace(/\W+/g, "-")}-${width}-${scheme}`);
+    }
+    await page.setViewportSize({ width: WIDTHS[0], height: 900 });
   }
   await page.context().close();
 }
+if (data !== "bundled") await finish(`pages of other data at ${base}`);
 
 // Suggestions: the field is a combobox for the keyboard, and a name with a typo leads to its profile.
 const typing = await visitor();
