@@ -12,8 +12,8 @@ use crate::site::assets;
 use crate::site::twin::TwinFormat;
 
 /// The content security policy of pages.
-pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
-                              base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+pub(crate) const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; \
+                              connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 

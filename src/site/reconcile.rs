@@ -32,7 +32,8 @@ const MAX_CANDIDATES: usize = 10;
 const MAX_SUGGESTIONS: usize = 10;
 
 /// The policy of previews, which other sites may show in a frame.
-const FRAMED: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
+const FRAMED: &str =
+    "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *";
 
 /// The parts of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
