@@ -1,5 +1,7 @@
 //! The leaderboard: firms by a metric, with ranks within the filtered set.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::data::{Metric, Table};
 
 use crate::catalog::{Catalog, Filter, ListPosition, RowFilter};
@@ -29,27 +31,102 @@ pub struct LeaderboardPage {
     pub is_integer: bool,
 }
 
+/// A firm on the leaderboards of this release and of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankChange {
+    /// `None` if the firm is not in this release.
+    pub row: Option<u32>,
+    /// Its row in the earlier release.
+    pub former_row: Option<u32>,
+    /// `None` if it is not ranked.
+    pub rank: Option<u64>,
+    pub former_rank: Option<u64>,
+}
+
 impl Catalog {
     pub fn leaderboard(&self, query: &LeaderboardQuery, position: ListPosition, limit: usize) -> LeaderboardPage {
-        let selection = RowFilter::of(self.snapshot(), Table::Firms, &query.filters);
-        let (rows, values) = self.snapshot().leaderboard(query.metric);
-        let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
         let mut page = LeaderboardPage { is_integer: query.metric == Metric::Activity, ..LeaderboardPage::default() };
-        let mut rank = 0;
-        let mut last = None;
-        for (row, value) in passing {
+        self.each_ranked(query, |row, rank, value| {
             page.total += 1;
-            if last != Some(*value) {
-                rank = page.total;
-                last = Some(*value);
-            }
             if page.total > position.offset && page.ranked.len() < limit {
-                page.ranked.push(RankedRow { row: *row, rank, value: public_value(query.metric, *value) });
+                page.ranked.push(RankedRow { row, rank, value: public_value(query.metric, value) });
             }
-        }
+        });
         let served = position.offset + page.ranked.len() as u64;
         page.next = (served < page.total && !page.ranked.is_empty()).then(|| ListPosition::after(served));
         page
+    }
+
+    /// All values of the firms that a leaderboard ranks, best first.
+    pub fn leaderboard_values(&self, metric: Metric) -> impl Iterator<Item = f64> {
+        self.snapshot().leaderboard(metric).1.iter().map(move |value| public_value(metric, *value))
+    }
+
+    /// Passes each ranked row with its rank and its stored value, best first.
+    fn each_ranked(&self, query: &LeaderboardQuery, mut ranked: impl FnMut(u32, u64, i32)) {
+        let selection = RowFilter::of(self.snapshot(), Table::Firms, &query.filters);
+        let (rows, values) = self.snapshot().leaderboard(query.metric);
+        let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
+        let mut rank = 0;
+        let mut last = None;
+        for ((row, value), position) in passing.zip(1..) {
+            if last != Some(*value) {
+                rank = position;
+                last = Some(*value);
+            }
+            ranked(*row, rank, *value);
+        }
+    }
+
+    /// The ranks of firms in a filtered set; those that are not ranked are left out.
+    fn ranks(&self, query: &LeaderboardQuery, rows: impl Iterator<Item = u32>) -> HashMap<u32, u64> {
+        let wanted: HashSet<u32> = rows.collect();
+        let mut ranks = HashMap::new();
+        self.each_ranked(query, |row, rank, _| {
+            if wanted.contains(&row) {
+                ranks.insert(row, rank);
+            }
+        });
+        ranks
+    }
+
+    /// The ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the same query,
+    /// parsed in the earlier release.
+    pub fn rank_changes(
+        &self,
+        query: &LeaderboardQuery,
+        before: &Self,
+        former: &LeaderboardQuery,
+        page: &[RankedRow],
+        first: usize,
+    ) -> Vec<RankChange> {
+        let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).ranked;
+        let with_former = |row: u32| (Some(row), self.former_firm(before, row));
+        let mut firms: Vec<(Option<u32>, Option<u32>)> =
+            page.iter().chain(&top(self, query)).map(|ranked| with_former(ranked.row)).collect();
+        firms.extend(top(before, former).iter().map(|ranked| {
+            let current = self.find(Table::Firms, before.snapshot().slug(Table::Firms, ranked.row));
+            current.map_or((None, Some(ranked.row)), with_former)
+        }));
+        firms.sort_unstable();
+        firms.dedup();
+        let ranks = self.ranks(query, firms.iter().filter_map(|(row, _)| *row));
+        let former_ranks = before.ranks(former, firms.iter().filter_map(|(_, row)| *row));
+        let rank = |row: Option<u32>, ranks: &HashMap<u32, u64>| ranks.get(&row?).copied();
+        let change = |(row, former_row)| RankChange {
+            row,
+            former_row,
+            rank: rank(row, &ranks),
+            former_rank: rank(former_row, &former_ranks),
+        };
+        firms.into_iter().map(change).collect()
+    }
+
+    /// The row of a firm in an earlier release, where it may have had the slug of a record that was merged into it since.
+    fn former_firm(&self, before: &Self, row: u32) -> Option<u32> {
+        let (now, then) = (self.snapshot(), before.snapshot());
+        let same = then.find(Table::Firms, now.slug(Table::Firms, row));
+        same.or_else(|| now.merged_slugs(Table::Firms, row).find_map(|slug| then.find(Table::Firms, slug)))
     }
 }
 

@@ -55,7 +55,7 @@ pub use coverage::Coverage;
 pub use cursor::Cursor;
 pub use facets::{FacetCounts, ValueCount};
 pub use history::History;
-pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankedRow};
+pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};
 pub use namesakes::Named;

@@ -187,6 +187,13 @@ impl Snapshot {
         Some(rows[index as usize])
     }
 
+    /// The slugs of the records that were merged into a row.
+    pub(crate) fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
+        let (slugs, rows) = &self.table_columns(table).merged;
+        let merged = (0..).zip(self.archive.get(rows)).filter(move |(_, into)| **into == row);
+        merged.map(|(index, _)| self.archive.text(slugs, index))
+    }
+
     /// The sources of the data; none if the dataset does not name them.
     pub fn sources(&self) -> &[Source] {
         &self.sources

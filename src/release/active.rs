@@ -71,6 +71,12 @@ impl<T: HasVersion> ActiveRelease<T> {
         std::iter::once(&served.current).chain(&served.others).map(Arc::clone).collect()
     }
 
+    /// The newest of the loaded releases that are older than a version.
+    pub fn before(&self, version: SnapshotVersion) -> Option<Arc<T>> {
+        let older = self.all().into_iter().filter(|loaded| loaded.version() < version && !loaded.is_bundled());
+        older.max_by_key(|loaded| loaded.version())
+    }
+
     /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled snapshot
     /// does not remain loaded: invented data is not listed with published data.
     pub fn replace(&self, next: Arc<T>) {
@@ -150,6 +156,19 @@ mod tests {
                 && active.loaded(version(5)).is_some()
         );
         assert_eq!(active.swaps(), 4);
+    }
+
+    #[test]
+    fn the_release_before_is_the_next_older_one_whatever_was_served_last() {
+        let active = ActiveRelease::new(Arc::new(Item(2)), 3);
+        for counter in [5, 1, 4] {
+            active.replace(Arc::new(Item(counter)));
+        }
+        let before = |counter| active.before(version(counter)).map(|item| item.0);
+        assert_eq!([5, 4, 3, 2, 1].map(before), [Some(4), Some(2), Some(2), Some(1), None]);
+        let active = ActiveRelease::new(Arc::new(Item(BUNDLED)), 3);
+        active.replace(Arc::new(Item(1)));
+        assert!(active.before(version(BUNDLED)).is_some_and(|item| item.0 == 1));
     }
 
     #[test]

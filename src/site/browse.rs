@@ -18,7 +18,8 @@ use crate::site::link::Link;
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, 100];
-const SIZE: &str = "per_page";
+/// The parameter for the number of rows of a page.
+pub(crate) const SIZE: &str = "per_page";
 /// Options of a filter that are shown at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
 const MAX_OPTIONS: usize = 60;

@@ -4,21 +4,26 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Request, Resource};
+use crate::catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
-use crate::site::browse::{Pager, Warning, active_filters, at_page, page_size, parse, position_of, warnings};
-use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Interval, Unit};
+use crate::site::browse::{Pager, Warning, active_filters, at_page, label_of, page_size, parse, position_of, warnings};
+use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, round_step};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
+use crate::site::moves::{Move, Moves};
 use crate::site::records::record;
 use crate::site::{PageRequest, format};
 
 /// The number of scores of a bar of the histogram.
 const SCORE_BIN: u32 = 5;
+/// The bars of a histogram of another metric, about.
+const BARS: u32 = 12;
+/// The conditions of a leaderboard.
+const CONDITIONS: [&str; 4] = ["stage", "sector", "country", "kind"];
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
@@ -28,15 +33,20 @@ struct LeaderboardPage {
     metrics: Vec<MetricTab>,
     metric: String,
     column: &'static str,
-    description: &'static str,
+    description: String,
     choices: Vec<Choice>,
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// Of all scores; `None` if the metric is another one.
+    /// Why no firm is ranked, whatever the conditions.
+    missing: Option<String>,
+    /// Of a board without firms: a condition, the board without it, and the number of its firms.
+    relaxed: Vec<(String, String, u64)>,
+    /// Of all firms with a value.
     histogram: Option<Bars>,
-    /// `None` if no firm on the page has a score.
-    axis: Option<DotAxis>,
+    /// What the dots are, and their axis; `None` if no firm on the page has a dot.
+    axis: Option<(&'static str, DotAxis)>,
     rows: Vec<RankedFirm>,
+    moves: Option<Moves>,
     total: u64,
     pager: Pager,
     api: String,
@@ -50,42 +60,73 @@ struct MetricTab {
 
 struct RankedFirm {
     rank: u64,
+    moved: Option<Move>,
     value: String,
     firm: Firm,
-    /// The score with its interval.
+    /// The value, on the axis.
     dot: Option<Dot>,
+    /// What the value is based on.
+    basis: String,
 }
 
-/// The label of a metric, the heading of its column, and what it ranks by.
-fn named(metric: Metric) -> (&'static str, &'static str, &'static str) {
+/// A metric as the page shows it.
+struct MetricText {
+    label: &'static str,
+    /// The heading of the ranked values.
+    column: &'static str,
+    /// The heading of the dots.
+    axis: &'static str,
+    description: &'static str,
+}
+
+impl MetricText {
+    fn of(metric: Metric) -> Self {
+        let (label, column, axis, description) = match metric {
+            Metric::HealthScore => (
+                "Health score",
+                "Cautious score",
+                "Health score, 90 % interval",
+                "Ranked by the cautious score: the health score minus its standard error, so that a firm with few reviews \
+                 does not lead by chance. Where intervals overlap, the order may be chance. Firms with at least 5 reviews.",
+            ),
+            Metric::Responsiveness => (
+                "Responsiveness",
+                "Rating of 5",
+                "Responsiveness",
+                "How fast and how well firms respond, smoothed. Firms with at least 5 reviews.",
+            ),
+            Metric::Fairness => (
+                "Fairness",
+                "Rating of 5",
+                "Fairness",
+                "How fair terms and negotiations are, smoothed. Firms with at least 5 reviews.",
+            ),
+            Metric::ValueAdd => (
+                "Value added",
+                "Rating of 5",
+                "Value added",
+                "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
+            ),
+            Metric::GhostingRate => (
+                "Lowest ghosting rate",
+                "Ghosting rate",
+                "Ghosting rate, percent",
+                "The share of founders who never got a response, smoothed, lowest first. Firms with at least 5 reviews.",
+            ),
+            Metric::Activity => ("Most active", "Rounds", "Rounds joined", "No reviews are required."),
+        };
+        Self { label, column, axis, description }
+    }
+}
+
+fn description(catalog: &Catalog, metric: Metric) -> String {
+    let text = MetricText::of(metric).description;
     match metric {
-        Metric::HealthScore => (
-            "Health score",
-            "Cautious score",
-            "Ranked by the score minus its standard error, so that a firm with few reviews does not lead by chance. Firms \
-             with at least 5 reviews.",
-        ),
-        Metric::Responsiveness => (
-            "Responsiveness",
-            "Rating of 5",
-            "How fast and how well firms respond, smoothed. Firms with at least 5 reviews.",
-        ),
-        Metric::Fairness => {
-            ("Fairness", "Rating of 5", "How fair terms and negotiations are, smoothed. Firms with at least 5 reviews.")
-        }
-        Metric::ValueAdd => (
-            "Value added",
-            "Rating of 5",
-            "What firms contribute beyond money, smoothed. Firms with at least 5 reviews.",
-        ),
-        Metric::GhostingRate => (
-            "Lowest ghosting rate",
-            "Ghosting rate",
-            "The share of founders who never got a response, smoothed, lowest first. Firms with at least 5 reviews.",
-        ),
         Metric::Activity => {
-            ("Most active", "Rounds", "Rounds joined in the year before the release. No reviews are required.")
+            let until = catalog.snapshot().activity_until();
+            format!("Rounds joined in the 365 days up to {}, the newest round of the data. {text}", format::day(until))
         }
+        _ => text.to_owned(),
     }
 }
 
@@ -98,47 +139,71 @@ fn value_text(metric: Metric, value: f64) -> String {
     }
 }
 
+fn has_board(catalog: &Catalog, metric: Metric) -> bool {
+    !catalog.snapshot().leaderboard(metric).0.is_empty()
+}
+
 /// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (parsed, link, page) = parse(catalog, Resource::Leaderboard, "/leaderboard", request.query)?;
-    let Request::Leaderboard(query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    let (parsed, mut link, page) = parse(catalog, Resource::Leaderboard, "/leaderboard", request.query)?;
+    let Request::Leaderboard(mut query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    // Without reviews the page begins with a board that needs none.
+    if link.text("metric").is_empty()
+        && !has_board(catalog, query.metric)
+        && let Some(metric) = Metric::ALL.iter().find(|metric| has_board(catalog, **metric))
+    {
+        query.metric = *metric;
+        link = link.with("metric", metric.name());
+    }
+    let metric = query.metric;
     let board = catalog.leaderboard(&query, position_of(&link, page), page_size(&link) as usize);
-    let metrics = Metric::ALL.iter().map(|metric| {
-        let value = if *metric == Metric::HealthScore { "" } else { metric.name() };
+    let shown = Metric::ALL.iter().filter(|tab| has_board(catalog, **tab) || **tab == metric);
+    let metrics = shown.map(|tab| {
+        let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
         MetricTab {
-            label: named(*metric).0,
+            label: MetricText::of(*tab).label,
             href: link.with("metric", value).href(),
-            is_selected: *metric == query.metric,
+            is_selected: *tab == metric,
         }
     });
-    let rows = board.ranked.iter().map(|ranked| {
-        let firm = record(catalog, Table::Firms, ranked.row)?;
-        Ok(RankedFirm { rank: ranked.rank, value: value_text(query.metric, ranked.value), firm, dot: None })
-    });
-    let mut rows: Vec<RankedFirm> = rows.collect::<Result<_, PageError>>()?;
-    let dots = Dots::new("Health score", &rows.iter().map(|row| interval(&row.firm)).collect::<Vec<_>>());
-    let axis = dots.map(|dots| {
-        for (row, dot) in rows.iter_mut().zip(dots.rows) {
-            row.dot = dot;
-        }
-        dots.axis
-    });
-    let (title, column, about) = named(query.metric);
-    let meta = format!("Venture capital firms ranked by {}. {about}", title.to_lowercase());
+    let moves = Moves::of(catalog, request.state, &query, &link, &board.ranked);
+    let mut firms: Vec<Firm> = Vec::with_capacity(board.ranked.len());
+    for ranked in &board.ranked {
+        firms.push(record(catalog, Table::Firms, ranked.row)?);
+    }
+    let points = board.ranked.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
+    let dots = Dots::new(points.collect());
+    let (axis, dots) = dots.map_or_else(|| (None, Vec::new()), |dots| (Some(dots.axis), dots.rows));
+    let mut dots = dots.into_iter();
+    let row = |(ranked, firm): (&RankedRow, Firm)| RankedFirm {
+        rank: ranked.rank,
+        moved: moves.as_ref().and_then(|moves| moves.of_row(ranked.row)),
+        value: value_text(metric, ranked.value),
+        basis: basis(metric, &firm),
+        firm,
+        dot: dots.next().flatten(),
+    };
+    let rows = board.ranked.iter().zip(firms).map(row).collect();
+    let text = MetricText::of(metric);
+    let about = description(catalog, metric);
+    let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
     let page = LeaderboardPage {
         layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
         warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
-        column,
+        column: text.column,
         description: about,
-        choices: choices(catalog, &link, &["stage", "sector", "country", "kind"]),
+        choices: choices(catalog, &link, &CONDITIONS),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
-        histogram: (query.metric == Metric::HealthScore).then(|| scores(catalog)).flatten(),
-        axis,
+        missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
+        relaxed: if board.total == 0 { relaxed(catalog, &link)? } else { Vec::new() },
+        histogram: histogram(catalog, metric),
+        axis: axis.map(|axis| (text.axis, axis)),
         rows,
+        moves,
         total: board.total,
         pager: Pager::new(&link, page, board.total),
         api: link.at(&format!("{}/api/v3/leaderboard", request.state.public_url)).href(),
@@ -146,13 +211,105 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     Ok(page.render()?)
 }
 
-fn interval(firm: &Firm) -> Option<Interval> {
-    let score = &firm.score;
-    let [low, value, high] = [score.low?, score.value?, score.high?].map(f64::from);
-    Some(Interval { low, value, high })
+/// Why a metric ranks no firm.
+fn missing(catalog: &Catalog, metric: Metric) -> String {
+    match metric {
+        Metric::Activity => {
+            let until = format::day(catalog.snapshot().activity_until());
+            format!("The data names no firm that joined a round in the 365 days up to {until}.")
+        }
+        _ => "This ranking takes 5 approved reviews of a firm, and no firm in the data has as many.".to_owned(),
+    }
 }
 
-/// How many firms have which score.
+/// The leaderboard without each of its conditions that has firms.
+fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>, PageError> {
+    let mut relaxed = Vec::new();
+    for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
+        let without = link.with(name, "");
+        let Request::Leaderboard(query) =
+            parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?.0.request
+        else {
+            continue;
+        };
+        let total = catalog.leaderboard(&query, ListPosition::default(), 0).total;
+        if total > 0 {
+            let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
+            relaxed.push((values.join(" or "), without.href(), total));
+        }
+    }
+    Ok(relaxed)
+}
+
+/// Where a firm is on the axis.
+fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
+    if metric != Metric::HealthScore {
+        let value = if metric == Metric::GhostingRate { 100.0 * value } else { value };
+        let name =
+            format!("{} {value:.*}", MetricText::of(metric).axis, if metric == Metric::Activity { 0 } else { 2 });
+        return Some(Point { value, interval: None, name });
+    }
+    let score = &firm.score;
+    let [low, value, high] = [score.low?, score.value?, score.high?];
+    Some(Point {
+        value: value.into(),
+        interval: Some((low.into(), high.into())),
+        name: format!("Health score {value}, 90 % interval {low} to {high}"),
+    })
+}
+
+fn basis(metric: Metric, firm: &Firm) -> String {
+    let reviews = || format::counted(firm.review_count, "review", "reviews");
+    match (metric, &firm.score) {
+        (Metric::Activity, _) => {
+            let last = firm.last_investment_on.as_ref().map(|date| format!("last {}", format::on_date(date)));
+            last.unwrap_or_default()
+        }
+        (Metric::HealthScore, score) => match (score.value, score.low, score.high) {
+            (Some(value), Some(low), Some(high)) => format!("{value} ({low} to {high}), {}", reviews()),
+            _ => reviews(),
+        },
+        (_, score) => {
+            let health = score.value.map(|value| format!(", health score {value}"));
+            format!("{}{}", reviews(), health.unwrap_or_default())
+        }
+    }
+}
+
+/// How many firms have which value.
+fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
+    const FIRMS: Unit = Unit::Count("firm", "firms");
+    if metric == Metric::HealthScore {
+        return scores(catalog);
+    }
+    let text = MetricText::of(metric);
+    // Hundredths of a rating, tenths of a percent.
+    let (scale, decimals, unit) = match metric {
+        Metric::Activity => (1.0, 0, ""),
+        Metric::GhostingRate => (1_000.0, 1, " %"),
+        _ => (100.0, 2, ""),
+    };
+    let name = |value: u32| format!("{:.*}", decimals, f64::from(value) / 10_f64.powi(decimals as i32));
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut values: Vec<u32> =
+        catalog.leaderboard_values(metric).map(|value| (value * scale).floor().max(0.0) as u32).collect();
+    values.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
+    values.sort_unstable();
+    let (least, most) = (*values.first()?, *values.last()?);
+    let middle = values[values.len() / 2];
+    let bin = round_step(f64::from(most - least) / f64::from(BARS)).0.max(1.0) as u32;
+    let summary = format!(
+        "{} ranked, from {} to {}{unit}; the median is {}{unit}.",
+        format::counted(values.len(), "firm is", "firms are"),
+        name(least),
+        name(most),
+        name(middle),
+    );
+    let head = Head::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
+    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, bin, name, |_, _| None)
+}
+
+/// How many firms have which score, the unranked ones with too few reviews included.
 fn scores(catalog: &Catalog) -> Option<Bars> {
     let snapshot = catalog.snapshot();
     let key = Table::Firms.sort_key("health_score");
@@ -169,5 +326,6 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
     );
     let head = Head::new("scores", "All health scores", summary);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
-    Bars::histogram(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, href)
+    let name = |score: u32| score.to_string();
+    Bars::histogram(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, name, href)
 }

@@ -26,6 +26,7 @@ mod linked_data;
 mod lists;
 mod market;
 mod matching;
+mod moves;
 mod person;
 pub(crate) mod reconcile;
 mod records;

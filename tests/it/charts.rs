@@ -24,8 +24,13 @@ struct Round {
 
 /// All records of a list.
 fn all(client: &Client, path: &str) -> Vec<Value> {
+    all_of(client, path, "")
+}
+
+/// All records of a list with parameters.
+pub fn all_of(client: &Client, path: &str, parameters: &str) -> Vec<Value> {
     let mut records = Vec::new();
-    let mut next = format!("/api/v3/{path}?limit=100");
+    let mut next = format!("/api/v3/{path}?limit=100&{parameters}");
     loop {
         let page = client.get(&next).json();
         records.extend(page["data"].as_array().unwrap().iter().cloned());
@@ -62,13 +67,13 @@ fn covered(rounds: &[Round]) -> BTreeSet<i32> {
 }
 
 /// The part of a page that is a chart; `None` if the page does not have it.
-fn chart<'p>(page: &'p str, name: &str) -> Option<&'p str> {
+pub fn chart<'p>(page: &'p str, name: &str) -> Option<&'p str> {
     let start = format!("id=\"{name}-summary\"");
     page.contains(&start).then(|| between(page, &start, "</figure>"))
 }
 
 /// The texts of the cells of the only table of a chart, row by row, with the heads.
-fn table(chart: &str) -> Vec<Vec<String>> {
+pub fn table(chart: &str) -> Vec<Vec<String>> {
     let rows = between(chart, "<table", "</table>").split("<tr>").skip(1);
     let cells = |row: &str| {
         let cells = row.replace("<td", "\u{1}<td").replace("<th", "\u{1}<th");

@@ -39,6 +39,7 @@ mod keys;
 mod known_browser;
 mod language;
 mod layers;
+mod leaderboard;
 mod lists;
 mod look_up;
 mod look_up_page;

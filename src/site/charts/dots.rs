@@ -2,21 +2,22 @@
 
 use askama::Template;
 
-use crate::site::charts::Percent;
 use crate::site::charts::labels::{Label, Labels};
+use crate::site::charts::{Percent, round_step};
 
 const HEIGHT: f64 = 24.0;
 /// Space for half of a dot at either side, as a fraction of the width.
 const SIDE: f64 = 0.04;
-/// Between two labels of the axis.
-const TICK: f64 = 10.0;
+/// Lines of the axis at most.
+const MAX_TICKS: f64 = 6.0;
 
-/// A value and the ends of its interval, which has the value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Interval {
-    pub(crate) low: f64,
+/// A value with the ends of its 90 % interval, if it has one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Point {
     pub(crate) value: f64,
-    pub(crate) high: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// What it is, in words.
+    pub(crate) name: String,
 }
 
 /// A dot and its interval for each row of a table, all on one axis, which is drawn into the head of the column. The table
@@ -39,34 +40,36 @@ pub(crate) struct DotAxis {
 pub(crate) struct Dot {
     /// The numbers in words.
     name: String,
-    low: Percent,
     x: Percent,
-    high: Percent,
+    interval: Option<(Percent, Percent)>,
     ticks: Vec<Percent>,
 }
 
 impl Dots {
-    /// The axis has all intervals and ends at tens. `None` if no value is known.
-    pub(crate) fn new(what: &str, intervals: &[Option<Interval>]) -> Option<Self> {
-        let known = || intervals.iter().flatten();
-        known().next()?;
-        let ends = known().flat_map(|interval| [interval.low, interval.value, interval.high]);
+    /// The axis has all intervals and ends at round numbers. `None` if no value is known.
+    pub(crate) fn new(points: Vec<Option<Point>>) -> Option<Self> {
+        let ends = points.iter().flatten().flat_map(|point| {
+            let (low, high) = point.interval.unwrap_or((point.value, point.value));
+            [low, point.value, high]
+        });
         let (min, max) = ends.fold((f64::MAX, f64::MIN), |(min, max), end| (min.min(end), max.max(end)));
-        let start = (min / TICK).floor() * TICK;
-        let end = ((max / TICK).ceil() * TICK).max(start + TICK);
-        let x_of = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * (value - start) / (end - start);
-        let ticks: Vec<f64> =
-            (0..=((end - start) / TICK).round() as usize).map(|step| start + TICK * step as f64).collect();
+        if min > max {
+            return None;
+        }
+        let (step, decimals) = round_step((max - min) / MAX_TICKS);
+        let start = (min / step).floor() as i64;
+        let end = ((max / step).ceil() as i64).max(start + 1);
+        let x_of = |value: f64| SIDE + (1.0 - 2.0 * SIDE) * (value / step - start as f64) / (end - start) as f64;
+        let ticks: Vec<f64> = (start..=end).map(|tick| tick as f64 * step).collect();
         let mut labels = Labels::default();
-        labels.add_axis(HEIGHT - 8.0, ticks.iter().map(|tick| (x_of(*tick), tick.to_string().into())));
-        let dot = |interval: &Interval| Dot {
-            name: format!("{what} {}, 90 % interval {} to {}", interval.value, interval.low, interval.high),
-            low: Percent(x_of(interval.low)),
-            x: Percent(x_of(interval.value)),
-            high: Percent(x_of(interval.high)),
+        labels.add_axis(HEIGHT - 8.0, ticks.iter().map(|tick| (x_of(*tick), format!("{tick:.decimals$}").into())));
+        let dot = |point: Point| Dot {
+            name: point.name,
+            x: Percent(x_of(point.value)),
+            interval: point.interval.map(|(low, high)| (Percent(x_of(low)), Percent(x_of(high)))),
             ticks: ticks.iter().map(|tick| Percent(x_of(*tick))).collect(),
         };
-        let rows = intervals.iter().map(|interval| interval.as_ref().map(dot)).collect();
+        let rows = points.into_iter().map(|point| point.map(dot)).collect();
         Some(Self { axis: DotAxis { labels: labels.into_list() }, rows })
     }
 }
@@ -83,37 +86,54 @@ mod tests {
 
         #[test]
         fn all_rows_have_the_same_axis(
-            scores in proptest::collection::vec(proptest::option::weighted(0.8, proptest::array::uniform3(0..101_u8)), 0..30),
+            scores in proptest::collection::vec(proptest::option::weighted(0.8, proptest::array::uniform3(0..10_001_u32)), 0..30),
+            scale in 0..4_usize,
+            has_interval: bool,
         ) {
-            let interval = |mut ends: [u8; 3]| {
+            let point = |mut ends: [u32; 3]| {
                 ends.sort_unstable();
-                let [low, value, high] = ends.map(f64::from);
-                Interval { low, value, high }
+                let [low, value, high] = ends.map(|end| f64::from(end) / [1.0, 100.0, 10_000.0, 1_000_000.0][scale]);
+                Point { value, interval: has_interval.then_some((low, high)), name: "Score".to_owned() }
             };
-            let intervals: Vec<Option<Interval>> = scores.into_iter().map(|ends| ends.map(interval)).collect();
-            let dots = Dots::new("Score", &intervals);
-            prop_assert_eq!(dots.is_some(), intervals.iter().any(Option::is_some));
+            let points: Vec<Option<Point>> = scores.into_iter().map(|ends| ends.map(point)).collect();
+            let dots = Dots::new(points.clone());
+            prop_assert_eq!(dots.is_some(), points.iter().any(Option::is_some));
             let Some(dots) = dots else { return Ok(()) };
             check::fragment(&dots.axis.render().unwrap());
-            let mut points: Vec<(f64, f64)> = Vec::new();
-            for (dot, interval) in dots.rows.iter().zip(&intervals) {
-                prop_assert_eq!(dot.is_some(), interval.is_some());
-                let (Some(dot), Some(interval)) = (dot, interval) else { continue };
+            let mut places: Vec<(f64, f64)> = Vec::new();
+            for (dot, point) in dots.rows.iter().zip(&points) {
+                prop_assert_eq!(dot.is_some(), point.is_some());
+                let (Some(dot), Some(point)) = (dot, point) else { continue };
                 let chart = check::fragment(&dot.render().unwrap());
-                let (line, circle) = (chart.marks("line", "whisker")[0], chart.all("circle")[0]);
-                points.extend([
-                    (interval.low, line.number("x1")), (interval.value, circle.number("cx")), (interval.high, line.number("x2")),
-                ]);
+                places.push((point.value, chart.all("circle")[0].number("cx")));
+                let lines = chart.marks("line", "whisker");
+                prop_assert_eq!(lines.len(), usize::from(has_interval));
+                if let Some((low, high)) = point.interval {
+                    places.extend([(low, lines[0].number("x1")), (high, lines[0].number("x2"))]);
+                }
             }
             // One straight line from values to positions.
-            let (least, most) = points.iter().fold((points[0], points[0]), |(least, most), point| {
-                (if point.0 < least.0 { *point } else { least }, if point.0 > most.0 { *point } else { most })
+            let (least, most) = places.iter().fold((places[0], places[0]), |(least, most), place| {
+                (if place.0 < least.0 { *place } else { least }, if place.0 > most.0 { *place } else { most })
             });
-            for (value, x) in &points {
+            for (value, x) in &places {
                 prop_assert!((0.0..=100.0).contains(x));
                 let share = if most.0 > least.0 { (value - least.0) / (most.0 - least.0) } else { 0.0 };
                 prop_assert!((x - (least.1 + share * (most.1 - least.1))).abs() < 0.02);
             }
         }
+    }
+
+    #[test]
+    fn the_axis_has_round_numbers() {
+        let labels = |values: &[f64]| -> Vec<String> {
+            let points = values.iter().map(|value| Some(Point { value: *value, interval: None, name: String::new() }));
+            let dots = Dots::new(points.collect()).unwrap();
+            let labels = dots.axis.labels.into_iter().filter(|label| label.class != "n");
+            labels.map(|label| label.text).collect()
+        };
+        assert_eq!(labels(&[61.0, 92.0]), ["60", "70", "80", "90", "100"]);
+        assert_eq!(labels(&[3.31, 4.27]), ["3.2", "3.4", "3.6", "3.8", "4.0", "4.2", "4.4"]);
+        assert_eq!(labels(&[5.0]), ["5.00", "5.01"]);
     }
 }

@@ -35,7 +35,7 @@ mod treemap;
 
 pub(crate) use bars::Bars;
 pub(crate) use breakdown::{Breakdown, Sparkline};
-pub(crate) use dots::{Dot, DotAxis, Dots, Interval};
+pub(crate) use dots::{Dot, DotAxis, Dots, Point};
 pub(crate) use graph::Graph;
 pub(crate) use heatmap::{HeatRow, Heatmap};
 pub(crate) use segments::{Segment, Segments};
@@ -175,6 +175,13 @@ impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}%", round(100.0 * self.0))
     }
+}
+
+/// The least round number (1, 2 or 5 with zeros) from `least` and .01 on, and its number of decimals.
+pub(crate) fn round_step(least: f64) -> (f64, usize) {
+    let steps = [0.01, 0.1].into_iter().zip([2, 1]).chain((0..19).map(|power| (10_f64.powi(power), 0)));
+    let mut steps = steps.flat_map(|(unit, decimals)| [1.0, 2.0, 5.0].map(|times| (times * unit, decimals)));
+    steps.find(|(step, _)| *step >= least).unwrap_or((least, 0))
 }
 
 /// To two decimals.

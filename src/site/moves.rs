@@ -1,0 +1,135 @@
+//! What moved on a leaderboard since the release before.
+
+use std::cmp::Reverse;
+
+use crate::catalog::comparison::SAVED;
+use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, RankChange, RankedRow, Request, Resource};
+use crate::data::{SnapshotVersion, Table};
+use crate::http::State;
+use crate::site::browse::SIZE;
+use crate::site::format;
+use crate::site::link::Link;
+
+/// Moves among this many firms, of either release, are listed.
+const FIRST: u64 = 100;
+/// Firms of a list at most.
+const LISTED: usize = 5;
+
+/// A leaderboard compared with that of the release before.
+pub(crate) struct Moves {
+    /// The release before.
+    pub since: SnapshotVersion,
+    /// Those with any firm.
+    pub lists: Vec<MoveList>,
+    changes: Vec<RankChange>,
+}
+
+pub(crate) struct MoveList {
+    pub title: &'static str,
+    pub firms: Vec<MovedFirm>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+pub(crate) struct MovedFirm {
+    pub name: String,
+    /// `None` if the firm is not in the release.
+    pub href: Option<String>,
+    /// Its ranks: `12 → 5`.
+    pub ranks: String,
+}
+
+/// How a ranked firm moved.
+pub(crate) struct Move {
+    /// Of the style sheet.
+    pub class: &'static str,
+    pub short: String,
+    pub words: String,
+}
+
+impl Moves {
+    /// `None` if no release before is loaded, or if it ranks no firm in this way.
+    pub(crate) fn of(
+        catalog: &Catalog,
+        state: &State,
+        query: &LeaderboardQuery,
+        link: &Link,
+        page: &[RankedRow],
+    ) -> Option<Self> {
+        let before = state.releases.before(catalog.version())?;
+        let Request::Leaderboard(former) =
+            before.parse(Resource::Leaderboard, &link.others(&[SIZE]), SAVED).ok()?.request
+        else {
+            return None;
+        };
+        if before.leaderboard(&former, ListPosition::default(), 0).total == 0 {
+            return None;
+        }
+        let changes = catalog.rank_changes(query, &before, &former, page, FIRST as usize);
+        let list = |title, changes: Vec<&RankChange>| {
+            let firm = |change: &&RankChange| {
+                let current = change.row.map(|row| (catalog, row));
+                let (of, row) = current.or(change.former_row.map(|row| (&*before, row)))?;
+                let slug = of.snapshot().slug(Table::Firms, row);
+                Some(MovedFirm {
+                    name: of.snapshot().name(Table::Firms, row).to_owned(),
+                    href: change.row.map(|_| format!("/vcs/{slug}")),
+                    ranks: ranks(change),
+                })
+            };
+            let firms: Vec<MovedFirm> = changes.iter().take(LISTED).filter_map(firm).collect();
+            MoveList { title, more: changes.len() - firms.len(), firms }
+        };
+        let up = sorted(&changes, |change| match (change.former_rank, change.rank) {
+            (Some(then), Some(now)) if now <= FIRST && now < then => Some(Reverse(then - now)),
+            _ => None,
+        });
+        let down = sorted(&changes, |change| match (change.former_rank, change.rank) {
+            (Some(then), Some(now)) if then <= FIRST && now > then => Some(Reverse(now - then)),
+            _ => None,
+        });
+        let new = sorted(&changes, |change| change.rank.filter(|now| *now <= FIRST && change.former_rank.is_none()));
+        let gone = sorted(&changes, |change| change.former_rank.filter(|then| *then <= FIRST && change.rank.is_none()));
+        let lists = [list("Up", up), list("Down", down), list("New", new), list("No longer ranked", gone)];
+        let lists = lists.into_iter().filter(|list| !list.firms.is_empty()).collect();
+        Some(Self { since: before.version(), lists, changes })
+    }
+
+    /// How the firm in a row of the release moved.
+    pub(crate) fn of_row(&self, row: u32) -> Option<Move> {
+        let change = self.changes.iter().find(|change| change.row == Some(row))?;
+        let since = self.since;
+        Some(match (change.rank?, change.former_rank) {
+            (_, None) => {
+                Move { class: "new", short: "new".to_owned(), words: format!("not ranked in release {since}") }
+            }
+            (now, Some(then)) if now < then => Move {
+                class: "up",
+                short: format!("▲ {}", format::number(then - now)),
+                words: format!("up from {} in release {since}", format::number(then)),
+            },
+            (now, Some(then)) if now > then => Move {
+                class: "down",
+                short: format!("▼ {}", format::number(now - then)),
+                words: format!("down from {} in release {since}", format::number(then)),
+            },
+            _ => Move { class: "same", short: "=".to_owned(), words: format!("as in release {since}") },
+        })
+    }
+}
+
+/// The changes that have a key, ascending by it.
+fn sorted<K: Ord>(changes: &[RankChange], key: impl Fn(&RankChange) -> Option<K>) -> Vec<&RankChange> {
+    let mut keyed: Vec<(K, &RankChange)> = changes.iter().filter_map(|change| Some((key(change)?, change))).collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.rank.cmp(&b.1.rank)));
+    keyed.into_iter().map(|(_, change)| change).collect()
+}
+
+fn ranks(change: &RankChange) -> String {
+    match (change.former_rank, change.rank) {
+        (Some(then), Some(now)) => format!("{} → {}", format::number(then), format::number(now)),
+        (None, Some(now)) => format!("now {}", format::number(now)),
+        (Some(then), None) => format!("was {}", format::number(then)),
+        (None, None) => String::new(),
+    }
+}
