@@ -20,6 +20,15 @@ const QUEUE: usize = 100;
 /// Time between a failed attempt and the next.
 pub const RETRIES: &[Duration] = &[Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(600)];
 
+/// Who sends messages.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// The name of the service.
+    pub name: String,
+    /// An address in ASCII.
+    pub address: String,
+}
+
 /// A plain text for one reader. `Debug` hides it.
 #[derive(Clone)]
 pub struct Mail {
@@ -27,7 +36,7 @@ pub struct Mail {
     pub to: String,
     /// The number of the account, for the log.
     pub account: i64,
-    /// In ASCII.
+    /// In one line.
     pub subject: Cow<'static, str>,
     pub text: String,
 }
@@ -45,19 +54,28 @@ pub struct QueueFull;
 
 /// The queue of messages. The thread ends when this is dropped.
 #[derive(Debug)]
-pub struct Mailer(SyncSender<Mail>);
+pub struct Mailer {
+    queue: SyncSender<Mail>,
+    service: String,
+}
 
 impl Mailer {
-    /// Starts the thread that sends from the address `from`. `retries` is the time to wait after each failed attempt.
-    pub fn start(server: SmtpUrl, password: Option<String>, from: String, retries: &'static [Duration]) -> Self {
+    /// Starts the thread that sends. `retries` is the time to wait after each failed attempt.
+    pub fn start(server: SmtpUrl, password: Option<String>, from: Sender, retries: &'static [Duration]) -> Self {
         let (queue, waiting) = sync_channel(QUEUE);
+        let service = from.name.clone();
         let transport = smtp::Transport::new(&server, password, from);
         std::thread::spawn(move || run(&waiting, retries, |mail| transport.send(mail)));
-        Self(queue)
+        Self { queue, service }
+    }
+
+    /// The name of the service that sends.
+    pub fn service(&self) -> &str {
+        &self.service
     }
 
     pub fn send(&self, mail: Mail) -> Result<(), QueueFull> {
-        match self.0.try_send(mail) {
+        match self.queue.try_send(mail) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(QueueFull),
         }
@@ -66,7 +84,8 @@ impl Mailer {
 
 /// Connects to the mail server, signs in and disconnects. Blocks for up to half a minute per reply.
 pub fn check_connection(server: &SmtpUrl, password: Option<String>, from: &str) -> Result<(), SmtpError> {
-    smtp::Transport::new(server, password, from.to_owned()).check()
+    let from = Sender { name: String::new(), address: from.to_owned() };
+    smtp::Transport::new(server, password, from).check()
 }
 
 /// A message whose last attempt failed.
@@ -164,7 +183,7 @@ mod tests {
     #[test]
     fn the_queue_is_bounded_and_hides_its_messages() {
         let (queue, _waiting) = sync_channel(1);
-        let mailer = Mailer(queue);
+        let mailer = Mailer { queue, service: String::new() };
         assert_eq!(mailer.send(mail(1)), Ok(()));
         assert_eq!(mailer.send(mail(2)), Err(QueueFull));
         assert_eq!(format!("{:?}", mail(7)), "Mail(account 7)");

@@ -161,7 +161,7 @@ impl Sender {
             store.settle(&settled)?;
             return Ok(0);
         };
-        let mail = digest(email, account.0, deliveries, &self.public_url)?;
+        let mail = digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
         let sent = transport.send(&mail);
         self.alerts.counts.sent(Channel::Email, sent.is_ok());
         let (outcome, wait, delivered) = match sent {
@@ -201,8 +201,14 @@ fn message(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError>
 }
 
 /// One e-mail for all alerts of an account.
-fn digest(email: &Email, account: i64, deliveries: &[Delivery], public_url: &str) -> Result<Mail, StoreError> {
-    let mut text = String::from("Hello,\n\nthere is news in what you saved at VentureDex.\n");
+fn digest(
+    email: &Email,
+    account: i64,
+    deliveries: &[Delivery],
+    service: &str,
+    public_url: &str,
+) -> Result<Mail, StoreError> {
+    let mut text = format!("Hello,\n\nthere is news in what you saved at {service}.\n");
     for Delivery { watch, alert, .. } in deliveries {
         let what = match (&watch.query, alert.total) {
             (Some(_), 1) => "1 new match".to_owned(),
@@ -227,8 +233,8 @@ fn digest(email: &Email, account: i64, deliveries: &[Delivery], public_url: &str
     ));
     let count = deliveries.len();
     let subject = match deliveries {
-        [_] => "VentureDex: news in a saved search or list".to_owned(),
-        _ => format!("VentureDex: news in {count} saved searches and lists"),
+        [_] => format!("{service}: news in a saved search or list"),
+        _ => format!("{service}: news in {count} saved searches and lists"),
     };
     Ok(Mail { to: email.as_str().to_owned(), account, subject: subject.into(), text })
 }

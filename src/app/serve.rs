@@ -22,6 +22,7 @@ use crate::app::router::Gate;
 use crate::app::router::is_own_path;
 use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router, alerting, metrics, now, telemetry};
+use crate::auth::account::Email;
 use crate::auth::audit::AuditLog;
 use crate::auth::{ApiKey, AuthService, DataLock, StoreError};
 use crate::catalog::Catalog;
@@ -30,8 +31,8 @@ use crate::http::origin_policy::{Hosts, PublicUrlError};
 use crate::http::server::{run, stop_signals};
 use crate::http::telemetry::AccessLog;
 use crate::http::well_known::{WellKnown, WellKnownError};
-use crate::http::{Operator, ResponseCache, State, Telemetry};
-use crate::mail::{Mailer, RETRIES, Transport};
+use crate::http::{Brand, Operator, ResponseCache, State, Telemetry};
+use crate::mail::{Mailer, RETRIES, Sender, Transport};
 use crate::mcp::{McpQuota, Settings};
 use crate::metrics::panics;
 use crate::quota::Tier;
@@ -249,7 +250,9 @@ impl RouterParts {
             public_url: public_url.clone(),
             has_public_url: settings.public_url.is_some(),
             operator: Operator {
+                brand: Brand { name: settings.brand_name, color: settings.brand_color },
                 contact: settings.contact,
+                imprint_url: settings.imprint_url,
                 privacy_url: settings.privacy_url,
                 terms_url: settings.terms_url,
             },
@@ -285,13 +288,17 @@ impl RouterParts {
 fn mailer(settings: &ServeSettings) -> Result<Option<Mailer>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let password = smtp_password(settings)?;
-    Ok(Some(Mailer::start(server.clone(), password, from.as_str().to_owned(), RETRIES)))
+    Ok(Some(Mailer::start(server.clone(), password, sender(settings, from), RETRIES)))
 }
 
 /// Sends alerts by e-mail, if an SMTP server is named.
 fn alert_transport(settings: &ServeSettings) -> Result<Option<Transport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    Ok(Some(Transport::new(server, smtp_password(settings)?, from.as_str().to_owned())))
+    Ok(Some(Transport::new(server, smtp_password(settings)?, sender(settings, from))))
+}
+
+fn sender(settings: &ServeSettings, from: &Email) -> Sender {
+    Sender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() }
 }
 
 /// The password of the SMTP user, if there is one.

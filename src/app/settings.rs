@@ -30,11 +30,11 @@ use crate::auth::account::{
 };
 use crate::auth::audit::Event;
 use crate::data::{Date, rfc3339};
-use crate::http::BulkAccess;
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
 use crate::http::telemetry::LogFormat;
+use crate::http::{BrandColor, BrandName, BulkAccess};
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
 use crate::release::{KeyError, ReleaseStore, TrustedKey};
@@ -320,6 +320,16 @@ pub struct ServeSettings {
     /// mailto: or https: URL [default: none].
     #[arg(long, env = "VENTUREDEX_CONTACT", value_name = "URL", value_parser = security_txt::contact)]
     pub contact: Option<String>,
+    /// Name of the service on its pages, in feeds and in e-mails.
+    #[arg(long, env = "VENTUREDEX_BRAND_NAME", value_name = "NAME", default_value = "VentureDex")]
+    pub brand_name: BrandName,
+    /// Color of links and buttons, such as #0f5c4d; it must be readable on light pages, and is made lighter for dark ones
+    /// [default: green].
+    #[arg(long, env = "VENTUREDEX_BRAND_COLOR", value_name = "COLOR")]
+    pub brand_color: Option<BrandColor>,
+    /// Imprint of the operator, an https: URL; shown at the foot of pages [default: none].
+    #[arg(long, env = "VENTUREDEX_IMPRINT_URL", value_name = "URL", value_parser = https_url)]
+    pub imprint_url: Option<String>,
     /// Privacy policy of the operator, an https: URL; shown on pages and in the descriptions of the API [default: none].
     #[arg(long, env = "VENTUREDEX_PRIVACY_URL", value_name = "URL", value_parser = https_url)]
     pub privacy_url: Option<String>,

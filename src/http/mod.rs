@@ -1,6 +1,7 @@
 //! HTTP below the routes: the accept loop, headers, content negotiation, errors, the response cache, static files.
 
 pub mod body;
+pub mod brand;
 pub mod bulk;
 pub mod handler;
 pub mod headers;
@@ -20,6 +21,7 @@ pub mod url;
 pub mod well_known;
 
 pub use body::BodyTimeout;
+pub use brand::{Brand, BrandColor, BrandName};
 pub use bulk::BulkAccess;
 pub use handler::{ErrorContext, Handler};
 pub use operator::Operator;

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::Uri;
 use lettre::address::Envelope;
 use lettre::transport::smtp::authentication::Credentials;
@@ -13,7 +15,7 @@ use lettre::{Address, SmtpTransport, Transport as _};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
-use crate::mail::Mail;
+use crate::mail::{Mail, Sender};
 
 /// For each reply of the server.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -109,12 +111,11 @@ impl SmtpError {
 /// Sends messages one by one; blocks for up to half a minute per reply.
 pub struct Transport {
     smtp: Result<SmtpTransport, SmtpError>,
-    from: String,
+    from: Sender,
 }
 
 impl Transport {
-    /// Sends from the address `from`.
-    pub fn new(server: &SmtpUrl, password: Option<String>, from: String) -> Self {
+    pub fn new(server: &SmtpUrl, password: Option<String>, from: Sender) -> Self {
         let SmtpUrl { host, port, user, security, .. } = server;
         let tls = |wrap: fn(TlsParameters) -> Tls| TlsParameters::new(host.clone()).map(wrap);
         let tls = match security {
@@ -123,7 +124,7 @@ impl Transport {
             Security::Tls => tls(Tls::Wrapper),
         };
         let smtp = tls.map_err(|error| SmtpError::of(&error)).map(|tls| {
-            let own = ClientId::Domain(domain(&from).to_owned());
+            let own = ClientId::Domain(domain(&from.address).to_owned());
             let builder = SmtpTransport::builder_dangerous(host).port(*port).tls(tls).timeout(Some(TIMEOUT));
             let builder = builder.hello_name(own);
             match (user, password) {
@@ -132,6 +133,11 @@ impl Transport {
             }
         });
         Self { smtp, from }
+    }
+
+    /// The name of the service that sends.
+    pub fn service(&self) -> &str {
+        &self.from.name
     }
 
     /// Connects, signs in and disconnects.
@@ -154,7 +160,7 @@ impl Transport {
             let invalid = |_| SmtpError { reason: "the address is not one".to_owned(), is_permanent: true };
             text.parse::<Address>().map_err(invalid)
         };
-        let envelope = Envelope::new(Some(address(&self.from)?), vec![address(&mail.to)?]);
+        let envelope = Envelope::new(Some(address(&self.from.address)?), vec![address(&mail.to)?]);
         let envelope = envelope.map_err(|_| SmtpError { reason: "no recipient".to_owned(), is_permanent: true })?;
         let message = message(mail, &self.from, OffsetDateTime::now_utc(), &message_id());
         smtp.send_raw(&envelope, message.as_bytes()).map(|_| ()).map_err(|error| SmtpError::of(&error))
@@ -174,14 +180,42 @@ fn message_id() -> String {
     }
 }
 
-/// A message of RFC 5322. Its parts are ASCII without line breaks, its text has `\n` at the ends of lines.
-fn message(mail: &Mail, from: &str, date: OffsetDateTime, id: &str) -> String {
-    let mut message = format!("From: VentureDex <{from}>\r\nTo: <{}>\r\nSubject: {}\r\n", mail.to, mail.subject);
+/// The bytes of an encoded word of RFC 2047, which has at most 75 characters.
+const ENCODED_BYTES: usize = 45;
+
+/// A text as encoded words of RFC 2047, one a line.
+fn encoded(text: &str) -> String {
+    let mut parts = vec![String::new()];
+    for char in text.chars() {
+        if parts.last().is_some_and(|part| part.len() + char.len_utf8() > ENCODED_BYTES) {
+            parts.push(String::new());
+        }
+        parts.last_mut().expect("there is one").push(char);
+    }
+    let words = parts.iter().map(|part| format!("=?utf-8?B?{}?=", STANDARD.encode(part)));
+    words.collect::<Vec<_>>().join("\r\n ")
+}
+
+/// The name of a sender: as it is, quoted or encoded.
+fn phrase(name: &str) -> String {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '&' | '\'');
+    match name {
+        _ if !name.is_ascii() => encoded(name),
+        _ if name.chars().all(is_plain) => name.to_owned(),
+        _ => format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}
+
+/// A message of RFC 5322. Its parts are without line breaks, its text has `\n` at the ends of lines.
+fn message(mail: &Mail, from: &Sender, date: OffsetDateTime, id: &str) -> String {
+    let Sender { name, address } = from;
+    let subject = if mail.subject.is_ascii() { mail.subject.to_string() } else { encoded(&mail.subject) };
+    let mut message = format!("From: {} <{address}>\r\nTo: <{}>\r\nSubject: {subject}\r\n", phrase(name), mail.to);
     if let Ok(date) = date.format(&Rfc2822) {
         message.push_str(&format!("Date: {date}\r\n"));
     }
     if !id.is_empty() {
-        message.push_str(&format!("Message-ID: <{id}@{}>\r\n", domain(from)));
+        message.push_str(&format!("Message-ID: <{id}@{}>\r\n", domain(address)));
     }
     message.push_str("Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n");
     message.push_str("Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n");
@@ -225,11 +259,33 @@ mod tests {
     fn a_message_has_the_headers_of_the_standard() {
         let mail = Mail { to: "ada@example.com".into(), account: 1, subject: "Hello".into(), text: "a\nb\n".into() };
         let date = OffsetDateTime::from_unix_timestamp(1_795_262_400).unwrap();
-        let text = message(&mail, "noreply@venturedex.example", date, "00ff");
+        let from = |name: &str| Sender { name: name.into(), address: "noreply@venturedex.example".into() };
+        let text = message(&mail, &from("VentureDex"), date, "00ff");
         let expected = "From: VentureDex <noreply@venturedex.example>\r\nTo: <ada@example.com>\r\nSubject: Hello\r\n\
                         Date: Sat, 21 Nov 2026 12:00:00 +0000\r\nMessage-ID: <00ff@venturedex.example>\r\n\
                         Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n\
                         Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\na\r\nb\r\n";
         assert_eq!(text, expected);
+        for (name, expected) in [
+            ("Dealflow & Co", "From: Dealflow & Co <"),
+            ("Funds, \"rated\"", "From: \"Funds, \\\"rated\\\"\" <"),
+            ("Größe", "From: =?utf-8?B?R3LDtsOfZQ==?= <"),
+        ] {
+            let text = message(&mail, &from(name), date, "");
+            assert!(text.starts_with(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn encoded_words_are_short_and_whole() {
+        let name = "Größenwahn・データベース・Ąęóśżź ".repeat(3);
+        let header = encoded(&name);
+        let mut decoded = String::new();
+        for word in header.split("\r\n ") {
+            assert!(word.len() <= 75, "{word}");
+            let text = word.strip_prefix("=?utf-8?B?").unwrap().strip_suffix("?=").unwrap();
+            decoded.push_str(&String::from_utf8(STANDARD.decode(text).unwrap()).unwrap());
+        }
+        assert_eq!(decoded, name);
     }
 }

@@ -45,7 +45,8 @@ fn feed(request: PageRequest<'_>, token: &str) -> Result<Feed, StoreError> {
     let base = &state.public_url;
     let entries = alerts.iter().map(|alert| entry(base, &watch, alert)).collect::<Result<_, _>>()?;
     Ok(Feed {
-        title: format!("VentureDex: {}", watch.name.as_str()),
+        title: format!("{}: {}", state.operator.brand.name, watch.name.as_str()),
+        author: state.operator.brand.name.to_string(),
         url: format!("{base}{}", request.path),
         home: format!("{base}/account/saved/{}", watch.id.0),
         updated: rfc3339(alerts.first().map_or(watch.created_at, |alert| alert.created_at)),

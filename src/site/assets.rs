@@ -1,8 +1,11 @@
 //! Style sheet, script, typeface, icon, robots.txt and the description of the search for browsers (OpenSearch).
 
+use std::borrow::Cow;
+
+use crate::http::BrandColor;
 use crate::http::static_asset::StaticAsset;
 use crate::site::docs::html::escaped;
-use crate::site::static_pages::StaticEntry;
+use crate::site::static_pages::{DocsContext, StaticEntry};
 
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 
@@ -14,13 +17,41 @@ pub(crate) const SCRIPT: &str = include_str!("assets/page.js");
 const TYPEFACE: &[u8] = include_bytes!("assets/inter-4.1.woff2");
 
 const ICON: &str = include_str!("assets/favicon.svg");
+const ICON_COLOR: &str = "#0f5c4d";
+
+/// Characters of the short name of a search, by the specification of OpenSearch.
+const MAX_SHORT_NAME: usize = 16;
+
+/// The end of the first block of the style sheet, which has the colors; what follows overrides them.
+const END_OF_COLORS: &str = "\n}\n";
+
+/// The style sheet with the operator's color.
+fn style(color: Option<BrandColor>) -> Cow<'static, str> {
+    let (Some(BrandColor { light, dark }), Some((colors, rest))) = (color, STYLE.split_once(END_OF_COLORS)) else {
+        return Cow::Borrowed(STYLE);
+    };
+    Cow::Owned(format!(
+        "{colors}\n  --brand: light-dark({light}, {dark});\n  --brand-ink: light-dark(#fff, #0b0f0d);\n  \
+         --link: light-dark({light}, {dark});\n  --mark: {light};{END_OF_COLORS}{rest}"
+    ))
+}
+
+fn icon(context: &DocsContext<'_>) -> StaticAsset {
+    let color = context.operator.brand.color.map_or_else(|| ICON_COLOR.to_owned(), |color| color.light.to_string());
+    StaticAsset::new("image/svg+xml", ICON.replace(ICON_COLOR, &color))
+}
 
 pub(crate) const FILES: &[(&str, StaticEntry)] = &[
-    ("/assets/style.css", StaticEntry::File(|_| StaticAsset::new("text/css; charset=utf-8", STYLE))),
+    (
+        "/assets/style.css",
+        StaticEntry::File(|context| {
+            StaticAsset::new("text/css; charset=utf-8", style(context.operator.brand.color).into_owned())
+        }),
+    ),
     ("/assets/page.js", StaticEntry::File(|_| StaticAsset::new("text/javascript; charset=utf-8", SCRIPT))),
     ("/assets/inter-4.1.woff2", StaticEntry::File(|_| StaticAsset::new("font/woff2", TYPEFACE))),
-    ("/favicon.svg", StaticEntry::File(|_| StaticAsset::new("image/svg+xml", ICON))),
-    ("/favicon.ico", StaticEntry::File(|_| StaticAsset::new("image/svg+xml", ICON))),
+    ("/favicon.svg", StaticEntry::File(icon)),
+    ("/favicon.ico", StaticEntry::File(icon)),
     (
         "/robots.txt",
         StaticEntry::File(|context| {
@@ -32,7 +63,49 @@ pub(crate) const FILES: &[(&str, StaticEntry)] = &[
         "/opensearch.xml",
         StaticEntry::File(|context| {
             let text = include_str!("assets/opensearch.xml").replace("{base}", &escaped(context.base));
+            let name = context.operator.brand.name.as_str();
+            let short: String = name.chars().take(MAX_SHORT_NAME).collect();
+            let text = text.replace("{name}", &escaped(name)).replace("{short_name}", &escaped(short.trim()));
             StaticAsset::new("application/opensearchdescription+xml", text)
         }),
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::brand::{DARK_BACKGROUND, LIGHT_BACKGROUND, Rgb};
+
+    /// The colors of a variable on light and on dark pages.
+    fn colors(style: &str, variable: &str) -> [Rgb; 2] {
+        let (_, rest) = style.rsplit_once(&format!("  {variable}: light-dark(")).unwrap();
+        let (light, dark) = rest.split_once(')').unwrap().0.split_once(", ").unwrap();
+        let parsed = |text: &str| match text {
+            "#fff" => Rgb([255; 3]),
+            text => text.parse().unwrap(),
+        };
+        [parsed(light), parsed(dark)]
+    }
+
+    #[test]
+    fn the_operators_color_is_readable_on_every_background_of_the_style_sheet() {
+        for color in ["#0f5c4d", "#7a1fa2", "#b00020", "#000000", "#1a4fd0"] {
+            let style = style(Some(color.parse().unwrap()));
+            let [link, ink, brand] = ["--link", "--brand-ink", "--brand"].map(|variable| colors(&style, variable));
+            assert_eq!(brand[0].to_string(), color);
+            for theme in [0, 1] {
+                for background in ["--paper", "--card", "--tint"].map(|variable| colors(STYLE, variable)[theme]) {
+                    assert!(link[theme].contrast(background) >= 4.5, "{color}: {} on {background}", link[theme]);
+                }
+                assert!(ink[theme].contrast(brand[theme]) >= 4.5, "{color}: {} on {}", ink[theme], brand[theme]);
+            }
+        }
+        assert_eq!([LIGHT_BACKGROUND, DARK_BACKGROUND], colors(STYLE, "--tint"));
+    }
+
+    #[test]
+    fn the_mark_has_the_operators_color() {
+        assert!(ICON.contains(ICON_COLOR) && STYLE.contains(&format!("--mark: {ICON_COLOR};")));
+        assert!(style(Some("#7a1fa2".parse().unwrap())).contains("--mark: #7a1fa2;"));
+    }
+}

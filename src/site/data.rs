@@ -71,7 +71,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let page = DataPage {
         layout: PageLayout::of(snapshot, "About the data", description, request.path)
             .at(&request.state.public_url)
-            .about(linked_data::dataset(catalog, &request.state.public_url, request.state.bulk != BulkAccess::Off))
+            .about(linked_data::dataset(
+                catalog,
+                &request.state.public_url,
+                &request.state.operator.brand.name,
+                request.state.bulk != BulkAccess::Off,
+            ))
             .by(&request.state.operator),
         totals,
         tables: tables.collect(),

@@ -52,6 +52,8 @@ pub enum FeedFormat {
 #[template(path = "feed.xml")]
 pub(crate) struct Feed {
     pub(super) title: String,
+    /// The name of the service.
+    pub(super) author: String,
     /// The address of the feed.
     pub(super) url: String,
     /// The page with the same content.
@@ -135,7 +137,7 @@ pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
             text,
         }
     };
-    Feed::of(request, "VentureDex releases", "/releases", views(&held).into_iter().map(entry).collect())
+    Feed::of(request, "releases", "/releases", views(&held).into_iter().map(entry).collect())
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
@@ -169,7 +171,7 @@ pub(crate) fn of_rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<F
             text: format!("{leads}{investors}"),
         }
     };
-    Ok(Feed::of(request, "VentureDex: new rounds", "/startups", rounds.into_iter().map(entry).collect()))
+    Ok(Feed::of(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()))
 }
 
 fn midnight(date: Date) -> String {
@@ -177,12 +179,13 @@ fn midnight(date: Date) -> String {
 }
 
 impl Feed {
-    fn of(request: PageRequest<'_>, title: &str, home: &str, entries: Vec<Entry>) -> Self {
+    fn of(request: PageRequest<'_>, what: &str, home: &str, entries: Vec<Entry>) -> Self {
         let base = &request.state.public_url;
         let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
         let served = request.state.releases.current();
         Self {
-            title: title.to_owned(),
+            title: format!("{}: {what}", request.state.operator.brand.name),
+            author: request.state.operator.brand.name.to_string(),
             url: format!("{base}{}{query}", request.path),
             home: format!("{base}{home}"),
             updated: midnight(served.snapshot().released_on()),

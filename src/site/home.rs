@@ -95,7 +95,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
     let page = HomePage {
-        layout: PageLayout::of(catalog.snapshot(), "VentureDex", description, request.path)
+        layout: PageLayout::of(catalog.snapshot(), "", description, request.path)
             .at(&request.state.public_url)
             .by(&request.state.operator),
         totals: catalog.totals(),

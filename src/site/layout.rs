@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::Snapshot;
-use crate::http::{Operator, State};
+use crate::http::{Brand, BrandColor, Operator, State};
 use crate::site::assets;
 use crate::site::twin::TwinFormat;
 
@@ -34,7 +34,7 @@ static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
 
 #[derive(Clone, Debug)]
 pub(crate) struct PageLayout {
-    /// The page's title, without the name of the service.
+    /// The page's title, without the name of the service; empty for the home page.
     pub title: String,
     pub description: String,
     pub path: String,
@@ -43,6 +43,10 @@ pub(crate) struct PageLayout {
     pub is_invented: bool,
     /// The release that the page shows, if it shows data.
     pub release: Option<ReleaseInfo>,
+    /// The name of the service.
+    pub brand: String,
+    /// The operator's color, part of the URL of the style sheet.
+    pub color: Option<BrandColor>,
     /// Links to the operator's terms and contact: URL and name.
     pub operator: Vec<(String, &'static str)>,
     /// The address of the page, if it has one for good: other addresses of it are of filters and pages of a list.
@@ -72,6 +76,8 @@ impl PageLayout {
             is_indexed: true,
             is_invented,
             release: None,
+            brand: Brand::default().name.to_string(),
+            color: None,
             operator: Vec::new(),
             canonical: None,
             twins: None,
@@ -89,9 +95,10 @@ impl PageLayout {
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
     }
 
-    /// The same layout with the links of the operator in the footer.
+    /// The same layout with the name, the color and the links of the operator.
     pub(crate) fn by(self, operator: &Operator) -> Self {
-        Self { operator: operator.links(), ..self }
+        let Brand { name, color } = &operator.brand;
+        Self { brand: name.to_string(), color: *color, operator: operator.links(), ..self }
     }
 
     /// The same layout with the address of the page.
@@ -134,7 +141,8 @@ impl PageLayout {
         self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    pub(crate) fn asset_version(&self) -> &'static str {
-        ASSET_VERSION.as_str()
+    pub(crate) fn asset_version(&self) -> String {
+        let color = self.color.map_or_else(String::new, |color| format!("-{}", &color.light.to_string()[1..]));
+        format!("{}{color}", ASSET_VERSION.as_str())
     }
 }

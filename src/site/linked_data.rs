@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::catalog::Catalog;
 use crate::data::model::{Firm, Identifier, Person, Startup};
-use crate::http::bulk;
+use crate::http::{BrandName, bulk};
 
 /// What the page at `path`, below the list at `list`, is about; members that are unknown are left out.
 pub(crate) fn of_record(base: &str, list: (&str, &str), path: &str, record: &Value) -> String {
@@ -71,7 +71,7 @@ pub(crate) fn person(person: &Person, base: &str, organization: &str, is_invente
 }
 
 /// The data of a release, with its bulk files if these are offered.
-pub(crate) fn dataset(catalog: &Catalog, base: &str, has_files: bool) -> String {
+pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &BrandName, has_files: bool) -> String {
     let snapshot = catalog.snapshot();
     let files = catalog.bulk_files().iter().filter(|_| has_files).map(|file| {
         json!({
@@ -89,6 +89,7 @@ pub(crate) fn dataset(catalog: &Catalog, base: &str, has_files: bool) -> String 
         "version": snapshot.version(),
         "datePublished": snapshot.released_on(),
         "license": Some(snapshot.license()).filter(|license| !license.is_empty()),
+        "publisher": { "@type": "Organization", "name": publisher.as_str(), "url": base },
         "distribution": files.collect::<Vec<_>>(),
     }))])
 }

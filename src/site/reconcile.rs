@@ -110,14 +110,13 @@ pub(crate) fn answer(
     let catalog = request.state.releases.current();
     let text = form.map_or(request.query.as_bytes(), |form| &form[..]);
     let parameters = Parameters(form_urlencoded::parse(text).into_owned().collect());
-    let base = &request.state.public_url;
     let response = match part {
         Reconcile::Service => service(&catalog, request, &parameters, address).map(|value| json_response(&value)),
         Reconcile::SuggestEntity => Ok(json_response(&suggested(&catalog, &parameters))),
         Reconcile::SuggestType => Ok(json_response(&manifest::suggested_types(parameters.text("prefix")))),
         Reconcile::SuggestProperty => Ok(json_response(&extension::suggested(parameters.text("prefix")))),
         Reconcile::Properties => extension::proposals(parameters.text("type")).map(|value| json_response(&value)),
-        Reconcile::Preview => preview(&catalog, &parameters, base),
+        Reconcile::Preview => preview(&catalog, &parameters, request),
         Reconcile::View => view(&catalog, &parameters),
     };
     response.unwrap_or_else(|refusal| match refusal {
@@ -160,7 +159,7 @@ fn service(
         Ok::<(), Refusal>(())
     };
     match (parameters.text("queries"), parameters.text("extend")) {
-        ("", "") => Ok(manifest::manifest(catalog, base)),
+        ("", "") => Ok(manifest::manifest(catalog, &request.state.operator.brand.name, base)),
         ("", extend) => {
             let extension = extension::Extension::parse(&object("extend", extend)?)?;
             admit(extension.ids.len())?;
@@ -298,6 +297,7 @@ fn suggested(catalog: &Catalog, parameters: &Parameters) -> Value {
 #[derive(Template)]
 #[template(path = "reconcile_preview.html")]
 struct Preview {
+    brand: String,
     name: String,
     url: String,
     kind: &'static str,
@@ -309,7 +309,7 @@ fn record_of(catalog: &Catalog, parameters: &Parameters) -> Result<(Table, u32),
     row_of_id(catalog, parameters.text("id")).ok_or(PageError::UnknownPage)
 }
 
-fn preview(catalog: &Catalog, parameters: &Parameters, base: &str) -> Result<Response<Vec<u8>>, Refusal> {
+fn preview(catalog: &Catalog, parameters: &Parameters, request: PageRequest<'_>) -> Result<Response<Vec<u8>>, Refusal> {
     let (table, row) = record_of(catalog, parameters)?;
     let shown = ["description", "title", "organization", "city", "country", "website", "founded_year"];
     let facts = shown.into_iter().filter_map(|name| {
@@ -319,7 +319,8 @@ fn preview(catalog: &Catalog, parameters: &Parameters, base: &str) -> Result<Res
     });
     let page = Preview {
         name: catalog.snapshot().names(table).name(row).to_owned(),
-        url: format!("{base}/{}", id_of(catalog, table, row)),
+        brand: request.state.operator.brand.name.to_string(),
+        url: format!("{}/{}", request.state.public_url, id_of(catalog, table, row)),
         kind: table.noun(),
         facts: facts.collect(),
     };

@@ -432,7 +432,7 @@ fn one_email_has_all_alerts_of_an_account() {
     let sink = Sink::start(&["451 try again"]);
     let transport = |sink: &Sink| {
         let url = format!("smtp://{}", sink.address).parse().unwrap();
-        Some(Transport::new(&url, None, "alerts@example.com".to_owned()))
+        Some(Transport::new(&url, None, crate::mail::sender("alerts@example.com")))
     };
     let sender = |mail, clock| Sender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
     let send = |sender: Sender| sender.send_due(watches, &|| false).unwrap();

@@ -1,13 +1,16 @@
 //! Whom to contact: security.txt, the privacy page, and where a password is changed.
 
 use venturedex::data::Date;
-use venturedex::http::Operator;
+use venturedex::http::{Brand, Operator};
 
 use crate::harness::{Client, NOON, Server, agent, agent_without_redirects, code};
+use crate::pages::between;
 use crate::program::{Process, run};
 
 fn operator() -> Operator {
     Operator {
+        brand: Brand { name: "Größe & Söhne".parse().unwrap(), color: Some("#7a1fa2".parse().unwrap()) },
+        imprint_url: Some("https://example.com/imprint".to_owned()),
         contact: Some("mailto:security@example.com".to_owned()),
         privacy_url: Some("https://example.com/privacy?a=1&b=2".to_owned()),
         terms_url: Some("https://example.com/terms".to_owned()),
@@ -85,12 +88,16 @@ fn every_page_and_document_names_the_policies_and_the_contact_of_the_operator() 
     ] {
         let reply = client.send("GET", path, &[("accept", "text/html")]);
         for link in [
+            "<a href=\"https://example.com/imprint\">Imprint</a>",
             "<a href=\"https://example.com/privacy?a=1&#38;b=2\">Privacy policy</a>",
             "<a href=\"https://example.com/terms\">Terms</a>",
             "<a href=\"mailto:security@example.com\">Contact</a>",
         ] {
             assert!(reply.text.contains(link), "{path}: {}", reply.text);
         }
+        let title = between(&reply.text, "<title>", "</title>");
+        assert!(title.contains("Größe &#38; Söhne") && !reply.text.contains("<span>VentureDex"), "{path}: {title}");
+        assert_eq!(between(&reply.text, "</svg><span>", "</span>"), "Größe &#38; Söhne", "{path}");
     }
     assert!(!Server::bundled().anonymous().get("/").text.contains("Privacy policy"));
     let manifest = client.get("/api/mcp/.well-known").json();
@@ -169,4 +176,53 @@ fn the_document_for_the_registry_names_the_endpoint() {
         assert_eq!(ended.code, Some(2));
         assert!(ended.err.contains("https://example.com"), "{}", ended.err);
     }
+}
+
+#[test]
+fn the_color_of_the_operator_is_in_a_style_sheet_of_its_own_address() {
+    let [own, usual] = [Server::run_by("https://api.example.com", operator()), Server::bundled()];
+    let sheet = |server: &Server| {
+        let page = server.anonymous().get("/vcs").text;
+        between(&page, "rel=\"stylesheet\" href=\"", "\"").to_owned()
+    };
+    let [own_address, usual_address] = [sheet(&own), sheet(&usual)];
+    assert_eq!(own_address, format!("{usual_address}-7a1fa2"));
+    let style = own.anonymous().get(&own_address);
+    assert_eq!((style.status, style.header("content-type")), (200, "text/css; charset=utf-8"));
+    assert!(style.text.contains("--brand: light-dark(#7a1fa2, #"), "{}", style.text);
+    assert!(!usual.anonymous().get(&usual_address).text.contains("#7a1fa2"));
+    for path in ["/favicon.svg", "/favicon.ico"] {
+        assert!(own.anonymous().get(path).text.contains("fill=\"#7a1fa2\""));
+    }
+}
+
+#[test]
+fn feeds_and_machine_readable_pages_have_the_name_of_the_service() {
+    let server = Server::run_by("https://api.example.com", operator());
+    let client = server.anonymous();
+    let search = client.get("/opensearch.xml").text;
+    assert!(search.contains("<ShortName>Größe &amp; Söhne</ShortName>"), "{search}");
+    for (path, title) in [("/releases", "Größe & Söhne: releases"), ("/rounds", "Größe & Söhne: new rounds")] {
+        let atom = client.get(&format!("{path}.atom")).text;
+        assert_eq!(between(&atom, "<author><name>", "</name>"), "Größe &#38; Söhne");
+        assert_eq!(client.get(&format!("{path}.json")).json()["title"], title);
+    }
+    assert!(client.get("/llms.txt").text.starts_with("# Größe & Söhne\n"));
+    let data = client.get("/data").text;
+    let graph: serde_json::Value = serde_json::from_str(between(&data, "ld+json\">", "</script>")).unwrap();
+    assert_eq!(graph["@graph"][0]["publisher"]["name"], "Größe & Söhne");
+    assert!(client.get("/reconcile").json()["name"].as_str().unwrap().starts_with("Größe & Söhne ("));
+}
+
+#[test]
+fn a_color_that_is_hard_to_read_is_rejected_with_the_nearest_that_is_not() {
+    let data = tempfile::tempdir().unwrap();
+    let ended = run(data.path(), &["serve", "--brand-color", "#ff9900"], "");
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("--brand-color") && ended.err.contains("4.5 : 1"), "{}", ended.err);
+    let nearest = ended.err.split("the nearest color that has it is ").nth(1).unwrap()[..7].to_owned();
+    let server = Process::start(data.path(), &["--brand-color", &nearest, "--brand-name", "Deals"]);
+    let client = Client { base: server.base.clone(), key: None, agent: agent() };
+    assert!(client.get("/").text.contains("<title>Deals: "));
+    assert!(client.get("/assets/style.css").text.contains(&format!("--brand: light-dark({nearest}, ")));
 }

@@ -15,7 +15,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use venturedex::auth::audit::AuditLog;
 use venturedex::auth::totp::TotpSecret;
-use venturedex::mail::Mailer;
+use venturedex::mail::{self, Mailer};
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, code};
@@ -116,11 +116,16 @@ fn next_line(stream: &mut impl BufRead) -> std::io::Result<Option<String>> {
     Ok((length > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
+/// Who sends the e-mails of tests.
+pub fn sender(address: &str) -> mail::Sender {
+    mail::Sender { name: "VentureDex".to_owned(), address: address.to_owned() }
+}
+
 /// A server that sends its e-mails to a sink.
 fn server(refusals: &[&'static str]) -> (Server, Sink) {
     let (server, sink) = (Server::bundled(), Sink::start(refusals));
     let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let mailer = Mailer::start(url, None, "noreply@venturedex.example".to_owned(), &[Duration::ZERO; 2]);
+    let mailer = Mailer::start(url, None, sender("noreply@venturedex.example"), &[Duration::ZERO; 2]);
     server.state.auth.mail_with(mailer, format!("http://{}", server.address));
     (server, sink)
 }

@@ -348,7 +348,7 @@ fn requests_above_a_limit_are_counted_by_limit() {
     assert_eq!(denied("pages"), 1.0);
     let (server, sink) = (Server::bundled(), Sink::start(&[]));
     let url = format!("smtp://{}", sink.address).parse().unwrap();
-    let mailer = venturedex::mail::Mailer::start(url, None, "noreply@venturedex.example".to_owned(), &[]);
+    let mailer = venturedex::mail::Mailer::start(url, None, crate::mail::sender("noreply@venturedex.example"), &[]);
     server.state.auth.mail_with(mailer, format!("http://{}", server.address));
     let denied =
         |limit: &str| Metrics::of(&server).get(&format!("venturedex_quota_denials_total{{limit=\"{limit}\"}}"));

@@ -63,7 +63,7 @@ impl AuthService {
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| service.store.add_link(id, purpose, &link, expires_at)).await?;
         let Some(MailSettings { mailer, public_url }) = self.mail.get() else { return Ok(()) };
-        let (subject, text) = words(purpose, public_url, &token);
+        let (subject, text) = words(purpose, mailer.service(), public_url, &token);
         let mail = Mail { to: account.email.as_str().to_owned(), account: id.0, subject: subject.into(), text };
         mailer.send(mail).map_err(|_| AccountError::Busy(RetryAfter { seconds: 60 }))
     }
@@ -166,13 +166,13 @@ impl AuthService {
     }
 }
 
-fn words(purpose: Purpose, public_url: &str, token: &LinkToken) -> (&'static str, String) {
+fn words(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {
     let token = token.reveal();
     match purpose {
         Purpose::Verification => (
             "Verify your e-mail address",
             format!(
-                "Hello,\n\nsomebody signed up for VentureDex with this address. If it was you, open this link within 24 \
+                "Hello,\n\nsomebody signed up for {service} with this address. If it was you, open this link within 24 \
                  hours to verify the address:\n\n{public_url}/verify?token={token}\n\nIf it was not you, ignore this \
                  message: the account stays unverified.\n"
             ),
@@ -180,7 +180,7 @@ fn words(purpose: Purpose, public_url: &str, token: &LinkToken) -> (&'static str
         Purpose::Reset => (
             "Set a new password",
             format!(
-                "Hello,\n\nsomebody asked to set a new password for the VentureDex account of this address. If it was \
+                "Hello,\n\nsomebody asked to set a new password for the {service} account of this address. If it was \
                  you, open this link within 24 hours:\n\n{public_url}/reset/password?token={token}\n\nIf it was not you, \
                  ignore this message: nothing has changed.\n"
             ),

@@ -7,6 +7,7 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use crate::auth::password::Secret;
 use crate::auth::totp::{RecoveryCode, TotpSecret};
 use crate::auth::{AccountError, Visitor};
+use crate::http::BrandName;
 use crate::site::account::confirm::confirm;
 use crate::site::account::form::FormData;
 use crate::site::account::sign::{form_error, form_status};
@@ -70,9 +71,11 @@ impl Qr {
 }
 
 /// The link that apps read: <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
-fn url(email: &str, secret: &str) -> String {
+fn url(service: &BrandName, email: &str, secret: &str) -> String {
     let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
-    format!("otpauth://totp/VentureDex:{email}?secret={secret}&issuer=VentureDex")
+    let service: String = form_urlencoded::byte_serialize(service.as_str().as_bytes()).collect();
+    let service = service.replace('+', "%20");
+    format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }
 
 /// `GET /account/totp`: recovery codes and turning it off.
@@ -110,7 +113,7 @@ fn show_setup(
     error: &str,
 ) -> Result<Reply, Reply> {
     let secret = secret.reveal();
-    let url = url(visitor.account.email.as_str(), &secret);
+    let url = url(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
     let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
     let catalog = request.page.state.releases.current();
     let page = SetupPage {
@@ -184,8 +187,8 @@ mod tests {
     #[test]
     fn the_link_is_encoded() {
         assert_eq!(
-            url("a+b&c@example.com", "GEZD"),
-            "otpauth://totp/VentureDex:a%2Bb%26c%40example.com?secret=GEZD&issuer=VentureDex"
+            url(&"Deals & Co".parse().unwrap(), "a+b&c@example.com", "GEZD"),
+            "otpauth://totp/Deals%20%26%20Co:a%2Bb%26c%40example.com?secret=GEZD&issuer=Deals%20%26%20Co"
         );
     }
 }

@@ -178,9 +178,10 @@ const fn text(
 /// What the service is and where its docs are, for language models (llmstxt.org).
 fn llms(context: &DocsContext<'_>) -> StaticAsset {
     let (base, snapshot) = (context.base, context.catalog.snapshot());
-    let mut text = String::from(
-        "# VentureDex\n\n> Venture capital firms with peer scores and ghosting rates from founders' reviews, startups, funding \
+    let mut text = format!(
+        "# {}\n\n> Venture capital firms with peer scores and ghosting rates from founders' reviews, startups, funding \
          rounds and people, through a REST API and an MCP endpoint over a versioned snapshot.\n\n",
+        context.operator.brand.name
     );
     let invented = if snapshot.is_invented() { " The data is invented: nothing in it is real." } else { "" };
     text.push_str(&format!(

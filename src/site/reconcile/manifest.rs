@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, Item};
 use crate::data::{Names, Table};
+use crate::http::BrandName;
 
 use super::{MAX_BATCH, Reconcile, extension};
 
@@ -12,12 +13,12 @@ pub(super) fn kind(noun: &str) -> Value {
     json!({ "id": noun, "name": extension::label(noun) })
 }
 
-pub(super) fn manifest(catalog: &Catalog, base: &str) -> Value {
+pub(super) fn manifest(catalog: &Catalog, service: &BrandName, base: &str) -> Value {
     let path_of = |part: Reconcile| json!({ "service_url": base, "service_path": part.path() });
     let used = Item::TABLES.into_iter().filter(|table| catalog.snapshot().names(*table).len() > 0);
     json!({
         "versions": ["0.1", "0.2"],
-        "name": format!("VentureDex ({})", catalog.version()),
+        "name": format!("{service} ({})", catalog.version()),
         "identifierSpace": format!("{base}/"),
         "schemaSpace": format!("{base}/docs/resolve#reconcile"),
         "documentation": format!("{base}/docs/resolve#reconcile"),
