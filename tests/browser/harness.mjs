@@ -52,6 +52,12 @@ export async function inspect(page, where) {
     .filter(({ nodes }) => nodes.length > 0)
     .map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ target }) => target.join(" ")).join(", ")));
   for (const problem of found) problems.push(`${where}: ${problem}`);
+  const covered = await page.evaluate(() => [...document.querySelectorAll(".chart svg")].flatMap((svg) => {
+    const labels = [...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]).filter(([, { width }]) => width > 0);
+    const meet = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+    return labels.flatMap(([text, box], index) => labels.slice(0, index).filter(([, other]) => meet(box, other)).map(([other]) => `${text} covers ${other}`));
+  }));
+  expect(covered.length === 0, `${where}: ${covered.slice(0, 3).join("; ")}`);
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(beyond <= 0, `${where} is ${beyond} pixels wider than the window`);
   expect(await page.locator("h1").count() === 1, `${where} has no main heading or several`);

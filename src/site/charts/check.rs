@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use crate::site::charts::labels::{ASCENT, DESCENT};
-use crate::site::charts::{Head, Item, Mark, NARROW, WIDE, text};
+use crate::site::charts::{FULL, Head, Item, Mark, NARROW, WIDE, text};
 
 /// Widths of a chart, in CSS pixels, from that on a small phone to that on a large screen.
-const WIDTHS: [f64; 8] = [NARROW, 300.0, 420.0, WIDE - 1.0, WIDE, 640.0, 900.0, 1_240.0];
+const WIDTHS: [f64; 9] = [NARROW, 300.0, 420.0, WIDE - 1.0, WIDE, 640.0, FULL - 1.0, FULL, 1_240.0];
 
 pub(super) fn config() -> ProptestConfig {
     ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
@@ -127,8 +127,13 @@ impl Chart {
     }
 
     fn labels(&self, width: f64) -> Vec<&Element> {
-        let hidden = if width < WIDE { "w" } else { "n" };
-        self.all("text").into_iter().filter(|label| label.class() != hidden).collect()
+        let layout = match width {
+            _ if width < WIDE => "n",
+            _ if width < FULL => "w",
+            _ => "x",
+        };
+        let is_shown = |label: &&Element| label.class().is_empty() || label.class().split(' ').any(|own| own == layout);
+        self.all("text").into_iter().filter(is_shown).collect()
     }
 
     fn is_within(&self, element: &Element, name: &str) -> bool {

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::site::charts::labels::{Anchor, Label, Labels, PerLayout, WIDTHS};
-use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round, text};
+use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels, PerLayout, WIDTHS};
+use crate::site::charts::{DataTable, Head, Item, Percent, Unit, WIDE, round, text};
 
 /// Neighbours that are drawn.
 const MAX: usize = 12;
@@ -61,10 +61,11 @@ impl Graph {
                 false => (0.5 - reach, -OFFSET, Anchor::End, 0.0),
             };
             let count = item.value.map_or_else(String::new, |value| format!(" {}", unit.short(value)));
-            let name: PerLayout<Option<String>> = [0, 1].map(|layout| {
+            let name: PerLayout<Option<String>> = LAYOUTS.map(|layout| {
                 let room = WIDTHS[layout] * (0.5 - reach) - OFFSET;
                 // A count without space is in the title and the table.
-                let count = if layout == 1 && text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
+                let count =
+                    if WIDTHS[layout] >= WIDE && text::width(&count) <= room / 2.0 { count.as_str() } else { "" };
                 Some(format!("{}{count}", text::shortened(&item.label, room - text::width(count))))
             });
             let mut labels = Labels::default();

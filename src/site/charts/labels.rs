@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::site::charts::text;
-use crate::site::charts::{NARROW, Percent, WIDE};
+use crate::site::charts::{FULL, NARROW, Percent, WIDE};
 
 /// Space between two labels, in CSS pixels.
 const GAP: f64 = 4.0;
@@ -15,14 +15,16 @@ const GAP: f64 = 4.0;
 pub(super) const ASCENT: f64 = 11.0;
 pub(super) const DESCENT: f64 = 3.0;
 
-/// A value for the narrow and one for the wide layout.
-pub(super) type PerLayout<T> = [T; 2];
+/// A value for each layout, the narrowest first.
+pub(super) type PerLayout<T> = [T; 3];
 
-/// The least widths of the two layouts, in CSS pixels.
-pub(super) const WIDTHS: PerLayout<f64> = [NARROW, WIDE];
+pub(super) const LAYOUTS: PerLayout<usize> = [0, 1, 2];
 
-/// The class of what only one layout shows.
-const CLASSES: PerLayout<&str> = ["n", "w"];
+/// The least widths of the layouts, in CSS pixels.
+pub(super) const WIDTHS: PerLayout<f64> = [NARROW, WIDE, FULL];
+
+/// The class of what a layout shows and another does not.
+const CLASSES: PerLayout<&str> = ["n", "w", "x"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
@@ -62,8 +64,8 @@ pub(super) struct Label {
     /// The base line, in CSS pixels.
     pub y: f64,
     pub anchor: &'static str,
-    /// The layout that shows it; empty: both.
-    pub class: &'static str,
+    /// The layouts that show it; empty: all.
+    pub class: String,
     pub text: String,
 }
 
@@ -117,11 +119,11 @@ impl Labels {
 
     /// The same, to the left of `x` if there is space.
     pub(super) fn add_before(&mut self, x: f64, y: f64, text: impl Into<String>) {
-        self.add_by(&BEFORE, x, y, text.into(), [true; 2]);
+        self.add_by(&BEFORE, x, y, text.into(), [true; 3]);
     }
 
     fn add_by(&mut self, order: &[Anchor], x: f64, y: f64, text: String, is_wanted: PerLayout<bool>) {
-        let anchors = [0, 1].map(|layout| {
+        let anchors = LAYOUTS.map(|layout| {
             let anchor = self.free(order, layout, x, y, &text, &[])?;
             is_wanted[layout].then_some(anchor)
         });
@@ -131,27 +133,25 @@ impl Labels {
     /// Adds labels from left to right on one line: the last one and every nth before it, as many as fit.
     pub(super) fn add_axis<'t>(&mut self, y: f64, items: impl IntoIterator<Item = (f64, Cow<'t, str>)>) {
         let items: Vec<(f64, Cow<'t, str>)> = items.into_iter().collect();
-        let anchors: PerLayout<Vec<Option<Anchor>>> = [0, 1].map(|layout| {
+        let anchors: PerLayout<Vec<Option<Anchor>>> = LAYOUTS.map(|layout| {
             let every = |step: usize| self.every(layout, y, &items, step);
             (1..items.len().max(2)).find_map(every).unwrap_or_else(|| vec![None; items.len()])
         });
         for (index, (x, text)) in items.into_iter().enumerate() {
-            self.push(x, 0.0, y, text.into_owned(), [anchors[0][index], anchors[1][index]]);
+            self.push(x, 0.0, y, text.into_owned(), LAYOUTS.map(|layout| anchors[layout][index]));
         }
     }
 
     /// Adds a label whose space is known to be free.
     pub(super) fn add_at(&mut self, x: f64, dx: f64, y: f64, text: PerLayout<Option<String>>, anchor: Anchor) {
-        match text {
-            [Some(narrow), Some(wide)] if narrow == wide => self.push(x, dx, y, wide, [Some(anchor); 2]),
-            [narrow, wide] => {
-                if let Some(text) = narrow {
-                    self.push(x, dx, y, text, [Some(anchor), None]);
-                }
-                if let Some(text) = wide {
-                    self.push(x, dx, y, text, [None, Some(anchor)]);
-                }
-            }
+        let mut rest = text;
+        for first in LAYOUTS {
+            let Some(text) = rest[first].take() else { continue };
+            // Layouts with the same text share a label.
+            let anchors = LAYOUTS.map(|layout| {
+                (layout == first || rest[layout].take_if(|other| *other == text).is_some()).then_some(anchor)
+            });
+            self.push(x, dx, y, text, anchors);
         }
     }
 
@@ -183,17 +183,14 @@ impl Labels {
                 self.taken[layout].push(Taken::of(layout, x + dx / WIDTHS[layout], y, &text, *anchor));
             }
         }
-        let label = |anchor: Anchor, class: &'static str, text: String| {
-            let anchor = anchor.name();
-            Label { x: Percent(x), dx, y: super::round(y), anchor, class, text }
-        };
-        match anchors {
-            [Some(narrow), Some(wide)] if narrow == wide => self.labels.push(label(wide, "", text)),
-            anchors => {
-                for (anchor, class) in anchors.into_iter().zip(CLASSES) {
-                    self.labels.extend(anchor.map(|anchor| label(anchor, class, text.clone())));
-                }
-            }
+        // Layouts with the same anchor share a label.
+        for (first, anchor) in anchors.iter().enumerate() {
+            let Some(anchor) = anchor.filter(|anchor| !anchors[..first].contains(&Some(*anchor))) else { continue };
+            let shown = LAYOUTS.into_iter().filter(|layout| anchors[*layout] == Some(anchor));
+            let classes: Vec<&str> = shown.map(|layout| CLASSES[layout]).collect();
+            let class = if classes.len() == CLASSES.len() { String::new() } else { classes.join(" ") };
+            let text = text.clone();
+            self.labels.push(Label { x: Percent(x), dx, y: super::round(y), anchor: anchor.name(), class, text });
         }
     }
 }

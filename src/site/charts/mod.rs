@@ -3,8 +3,8 @@
 //!
 //! **Width.** Horizontal positions and lengths are percentages of a chart's width, vertical ones CSS pixels, and there is no
 //! view box: marks are stretched, text is not, so that it has 12 px on a phone, too. Each figure is a container of the
-//! style sheet: one that is narrower than [`WIDE`] shows the labels of class `n`, another those of class `w`, both those
-//! without a class. [`labels`] places them for the least width of either layout. A heatmap and dots with intervals are
+//! style sheet: it shows the labels of its layout, class `n` below [`WIDE`], `w` below [`FULL`], `x` above, and those without a
+//! class. [`labels`] places them for the least width of each layout. A heatmap and dots with intervals are
 //! HTML tables, which scroll; parts of a bar are explained by a list.
 //!
 //! **Unknown values** are `None`. They are hatched and called "not covered"; only a known zero has a bar of height zero.
@@ -48,6 +48,8 @@ pub(crate) use treemap::Treemap;
 const NARROW: f64 = 240.0;
 /// The least width of the wide layout, in CSS pixels; the style sheet has it, too.
 const WIDE: f64 = 552.0;
+/// The least width of the layout of a chart across the page, in CSS pixels; the style sheet has it, too.
+const FULL: f64 = 912.0;
 
 /// What every chart has.
 pub(crate) struct Head {

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::data::PartialDate;
-use crate::site::charts::labels::{Anchor, Label, Labels};
+use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels};
 use crate::site::charts::{DataCell, DataRow, DataTable, Head, Percent, round};
 use crate::site::format;
 
@@ -122,7 +122,7 @@ impl Steps {
         let every = (last - first) as usize / MAX_TICKS + 1;
         labels.add_axis(HEIGHT - 6.0, (first..=last).step_by(every).filter_map(tick));
         if total > 0 {
-            labels.add_at(0.0, 0.0, TOP - 6.0, [Some(format::usd(&total)), Some(format::usd(&total))], Anchor::Start);
+            labels.add_at(0.0, 0.0, TOP - 6.0, LAYOUTS.map(|_| Some(format::usd(&total))), Anchor::Start);
         }
         // The latest steps are labelled first: early ones are small and crowded.
         for (x, y, name) in names.into_iter().rev() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use askama::Template;
 
 use crate::data::Country;
-use crate::site::charts::labels::{Anchor, Label, Labels};
+use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels};
 use crate::site::charts::ramp::Ramp;
 use crate::site::charts::{DataTable, Head, Item, Mark, Percent, Unit};
 
@@ -69,7 +69,7 @@ impl TileMap {
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
             let mut labels = Labels::default();
             let code = Some(country.alpha2().to_owned());
-            labels.add_at(x + 0.5 / COLUMNS, 0.0, y + 16.0, [code.clone(), code], Anchor::Middle);
+            labels.add_at(x + 0.5 / COLUMNS, 0.0, y + 16.0, LAYOUTS.map(|_| code.clone()), Anchor::Middle);
             Tile {
                 x: Percent(x + (1.0 - SHARE) / 2.0 / COLUMNS),
                 y,

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::site::charts::labels::{ASCENT, Anchor, DESCENT, Label, Labels, WIDTHS};
+use crate::site::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, Labels, WIDTHS};
 use crate::site::charts::{DataTable, Head, Item, Percent, Unit, round, text};
 
 const HEIGHT: f64 = 300.0;
@@ -78,7 +78,7 @@ impl Treemap {
                     let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
                     (is_readable && lines >= 1.0).then(|| text::shortened(&item.label, room))
                 });
-                let value = [0, 1].map(|layout| {
+                let value = LAYOUTS.map(|layout| {
                     let fits = name[layout].is_some() && text::width(&value) <= rooms[layout] && lines >= 2.0;
                     fits.then(|| value.clone())
                 });
