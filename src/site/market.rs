@@ -135,7 +135,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
 
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
     let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
-    let shown = shown_years(&years);
+    let shown = shown_years(catalog, &years);
     let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let description = description(&title, names.is_empty(), &rounds);
@@ -246,10 +246,13 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
     Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items))
 }
 
-/// The first and the last year of the charts.
-fn shown_years(years: &Aggregate) -> Option<(i32, i32)> {
+/// The first and the last year of the charts: those that the data covers and that have rounds.
+fn shown_years(catalog: &Catalog, years: &Aggregate) -> Option<(i32, i32)> {
     let by_year = grouping(years, "year")?;
-    let known = || by_year.values.iter().filter_map(|group| group.value.parse::<i32>().ok());
+    let known = || {
+        let years = by_year.values.iter().filter_map(|group| group.value.parse::<i32>().ok());
+        years.filter(|year| catalog.covers(*year))
+    };
     let last = known().max()?;
     Some((known().min()?.max(last - YEARS + 1), last))
 }
@@ -265,27 +268,28 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<Item> {
         (first..=last).map(|year| Item::linked(year.to_string(), value(year), of_year(link, year))).collect()
     };
-    let count = |year: i32| match group(year) {
-        Some(group) => Some(group.count),
-        None => catalog.covers(year).then_some(0),
-    };
+    let count = |year: i32| catalog.covers(year).then(|| group(year).map_or(0, |group| group.count));
     let raised = |year: i32| match group(year) {
+        _ if !catalog.covers(year) => None,
         // Rounds of unknown amount are not worth nothing.
         Some(group) => group.amounts.and_then(|amounts| amounts.sum_usd),
-        None => catalog.covers(year).then_some(0),
+        None => Some(0),
     };
     let rounds: u64 = (first..=last).filter_map(count).sum();
     let usd: u64 = (first..=last).filter_map(raised).sum();
-    let period = format!("from {first} to {last}");
+    let period = match (first..=last).all(|year| catalog.covers(year)) {
+        true => format!("from {first} to {last}."),
+        false => format!("from {first} to {last}. A hatched year has so few that nothing can be said about it."),
+    };
     (
         Bars::new(
-            Head::new("rounds", "Rounds per year", format!("{} {period}.", format::counted(rounds, "round", "rounds"))),
+            Head::new("rounds", "Rounds per year", format!("{} {period}", format::counted(rounds, "round", "rounds"))),
             ["Year", "Rounds"],
             ROUNDS,
             items(&count),
         ),
         Bars::new(
-            Head::new("raised", "Raised per year", format!("{} of known amounts {period}.", format::usd(&usd))),
+            Head::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd))),
             ["Year", "US dollars"],
             Unit::Usd,
             items(&raised),
@@ -307,7 +311,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
             counts[snapshot.round_stage(round).index()] += 1;
         }
     });
-    let is_known = |year: usize| catalog.covers(first + year as i32) || counts[year].iter().any(|count| *count > 0);
+    let is_known = |year: usize| catalog.covers(first + year as i32);
     let rows = Stage::ALL.iter().filter(|stage| counts.iter().any(|counts| counts[stage.index()] > 0));
     let rows: Vec<HeatRow> = rows
         .map(|stage| {

@@ -9,7 +9,7 @@ use venturedex::http::{Peer, RequestTrace};
 use venturedex::quota::Tier;
 use venturedex::site::{self, Page, PageRequest};
 
-use crate::harness::{Client, Server};
+use crate::harness::{Client, Server, catalog_of, real_data};
 use crate::pages::{between, rendered};
 
 /// A round as the API returns it.
@@ -265,6 +265,30 @@ fn the_years_of_the_data_page_have_the_rounds_of_the_api() {
         let count = rounds.iter().filter(|round| round.year == Some(year)).count();
         let expected = if covered.contains(&year) { count.to_string() } else { "not covered".to_owned() };
         assert_eq!(row[1].replace(',', ""), expected, "{year}");
+    }
+}
+
+/// A year that hardly any round is known of must not look like a year with hardly any round.
+#[test]
+fn charts_of_markets_hatch_the_years_that_the_data_does_not_cover() {
+    let servers = [Some(Server::bundled()), real_data().map(|folder| Server::of(catalog_of(&folder)))];
+    for server in servers.into_iter().flatten() {
+        let covered: BTreeSet<i32> = {
+            let rows = table(chart(&rendered(&server, "/data"), "years-chart").unwrap());
+            let is_covered = |row: &&Vec<String>| row[1] != "not covered";
+            rows[1..].iter().filter(is_covered).map(|row| row[0].parse().unwrap()).collect()
+        };
+        for path in ["/markets", "/countries/us", "/countries/us/seed"] {
+            let page = rendered(&server, path);
+            for name in ["rounds", "raised"] {
+                let rows = table(chart(&page, name).unwrap());
+                assert!(rows.len() > 5, "{path}");
+                for row in &rows[1..] {
+                    let is_covered = covered.contains(&row[0].parse().unwrap());
+                    assert_eq!(row[1] != "not covered", is_covered, "{path}, {name}: {row:?}");
+                }
+            }
+        }
     }
 }
 
