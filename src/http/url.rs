@@ -23,6 +23,11 @@ pub(crate) fn decoded(segment: &str) -> String {
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
+/// A text as a path segment.
+pub(crate) fn encoded_segment(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
+}
+
 /// The address of the same request for another record: path and query with the slug `to` in place of `from`.
 pub(crate) fn with_slug(path: &str, query: &str, from: &str, to: &str) -> String {
     let segments = path.split('/').map(|segment| if decoded(segment) == from { to } else { segment });

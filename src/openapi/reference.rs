@@ -3,12 +3,13 @@
 //! Texts mark code by backquotes and links as `[label](target)`; schemas are linked as `#Name`.
 
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
-use utoipa::openapi::schema::{ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::schema::{Array, ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
 
 use crate::api::{Route, Version};
 use crate::catalog::Catalog;
 use crate::data::PartialDate;
+use crate::http::url::encoded_segment;
 use crate::openapi::{BASE, Examples, document, example_of};
 
 pub(crate) struct Reference {
@@ -34,18 +35,41 @@ pub(crate) struct EndpointEntry {
     /// The path below the version.
     pub path: &'static str,
     pub description: &'static str,
-    pub parameters: Vec<FieldEntry>,
-    /// A path and query that the served release answers, with names of its first records.
-    pub request: String,
+    pub parameters: Vec<ParameterEntry>,
+    pub request: ExampleRequest,
     pub responses: Vec<ResponseEntry>,
+    /// The name of the schema of a record in `data`.
+    pub record: Option<String>,
     /// A response to a request on the bundled data, as JSON.
     pub example: Option<String>,
+    route: &'static Route,
+    version: Version,
 }
 
-/// A parameter of an endpoint or a field of a schema.
+/// A request with GET. That of an endpoint is one that the served release answers, with names of its first records.
+pub(crate) struct ExampleRequest {
+    pub path: String,
+    /// Names and values as they are before they are encoded.
+    pub query: Vec<(String, String)>,
+}
+
+/// A parameter of an endpoint.
+pub(crate) struct ParameterEntry {
+    pub name: String,
+    pub is_in_path: bool,
+    pub is_required: bool,
+    /// The values that it takes, in words.
+    pub values: String,
+    /// The values that it takes, if these are few words of which it takes one.
+    pub choices: Vec<String>,
+    /// A value as written in a query; empty if there is none.
+    pub example: String,
+    pub description: String,
+}
+
+/// A field of a schema.
 pub(crate) struct FieldEntry {
     pub name: String,
-    pub is_required: bool,
     /// The values that it takes, in words.
     pub values: String,
     pub description: String,
@@ -75,7 +99,7 @@ impl Reference {
             name: tag.name.clone(),
             description: tag.description.clone().expect("every tag has a description"),
             endpoints: operations(version, &document, &tag.name)
-                .map(|(route, operation)| EndpointEntry::new(version, base, catalog, &examples, route, operation))
+                .map(|operation| EndpointEntry::new(version, base, &document, catalog, &examples, operation))
                 .collect(),
         });
         let introduction = document.info.description.iter().flat_map(|text| text.split("\n\n"));
@@ -89,6 +113,21 @@ impl Reference {
             schemas: schemas.filter_map(|(name, schema)| SchemaEntry::new(name, schema)).collect(),
         }
     }
+
+    /// An endpoint with its group, by the id of its operation.
+    pub(crate) fn endpoint(&self, id: &str) -> Option<(&Group, &EndpointEntry)> {
+        let all = self.groups.iter().flat_map(|group| group.endpoints.iter().map(move |endpoint| (group, endpoint)));
+        all.into_iter().find(|(_, endpoint)| endpoint.id == id)
+    }
+
+    pub(crate) fn schema(&self, name: &str) -> Option<&SchemaEntry> {
+        self.schemas.iter().find(|schema| schema.name == name)
+    }
+}
+
+/// The operation, summary and description of every endpoint of a version.
+pub(crate) fn endpoints(version: Version) -> impl Iterator<Item = [&'static str; 3]> {
+    Route::of(version).map(|route| [route.operation, route.summary, route.description])
 }
 
 /// The operations of a tag, in the order of the route table.
@@ -108,10 +147,10 @@ impl EndpointEntry {
     fn new(
         version: Version,
         base: &str,
+        document: &OpenApi,
         catalog: &Catalog,
         examples: &Examples,
-        route: &'static Route,
-        operation: &Operation,
+        (route, operation): (&'static Route, &Operation),
     ) -> Self {
         let parameters: Vec<&Parameter> = operation.parameters.iter().flatten().filter_map(inline).collect();
         let responses = operation.responses.responses.iter().map(|(status, response)| ResponseEntry {
@@ -119,29 +158,66 @@ impl EndpointEntry {
             schema: inline(response).and_then(schema_name).map(str::to_owned),
             is_error: matches!(response, RefOr::Ref(_)) && status != "304",
         });
+        let responses: Vec<ResponseEntry> = responses.collect();
         Self {
             id: route.operation,
             summary: route.summary,
             path: route.path,
             description: route.description,
             request: request(version, catalog, route, &parameters),
-            parameters: parameters.into_iter().map(FieldEntry::of_parameter).collect(),
-            responses: responses.collect(),
+            parameters: parameters
+                .iter()
+                .map(|parameter| ParameterEntry::new(document, route, parameter, catalog))
+                .collect(),
+            record: responses.iter().find_map(|response| record_of(document, response.schema.as_deref()?)),
+            responses,
             example: examples.text(version, route).map(|text| text.replace(BASE, base)),
+            route,
+            version,
+        }
+    }
+
+    /// The request with the values of these parameters; others are ignored. Without a record in its path, that of the example.
+    pub(crate) fn request_with(&self, values: &[(String, String)]) -> ExampleRequest {
+        let value_of = |parameter: &ParameterEntry| {
+            let given = values.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());
+            given.map(|(_, value)| value.trim().to_owned())
+        };
+        let key = self.parameters.iter().find(|parameter| parameter.is_in_path);
+        let key = key.map(|parameter| value_of(parameter).unwrap_or_else(|| parameter.example.clone()));
+        let path = key.map_or_else(|| self.path.to_owned(), |key| self.route.path_of(&encoded_segment(&key)));
+        let in_query = self.parameters.iter().filter(|parameter| !parameter.is_in_path);
+        ExampleRequest {
+            path: format!("/api/{}/{path}", self.version.segment()),
+            query: in_query.filter_map(|parameter| Some((parameter.name.clone(), value_of(parameter)?))).collect(),
+        }
+    }
+}
+
+impl ExampleRequest {
+    pub(crate) fn path_and_query(&self) -> String {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.query).finish();
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("{}{mark}{}", self.path, query.replace("%2C", ","))
+    }
+}
+
+impl ParameterEntry {
+    fn new(document: &OpenApi, route: &Route, parameter: &Parameter, catalog: &Catalog) -> Self {
+        let schema = parameter.schema.as_ref();
+        Self {
+            name: parameter.name.clone(),
+            is_in_path: parameter.parameter_in == ParameterIn::Path,
+            is_required: parameter.required == Required::True,
+            values: schema.map_or_else(String::new, values),
+            choices: schema.map_or_else(Vec::new, |schema| choices(document, schema)),
+            example: example_of(route, &parameter.name, catalog).unwrap_or_default(),
+            description: parameter.description.clone().expect("every parameter has a description"),
         }
     }
 }
 
 impl FieldEntry {
-    fn of_parameter(parameter: &Parameter) -> Self {
-        Self {
-            name: parameter.name.clone(),
-            is_required: parameter.required == Required::True,
-            values: parameter.schema.as_ref().map_or_else(String::new, values),
-            description: parameter.description.clone().expect("every parameter has a description"),
-        }
-    }
-
     fn of_property(name: &str, schema: &RefOr<Schema>) -> Self {
         let description = match schema {
             RefOr::T(Schema::Object(object)) => object.description.clone(),
@@ -154,7 +230,7 @@ impl FieldEntry {
             RefOr::T(Schema::Array(array)) => items("list of", &array.items),
             schema => values(schema),
         };
-        Self { name: name.to_owned(), is_required: false, values, description: description.unwrap_or_default() }
+        Self { name: name.to_owned(), values, description: description.unwrap_or_default() }
     }
 }
 
@@ -182,8 +258,37 @@ fn schema_name(response: &Response) -> Option<&str> {
     })
 }
 
-/// The path and query of a request that can be sent as it is: at most three parameters, with their examples.
-fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Parameter]) -> String {
+fn component<'d>(document: &'d OpenApi, name: &str) -> Option<&'d Schema> {
+    inline(document.components.as_ref()?.schemas.get(name)?)
+}
+
+/// The schema of a record in the `data` of a body with this schema.
+fn record_of(document: &OpenApi, body: &str) -> Option<String> {
+    let Schema::Object(body) = component(document, body)? else { return None };
+    let item = match body.properties.get("data")? {
+        RefOr::T(Schema::Array(Array { items: ArrayItems::RefOrSchema(item), .. })) => item,
+        data => data,
+    };
+    let RefOr::Ref(reference) = item else { return None };
+    reference.ref_location.rsplit('/').next().map(str::to_owned)
+}
+
+/// The words of which a parameter takes one; none if it takes others as well, or several.
+fn choices(document: &OpenApi, schema: &RefOr<Schema>) -> Vec<String> {
+    let object = match schema {
+        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| component(document, name)),
+        RefOr::T(schema) => Some(schema),
+    };
+    let Some(Schema::Object(object)) = object else { return Vec::new() };
+    match (&object.enum_values, &object.schema_type) {
+        (Some(words), _) => words.iter().filter_map(|word| word.as_str()).map(str::to_owned).collect(),
+        (None, SchemaType::Type(Type::Boolean)) => vec!["true".to_owned(), "false".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// A request that can be sent as it is: at most three parameters, with their examples.
+fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Parameter]) -> ExampleRequest {
     let is_path = |parameter: &&&Parameter| parameter.parameter_in == ParameterIn::Path;
     let example = |parameter: &&Parameter| example_of(route, &parameter.name, catalog);
     let slug = parameters.iter().filter(is_path).find_map(example);
@@ -196,10 +301,8 @@ fn request(version: Version, catalog: &Catalog, route: &Route, parameters: &[&Pa
         false => &["name", "from", "stage", "country", "metric", "since", "raise_usd", "limit"],
     };
     let pairs = parameters.iter().filter(|parameter| !is_path(parameter) && shown.contains(&parameter.name.as_str()));
-    let pairs = pairs.filter_map(|parameter| Some((&parameter.name, example(parameter)?))).take(3);
-    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish().replace("%2C", ",");
-    let mark = if query.is_empty() { "" } else { "?" };
-    format!("/api/{}/{path}{mark}{query}", version.segment())
+    let pairs = pairs.filter_map(|parameter| Some((parameter.name.clone(), example(parameter)?)));
+    ExampleRequest { path: format!("/api/{}/{path}", version.segment()), query: pairs.take(3).collect() }
 }
 
 fn items(words: &str, items: &ArrayItems) -> String {

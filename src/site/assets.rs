@@ -1,4 +1,4 @@
-//! Style sheet, script, typeface, icon, robots.txt and the description of the search for browsers (OpenSearch).
+//! Style sheets, scripts, typeface, icon, robots.txt and the description of the search for browsers (OpenSearch).
 
 use std::borrow::Cow;
 
@@ -15,6 +15,10 @@ pub(crate) const SCRIPT: &str = include_str!("assets/page.js");
 /// Inter 4.1 (`inter-ui` of npm) with the letters of Latin alphabets, upright, in weights of 400 to 750, made by
 /// `fonttools varLib.instancer` and `pyftsubset`; other letters are those of the visitor's system.
 const TYPEFACE: &[u8] = include_bytes!("assets/inter-4.1.woff2");
+
+/// The styles and the script of code examples and of pages of endpoints.
+pub(crate) const DOCS_STYLE: &str = include_str!("assets/docs.css");
+pub(crate) const PLAYGROUND: &str = include_str!("assets/playground.js");
 
 const ICON: &str = include_str!("assets/favicon.svg");
 const ICON_COLOR: &str = "#0f5c4d";
@@ -50,6 +54,8 @@ pub(crate) const FILES: &[(&str, StaticEntry)] = &[
     ),
     ("/assets/page.js", StaticEntry::File(|_| StaticAsset::new("text/javascript; charset=utf-8", SCRIPT))),
     ("/assets/inter-4.1.woff2", StaticEntry::File(|_| StaticAsset::new("font/woff2", TYPEFACE))),
+    ("/assets/docs.css", StaticEntry::File(|_| StaticAsset::new("text/css; charset=utf-8", DOCS_STYLE))),
+    ("/assets/playground.js", StaticEntry::File(|_| StaticAsset::new("text/javascript; charset=utf-8", PLAYGROUND))),
     ("/favicon.svg", StaticEntry::File(icon)),
     ("/favicon.ico", StaticEntry::File(icon)),
     (

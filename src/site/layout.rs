@@ -26,9 +26,9 @@ const NAV_ITEMS: [(&str, &str); 6] = [
     ("/docs", "Docs"),
 ];
 
-/// A hash of the style sheet and the script, part of their URLs, so that a page never loads those of another build.
+/// A hash of the style sheets and scripts, part of their URLs, so that a page never loads those of another build.
 static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
-    let content = [assets::STYLE, assets::SCRIPT].concat();
+    let content = [assets::STYLE, assets::SCRIPT, assets::DOCS_STYLE, assets::PLAYGROUND].concat();
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
 });
 

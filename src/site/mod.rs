@@ -34,6 +34,7 @@ pub(crate) mod resolve;
 pub mod review;
 mod sectors;
 mod sitemap;
+mod snippets;
 mod stage_strip;
 mod startup;
 pub mod static_pages;

@@ -59,7 +59,7 @@ fn count(catalog: &Catalog) -> usize {
 }
 
 fn docs_pages() -> impl Iterator<Item = &'static str> {
-    let pages = docs::PAGES.iter().filter(|(_, entry)| matches!(entry, StaticEntry::Page { .. }));
+    let pages = docs::pages().filter(|(_, entry)| matches!(entry, StaticEntry::Page { .. }));
     pages.map(|(path, _)| *path)
 }
 

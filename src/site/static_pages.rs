@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use askama::Template;
 use bytes::Bytes;
 use form_urlencoded::byte_serialize;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
@@ -16,6 +16,8 @@ use crate::data::{SnapshotVersion, Table};
 use crate::http::headers::CommonHeaders;
 use crate::http::static_asset::StaticAsset;
 use crate::http::{Operator, State};
+use crate::openapi::Version;
+use crate::openapi::reference::{Group, Reference};
 use crate::site::docs::html::escaped;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
@@ -27,6 +29,14 @@ pub(crate) struct DocsContext<'a> {
     pub base: &'a str,
     pub catalog: &'a Catalog,
     pub operator: &'a Operator,
+    reference: &'a OnceCell<Reference>,
+}
+
+impl DocsContext<'_> {
+    /// The reference of v3, which many pages show parts of.
+    pub(crate) fn reference(&self) -> &Reference {
+        self.reference.get_or_init(|| Reference::new(Version::V3, self.base, self.catalog))
+    }
 }
 
 pub(crate) enum StaticEntry {
@@ -45,10 +55,12 @@ pub(crate) enum PageBody {
     /// operator.
     Text(&'static str),
     Template(fn(&DocsContext<'_>) -> askama::Result<String>),
+    /// An endpoint by its operation; the page also shows the request of its form.
+    Endpoint(&'static str),
 }
 
 impl PageBody {
-    fn render(&self, context: &DocsContext<'_>) -> askama::Result<String> {
+    fn render(&self, context: &DocsContext<'_>, query: &str) -> askama::Result<String> {
         match self {
             Self::Text(html) => {
                 let firm = context.catalog.example_name(Table::Firms);
@@ -57,6 +69,7 @@ impl PageBody {
                 Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))
             }
             Self::Template(template) => template(context),
+            Self::Endpoint(operation) => docs::reference::endpoint(context, operation, query),
         }
     }
 }
@@ -74,6 +87,9 @@ fn contact(url: Option<&str>) -> String {
 struct DocsPage<'a> {
     layout: PageLayout,
     nav_items: &'a [(&'static str, &'static str)],
+    /// The endpoints, on pages of the reference.
+    groups: &'a [Group],
+    is_endpoint: bool,
     body: &'a str,
 }
 
@@ -87,12 +103,13 @@ pub struct StaticPages {
 /// The bodies rendered for one release, in the order of the entries.
 struct ReleaseCache {
     version: SnapshotVersion,
+    reference: OnceCell<Reference>,
     bodies: Vec<OnceCell<Arc<StaticAsset>>>,
 }
 
 impl ReleaseCache {
     fn new(version: SnapshotVersion, len: usize) -> Arc<Self> {
-        Arc::new(Self { version, bodies: (0..len).map(|_| OnceCell::new()).collect() })
+        Arc::new(Self { version, reference: OnceCell::new(), bodies: (0..len).map(|_| OnceCell::new()).collect() })
     }
 }
 
@@ -129,9 +146,17 @@ impl StaticPages {
     /// OPTIONS.
     pub(crate) fn answer(&self, position: usize, method: &Method, request: PageRequest<'_>) -> Option<Response<Bytes>> {
         let catalog = request.state.releases.current();
+        let failed = |error: PageError| Some(crate::site::fail(&error, &catalog, request).map(Bytes::from));
+        let has_form = matches!(self.entries[position].1, StaticEntry::Page { body: PageBody::Endpoint(_), .. });
+        if has_form && !request.query.is_empty() && matches!(*method, Method::GET | Method::HEAD) {
+            return match self.page_of_form(position, &catalog, request.query) {
+                Ok(html) => Some(crate::site::respond(request, StatusCode::OK, html).map(Bytes::from)),
+                Err(error) => failed(error),
+            };
+        }
         let mut response = match self.asset(position, &catalog) {
             Ok(asset) => asset.answer(method, request.headers)?,
-            Err(error) => return Some(crate::site::fail(&error, &catalog, request).map(Bytes::from)),
+            Err(error) => return failed(error),
         };
         let common = CommonHeaders {
             page_policy: Some(CSP),
@@ -144,9 +169,20 @@ impl StaticPages {
 
     fn asset(&self, position: usize, catalog: &Catalog) -> Result<Arc<StaticAsset>, PageError> {
         let (path, entry) = self.entries[position];
-        let context = DocsContext { base: &self.base, catalog, operator: &self.operator };
         let cache = self.cache_of(catalog.version());
+        let context = self.context(&cache, catalog);
         cache.bodies[position].get_or_try_init(|| Ok(Arc::new(entry.render(path, &context)?))).cloned()
+    }
+
+    /// A page with the query of its form, which is not cached here.
+    fn page_of_form(&self, position: usize, catalog: &Catalog, query: &str) -> Result<String, PageError> {
+        let (path, entry) = self.entries[position];
+        let cache = self.cache_of(catalog.version());
+        entry.page(path, &self.context(&cache, catalog), query)
+    }
+
+    fn context<'a>(&'a self, cache: &'a ReleaseCache, catalog: &'a Catalog) -> DocsContext<'a> {
+        DocsContext { base: &self.base, catalog, operator: &self.operator, reference: &cache.reference }
     }
 
     fn cache_of(&self, version: SnapshotVersion) -> Arc<ReleaseCache> {
@@ -161,32 +197,41 @@ impl StaticPages {
 }
 
 fn entries() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
-    docs::PAGES.iter().chain(assets::FILES)
+    docs::pages().chain(assets::FILES)
 }
 
 impl StaticEntry {
     fn render(&self, path: &str, context: &DocsContext<'_>) -> Result<StaticAsset, PageError> {
         match self {
             Self::File(file) => Ok(file(context)),
-            Self::Page { title, description, body } => {
-                let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
-                    .at(context.base)
-                    .by(context.operator);
-                // Elements that scroll must be reachable by keyboard.
-                let body = body.render(context)?.replace("<pre", "<pre tabindex=\"0\"");
-                let body = body.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
-                let page = DocsPage { layout, nav_items: docs::NAV_ITEMS, body: &body };
-                Ok(StaticAsset::new(HTML, page.render()?))
-            }
+            Self::Page { .. } => Ok(StaticAsset::new(HTML, self.page(path, context, "")?)),
         }
+    }
+
+    /// The HTML of a page.
+    fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
+        let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
+        let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
+            .at(context.base)
+            .by(context.operator);
+        let layout = if query.is_empty() { layout } else { layout.not_indexed() };
+        // Elements that scroll must be reachable by keyboard.
+        let text = body.render(context, query)?.replace("<pre", "<pre tabindex=\"0\"");
+        let text = text.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
+        let page = DocsPage {
+            groups: if layout.is_within("/docs/reference") { &context.reference().groups } else { &[] },
+            layout,
+            nav_items: docs::NAV_ITEMS,
+            is_endpoint: matches!(body, PageBody::Endpoint(_)),
+            body: &text,
+        };
+        Ok(page.render()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
-
-    use http::StatusCode;
 
     use super::*;
 

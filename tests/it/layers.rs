@@ -58,8 +58,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("utoipa", &["openapi"]),
     ("askama", &["site"]),
     ("rustix", &["cli/doctor", "cli/query"]),
-    // And an example for users.
-    ("ureq", &["tls", "alerts/webhook", "cli/query", "site/docs/clients"]),
+    // And examples for users.
+    ("ureq", &["tls", "alerts/webhook", "cli/query", "site/docs/clients", "site/snippets"]),
     // And a receiver of webhooks in tests.
     ("rustls", &["tls", "alerts/webhook/tests"]),
     ("rustls_native_certs", &["tls"]),

@@ -24,6 +24,7 @@ mod discovery;
 mod docs;
 mod doctor;
 mod downloads;
+mod endpoint_pages;
 mod etag;
 mod faults;
 mod file_rows;

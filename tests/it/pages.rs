@@ -72,7 +72,8 @@ fn every_link_of_every_page_works() {
         for link in attributes(&reply.text, "href") {
             let link = link.split('#').next().unwrap().to_owned();
             if link.is_empty() || !link.starts_with('/') {
-                let outside = link.starts_with("https://") || link.starts_with("http://");
+                let outside =
+                    ["https://", "http://", "cursor://", "vscode:"].iter().any(|start| link.starts_with(start));
                 assert!(link.is_empty() || outside, "{path} links to {link}");
                 continue;
             }
@@ -358,7 +359,7 @@ fn the_api_url_of_a_page_works() {
         "/vcs/alder-capital/reviews",
     ] {
         let page = visitor.get(path).text;
-        let address = between(&page, "$VENTUREDEX_KEY\" '", "'").replace("&#38;", "&").replace("&amp;", "&");
+        let address = between(&page, "$VENTUREDEX_KEY\" \\\n  '", "'").replace("&#38;", "&").replace("&amp;", "&");
         let reply = client.get(address.strip_prefix(&client.base).unwrap());
         assert_eq!(reply.status, 200, "{path}: {address}: {}", reply.text);
         assert!(reply.json()["meta"].get("warnings").is_none(), "{path}: {address}");

@@ -2,25 +2,39 @@
 "use strict";
 
 // Adds a copy button to each block of code.
-for (const pre of document.querySelectorAll("pre.copy")) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(pre.textContent);
-      button.textContent = "Copied";
-    } catch {
-      getSelection().selectAllChildren(pre);
-      button.textContent = "Press Ctrl+C";
-    }
-    setTimeout(() => { button.textContent = "Copy"; }, 2500);
+const addCopyButtons = (root) => {
+  for (const pre of root.querySelectorAll("pre.copy")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(pre);
+        button.textContent = "Press Ctrl+C";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2500);
+    });
+    const wrapper = document.createElement("div");
+    wrapper.className = "copyable";
+    pre.replaceWith(wrapper);
+    wrapper.append(pre, button);
+  }
+};
+addCopyButtons(document);
+// Parts of a page that another script has replaced.
+document.addEventListener("content", (event) => addCopyButtons(event.target));
+
+// Code in the language that was chosen last in this tab. Storage may be forbidden.
+try {
+  const chosen = sessionStorage.getItem("language");
+  for (const choice of document.querySelectorAll(".tabs input")) choice.checked ||= choice.value === chosen;
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches(".tabs input")) sessionStorage.setItem("language", target.value);
   });
-  const wrapper = document.createElement("div");
-  wrapper.className = "copyable";
-  pre.replaceWith(wrapper);
-  wrapper.append(pre, button);
-}
+} catch { /* The first language. */ }
 
 // Submits a form when a choice changes.
 for (const select of document.querySelectorAll("select[data-submit]")) {

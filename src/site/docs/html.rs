@@ -31,6 +31,18 @@ pub(crate) fn linked(text: &str, base: &str) -> String {
     html + rest
 }
 
+/// Text with `code` and [links](/to) without marks.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("](") {
+        plain.push_str(before);
+        rest = after.split_once(')').map_or("", |(_, tail)| tail);
+    }
+    plain.push_str(rest);
+    plain.replace(['`', '['], "")
+}
+
 pub(crate) fn anchor(name: &str) -> String {
     name.to_lowercase().replace(' ', "-")
 }
@@ -99,5 +111,6 @@ mod tests {
         let html = linked("a `[0]` [b](https://here/docs) c", "https://here");
         assert_eq!(html, "a <code>[0]</code> <a href=\"/docs\">b</a> c");
         assert_eq!(linked("a[0] b", ""), "a[0] b");
+        assert_eq!(plain("a `b` [c](/docs) d"), "a b c d");
     }
 }

@@ -1,10 +1,13 @@
 //! `/docs/mcp`: how to connect assistants and editors to the MCP endpoint, and example conversations.
 
 use askama::Template;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use once_cell::sync::Lazy;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::http::url::encoded_segment;
 use crate::site::docs::html;
 use crate::site::static_pages::DocsContext;
 
@@ -80,15 +83,36 @@ impl Setup {
     }
 }
 
+/// A link that opens an editor, which asks whether to add the endpoint.
+struct InstallLink {
+    editor: &'static str,
+    address: String,
+}
+
+fn install_links(endpoint: &str) -> [InstallLink; 2] {
+    // https://cursor.com/docs/mcp/install-links: the entry of `mcp.json`.
+    let cursor = BASE64_STANDARD.encode(json!({ "url": endpoint }).to_string());
+    // https://code.visualstudio.com/api/extension-guides/ai/mcp: the same with its name.
+    let code = json!({ "name": "venturedex", "type": "http", "url": endpoint }).to_string();
+    let cursor =
+        format!("cursor://anysphere.cursor-deeplink/mcp/install?name=venturedex&config={}", encoded_segment(&cursor));
+    [
+        InstallLink { editor: "Cursor", address: cursor },
+        InstallLink { editor: "VS Code", address: format!("vscode:mcp/install?{}", encoded_segment(&code)) },
+    ]
+}
+
 #[derive(Template)]
 #[template(path = "docs/mcp.html")]
 struct McpPage<'a> {
     endpoint: &'a str,
+    installs: [InstallLink; 2],
     setups: &'a [Setup],
     conversations: &'a [Conversation],
 }
 
 pub(crate) fn page(context: &DocsContext<'_>) -> askama::Result<String> {
     let endpoint = format!("{}/api/mcp", context.base);
-    McpPage { endpoint: &endpoint, setups: &SETUPS, conversations: &PARSED }.render()
+    McpPage { endpoint: &endpoint, installs: install_links(&endpoint), setups: &SETUPS, conversations: &PARSED }
+        .render()
 }

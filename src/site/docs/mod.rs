@@ -5,7 +5,7 @@ mod errors;
 pub(crate) mod html;
 mod matching;
 pub(super) mod mcp;
-mod reference;
+pub(super) mod reference;
 
 use crate::http::static_asset::StaticAsset;
 use crate::openapi;
@@ -66,15 +66,26 @@ const METRICS: &str = include_str!("text/operate/metrics.html");
 const PRIVACY: &str = include_str!("text/privacy.html");
 const SCORE: &str = include_str!("text/score.html");
 
-/// All pages of the docs, and the documents that the reference is generated from, by path.
-pub(crate) const PAGES: &[(&str, StaticEntry)] = &[
+/// All pages of the docs, and the documents that the reference is generated from.
+pub(crate) fn pages() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
+    PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
+}
+
+/// All but the pages of endpoints, by path.
+const PAGES: &[(&str, StaticEntry)] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),
     ("/openapi/v3.json", StaticEntry::File(|context| document(Version::V3, context))),
-    page("/docs/reference", "REST reference", REFERENCE, |context| reference::page(Version::V3, context)),
-    page("/docs/reference/v1", "REST reference, v1", REFERENCE, |context| reference::page(Version::V1, context)),
-    page("/docs/reference/v2", "REST reference, v2", REFERENCE, |context| reference::page(Version::V2, context)),
-    page("/docs/reference/v3", "REST reference, v3", REFERENCE, |context| reference::page(Version::V3, context)),
+    page("/docs/reference", "REST reference", REFERENCE, reference::index),
+    page("/docs/reference/v1", "REST reference, v1", REFERENCE, |context| reference::older_page(Version::V1, context)),
+    page("/docs/reference/v2", "REST reference, v2", REFERENCE, |context| reference::older_page(Version::V2, context)),
+    page("/docs/reference/v3", "REST reference, v3", REFERENCE, reference::index),
+    page(
+        "/docs/reference/schemas",
+        "Schemas",
+        "The fields of every type in responses of the REST API.",
+        reference::schemas,
+    ),
     page(
         "/docs/clients",
         "Example clients",
@@ -191,7 +202,7 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
         snapshot.version(),
         snapshot.title(),
     ));
-    for (path, entry) in PAGES {
+    for (path, entry) in pages() {
         if let StaticEntry::Page { title, description, .. } = entry {
             text.push_str(&format!("- [{title}]({base}{path}): {description}\n"));
         }

@@ -1,20 +1,133 @@
-//! The API reference, generated from the OpenAPI document.
+//! The API reference, generated from the OpenAPI document: an index and a page for each endpoint of v3, and a page each for the
+//! older versions.
 
 use askama::Template;
+use form_urlencoded::parse;
+use once_cell::sync::Lazy;
 
+use crate::http::url::has_key;
 use crate::openapi::Version;
-use crate::openapi::reference::Reference;
+use crate::openapi::reference::{
+    EndpointEntry, ExampleRequest, Group, ParameterEntry, Reference, SchemaEntry, endpoints,
+};
 use crate::site::docs::html;
-use crate::site::static_pages::DocsContext;
+use crate::site::snippets::{self, Key, Snippet};
+use crate::site::static_pages::{DocsContext, PageBody, StaticEntry};
+
+const FOLDER: &str = "/docs/reference/";
+const SCHEMAS: &str = "/docs/reference/schemas";
+
+/// The pages of the endpoints of v3, by path. Their texts live as long as the program, like those of other pages.
+pub(crate) static ENDPOINT_PAGES: Lazy<Vec<(&'static str, StaticEntry)>> = Lazy::new(|| {
+    let page = |[operation, summary, description]: [&'static str; 3]| {
+        let (path, description) = (format!("{FOLDER}{operation}"), html::plain(description));
+        let body = PageBody::Endpoint(operation);
+        (&*path.leak(), StaticEntry::Page { title: summary, description: description.leak(), body })
+    };
+    endpoints(Version::V3).map(page).collect()
+});
 
 #[derive(Template)]
 #[template(path = "docs/reference.html")]
-struct ReferencePage<'a> {
+struct OlderPage<'a> {
     reference: Reference,
     base: &'a str,
 }
 
-pub(crate) fn page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
+impl OlderPage<'_> {
+    fn curl(&self, endpoint: &EndpointEntry) -> String {
+        let [curl, ..] = snippets::of(self.base, &endpoint.request, Key::Variable);
+        curl.code
+    }
+}
+
+/// The reference of v1 or v2, on one page.
+pub(crate) fn older_page(version: Version, context: &DocsContext<'_>) -> askama::Result<String> {
     let DocsContext { base, catalog, .. } = *context;
-    ReferencePage { reference: Reference::new(version, base, catalog), base }.render()
+    OlderPage { reference: Reference::new(version, base, catalog), base }.render()
+}
+
+#[derive(Template)]
+#[template(path = "docs/reference_index.html")]
+struct IndexPage<'a> {
+    reference: &'a Reference,
+    base: &'a str,
+}
+
+/// `/docs/reference`.
+pub(crate) fn index(context: &DocsContext<'_>) -> askama::Result<String> {
+    IndexPage { reference: context.reference(), base: context.base }.render()
+}
+
+#[derive(Template)]
+#[template(path = "docs/schemas.html")]
+struct SchemasPage<'a> {
+    schemas: &'a [SchemaEntry],
+    base: &'a str,
+}
+
+/// `/docs/reference/schemas`.
+pub(crate) fn schemas(context: &DocsContext<'_>) -> askama::Result<String> {
+    SchemasPage { schemas: &context.reference().schemas, base: context.base }.render()
+}
+
+#[derive(Template)]
+#[template(path = "docs/endpoint.html")]
+struct EndpointPage<'a> {
+    group: &'a Group,
+    endpoint: &'a EndpointEntry,
+    inputs: Vec<Input<'a>>,
+    /// The path and query of the request that is shown.
+    address: String,
+    snippets: [Snippet; 4],
+    record: Option<&'a SchemaEntry>,
+    base: &'a str,
+}
+
+/// A parameter with its value in the request that is shown.
+struct Input<'a> {
+    parameter: &'a ParameterEntry,
+    value: String,
+}
+
+impl EndpointPage<'_> {
+    /// Text with links to schemas, which are on a page of their own.
+    fn linked(&self, text: &str) -> String {
+        html::linked(&text.replace("](#", &format!("]({SCHEMAS}#")), self.base)
+    }
+}
+
+/// The page of an endpoint: with the request of its form if `query` has one, else with an example.
+pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) -> askama::Result<String> {
+    let reference = context.reference();
+    let (group, endpoint) = reference.endpoint(operation).expect("the reference has every route");
+    // A page must not repeat a key that was typed into the wrong field.
+    let query = if has_key("", query) { "" } else { query };
+    let values: Vec<(String, String)> = parse(query.as_bytes()).into_owned().collect();
+    let request = (!values.is_empty()).then(|| endpoint.request_with(&values));
+    let request = request.as_ref().unwrap_or(&endpoint.request);
+    let inputs =
+        endpoint.parameters.iter().map(|parameter| Input { value: value_of(request, &values, parameter), parameter });
+    let page = EndpointPage {
+        group,
+        endpoint,
+        inputs: inputs.collect(),
+        address: request.path_and_query(),
+        snippets: snippets::of(context.base, request, Key::Variable),
+        record: endpoint.record.as_ref().and_then(|name| reference.schema(name)),
+        base: context.base,
+    };
+    page.render()
+}
+
+/// The value of a parameter in a request.
+fn value_of(request: &ExampleRequest, given: &[(String, String)], parameter: &ParameterEntry) -> String {
+    let find = |pairs: &[(String, String)]| {
+        let pair = pairs.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());
+        pair.map(|(_, value)| value.trim().to_owned())
+    };
+    match parameter.is_in_path {
+        true => find(given).unwrap_or_else(|| parameter.example.clone()),
+        false => find(&request.query).unwrap_or_default(),
+    }
 }

@@ -1,0 +1,150 @@
+//! A request of the API as code in four languages. The tests run all of them.
+
+use crate::openapi::reference::ExampleRequest;
+
+/// What the code sends as the API key.
+#[derive(Clone, Copy)]
+pub(crate) enum Key<'a> {
+    /// The environment variable `VENTUREDEX_KEY`.
+    Variable,
+    Text(&'a str),
+}
+
+/// The same request in one language.
+pub(crate) struct Snippet {
+    pub id: &'static str,
+    pub language: &'static str,
+    pub requirements: &'static str,
+    pub code: String,
+}
+
+/// A request as code; `base` is the address of the service.
+pub(crate) fn of(base: &str, request: &ExampleRequest, key: Key<'_>) -> [Snippet; 4] {
+    let address = format!("{base}{}", request.path);
+    let query = &request.query;
+    [
+        Snippet { id: "curl", language: "curl", requirements: "curl 7.18 or later", code: curl(&address, query, key) },
+        Snippet {
+            id: "python",
+            language: "Python",
+            requirements: "Python 3.9 or later",
+            code: python(&address, query, key),
+        },
+        Snippet {
+            id: "javascript",
+            language: "JavaScript",
+            requirements: "Node 18 or later, as a module",
+            code: javascript(&address, query, key),
+        },
+        Snippet {
+            id: "rust",
+            language: "Rust",
+            requirements: "the crates ureq 3, with its feature json, and serde_json 1",
+            code: rust(&address, query, key),
+        },
+    ]
+}
+
+fn curl(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+    let header = match key {
+        Key::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
+        Key::Text(key) => shell(&format!("Authorization: Bearer {key}")),
+    };
+    let get = if query.is_empty() { "" } else { "-G " };
+    let mut code = format!("curl {get}{} \\\n  -H {header}", shell(address));
+    for (name, value) in query {
+        // Sent as it is: only what a query can have.
+        let is_plain = value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:*".contains(&byte));
+        let option = if is_plain { "-d" } else { "--data-urlencode" };
+        code.push_str(&format!(" \\\n  {option} {}", shell(&format!("{name}={value}"))));
+    }
+    code
+}
+
+fn python(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+    let (import, key) = match key {
+        Key::Variable => ("import os\n", "\"Bearer \" + os.environ[\"VENTUREDEX_KEY\"]".to_owned()),
+        Key::Text(key) => ("", literal(&format!("Bearer {key}"))),
+    };
+    let pairs: String =
+        query.iter().map(|(name, value)| format!("    {}: {},\n", literal(name), literal(value))).collect();
+    let (encode, parameters, address) = match query.is_empty() {
+        true => ("", String::new(), literal(address)),
+        false => (
+            "from urllib.parse import urlencode\n",
+            format!("query = urlencode({{\n{pairs}}})\n"),
+            format!("{} + query", literal(&format!("{address}?"))),
+        ),
+    };
+    format!(
+        "import json\n{import}{encode}from urllib.request import Request, urlopen\n\n{parameters}request = Request(\n    {address},\n    \
+         headers={{\"Authorization\": {key}}},\n)\nwith urlopen(request) as response:\n    answer = json.load(response)\n\
+         print(json.dumps(answer, indent=2))"
+    )
+}
+
+fn javascript(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+    let key = match key {
+        Key::Variable => "`Bearer ${process.env.VENTUREDEX_KEY}`".to_owned(),
+        Key::Text(key) => literal(&format!("Bearer {key}")),
+    };
+    let pairs: String = query.iter().map(|(name, value)| format!("  {name}: {},\n", literal(value))).collect();
+    let parameters = match query.is_empty() {
+        true => String::new(),
+        false => format!("url.search = new URLSearchParams({{\n{pairs}}});\n"),
+    };
+    format!(
+        "const url = new URL({});\n{parameters}const response = await fetch(url, {{\n  headers: {{ Authorization: {key} }},\n}});\n\
+         const answer = await response.json();\nif (!response.ok) throw new Error(answer.detail);\n\
+         console.log(JSON.stringify(answer, null, 2));",
+        literal(address)
+    )
+}
+
+fn rust(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
+    let (variable, key) = match key {
+        Key::Variable => {
+            ("    let key = std::env::var(\"VENTUREDEX_KEY\")?;\n", "format!(\"Bearer {key}\")".to_owned())
+        }
+        Key::Text(key) => ("", literal(&format!("Bearer {key}"))),
+    };
+    let pairs: String =
+        query.iter().map(|(name, value)| format!("        .query({}, {})\n", literal(name), literal(value))).collect();
+    format!(
+        "fn main() -> Result<(), Box<dyn std::error::Error>> {{\n{variable}    let url = {};\n    let answer: serde_json::Value = ureq::get(url)\n        \
+         .header(\"Authorization\", {key})\n{pairs}        .call()?\n        .body_mut()\n        .read_json()?;\n    \
+         println!(\"{{answer:#}}\");\n    Ok(())\n}}",
+        literal(address)
+    )
+}
+
+/// A word of a shell command.
+fn shell(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:/=".contains(&byte));
+    if is_plain { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A string literal of Python, JavaScript and Rust. Control characters, whose escapes differ, have no place in a query.
+fn literal(text: &str) -> String {
+    let text: String = text.chars().filter(|char| !char.is_control()).collect();
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted_as_each_language_requires() {
+        let query =
+            vec![("q".to_owned(), "a'b \"c\"\\\n$x".to_owned()), ("stage".to_owned(), "seed,series-a".to_owned())];
+        let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query };
+        let [curl, python, javascript, rust] =
+            of("https://a.example", &request, Key::Text("vdx_1")).map(|snippet| snippet.code);
+        assert!(curl.contains("--data-urlencode 'q=a'\\''b \"c\"\\\n$x' \\\n  -d stage=seed,series-a"), "{curl}");
+        assert!(curl.contains("-H 'Authorization: Bearer vdx_1'"), "{curl}");
+        for code in [python, javascript, rust] {
+            assert!(code.contains(r#""a'b \"c\"\\$x""#) && code.contains("\"Bearer vdx_1\""), "{code}");
+        }
+    }
+}
