@@ -34,7 +34,7 @@ pub mod record_history;
 pub mod relaxation;
 pub mod reviews;
 pub mod roles;
-mod round_years;
+pub mod round_years;
 pub mod row_filter;
 mod search_cache;
 pub mod sector_names;

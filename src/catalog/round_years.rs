@@ -88,6 +88,11 @@ impl Catalog {
         self.round_years().with_investors.contains(&year)
     }
 
+    /// The years whose rounds are dated by year only.
+    pub fn years_without_days(&self) -> &BTreeSet<i32> {
+        &self.round_years().by_year_only
+    }
+
     /// What the data does not cover of a period of rounds, as a sentence.
     pub(crate) fn uncovered_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let [min, max] = [min, max].map(|day| day.map(Date::year));
@@ -160,7 +165,7 @@ fn by_year_note(years: &BTreeSet<i32>) -> String {
 }
 
 /// Years as a text: `2004 to 2015 and 2021`.
-fn spans(years: &BTreeSet<i32>) -> String {
+pub fn spans(years: &BTreeSet<i32>) -> String {
     let mut spans: Vec<(i32, i32)> = Vec::new();
     for year in years.iter().copied() {
         match spans.last_mut() {

@@ -1,12 +1,18 @@
-//! What the data has: how many records with a value of each field, the years of its rounds, its sources.
+//! What the data has and what it lacks: how many records have a value of each field, as a whole and by year, its sources, and what
+//! the release changed.
+
+use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::catalog::{Catalog, Totals};
+use crate::catalog::round_years::spans;
+use crate::catalog::{Catalog, Filter, Property, RowFilter, Totals};
 use crate::data::{NONE_U32, Table};
 use crate::http::{BulkAccess, bulk};
-use crate::site::charts::Bars;
+use crate::site::charts::{Bars, Heatmap};
 use crate::site::error_page::PageError;
+use crate::site::feeds::{self, Changes};
+use crate::site::field_years::FieldYears;
 use crate::site::layout::PageLayout;
 use crate::site::market::rounds_by_year;
 use crate::site::{PageRequest, format, linked_data};
@@ -18,8 +24,11 @@ struct DataPage<'a> {
     totals: &'a Totals,
     tables: Vec<TableCoverage>,
     years: Option<Bars>,
-    /// Number of rounds whose amount is suspect.
-    suspect: usize,
+    field_years: Option<Heatmap>,
+    /// What is known to be missing, in sentences.
+    gaps: Vec<String>,
+    /// What the release changed; `None` if the one before it is not held.
+    changes: Option<Changes>,
     files: Vec<FileRow>,
     /// Whether a download needs an API key.
     needs_key: bool,
@@ -45,6 +54,8 @@ struct FieldCoverage {
     known: u32,
     /// Percentage of the rows, rounded down.
     percent: u32,
+    /// The records that have a value; `None` if no list can be limited to them.
+    href: Option<String>,
 }
 
 /// `/data`.
@@ -52,21 +63,27 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let totals = catalog.totals();
     let coverage = &totals.coverage;
     let tables = [
-        ("Firms", totals.firms, &coverage.firms),
-        ("Startups", totals.startups, &coverage.startups),
-        ("Funding rounds", totals.funding_rounds, &coverage.funding_rounds),
-        ("People", totals.people, &coverage.people),
+        (Table::Firms, "Firms", totals.firms, &coverage.firms),
+        (Table::Startups, "Startups", totals.startups, &coverage.startups),
+        (Table::Rounds, "Funding rounds", totals.funding_rounds, &coverage.funding_rounds),
+        (Table::People, "People", totals.people, &coverage.people),
     ];
-    let tables = tables.into_iter().filter(|(_, rows, _)| *rows > 0).map(|(heading, rows, known)| {
-        let percent = |known: u32| (u64::from(known) * 100 / u64::from(rows)) as u32;
-        let mut fields: Vec<FieldCoverage> =
-            known.iter().map(|(name, known)| FieldCoverage { name, known: *known, percent: percent(*known) }).collect();
+    let tables = tables.into_iter().filter(|(_, _, rows, _)| *rows > 0).map(|(table, heading, rows, known)| {
+        let field = |(name, known): (&&'static str, &u32)| FieldCoverage {
+            name,
+            known: *known,
+            percent: (u64::from(*known) * 100 / u64::from(rows)) as u32,
+            href: list_of(catalog, table, name, *known),
+        };
+        let mut fields: Vec<FieldCoverage> = known.iter().map(field).collect();
         fields.sort_by_key(|field| std::cmp::Reverse(field.known));
         TableCoverage { heading, rows, fields }
     });
+    let tables: Vec<TableCoverage> = tables.collect();
+    let years = FieldYears::of(catalog);
     let snapshot = catalog.snapshot();
-    let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
-    let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
+    let held = feeds::held(request);
+    let before = held.iter().find(|other| other.version() < catalog.version());
     let description = "Coverage, years and sources of the data, with their licenses.";
     let page = DataPage {
         layout: PageLayout::of(snapshot, "About the data", description, request.path)
@@ -79,9 +96,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             ))
             .by(&request.state.operator),
         totals,
-        tables: tables.collect(),
+        gaps: gaps(catalog, &tables, &years),
+        tables,
         years: rounds_by_year(catalog),
-        suspect: known - ranks.iter().filter(|rank| **rank != NONE_U32).count(),
+        field_years: FieldYears::heatmap(catalog, &years),
+        changes: feeds::view(catalog, before).changes,
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),
             _ => catalog
@@ -99,4 +118,55 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         api: format!("{}/api/v3/stats", request.state.public_url),
     };
     Ok(page.render()?)
+}
+
+/// The list of the records with a value of a field, if there is one of just these: filters do not see suspect amounts.
+fn list_of(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<String> {
+    let (property, of) = Property::named(table, field)?;
+    let listed = RowFilter::of(catalog.snapshot(), table, &[Filter::Known(of)]).count();
+    let page = match table {
+        Table::Rounds => "/rounds",
+        Table::Startups => "/startups",
+        Table::People => "/people",
+        _ => "/vcs",
+    };
+    (known > 0 && listed == u64::from(known)).then(|| format!("{page}?known={property}"))
+}
+
+/// What the data lacks, from its counts.
+fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Vec<String> {
+    let mut gaps = Vec::new();
+    let uncovered = catalog.rounds_by_year().into_iter().filter(|(_, rounds)| rounds.is_none());
+    let uncovered: BTreeSet<i32> = uncovered.map(|(year, _)| year).collect();
+    if !uncovered.is_empty() {
+        let few = "has less than a twentieth of the rounds of the year with most";
+        gaps.push(format!("Rounds of {} are hardly covered: each year {few}.", spans(&uncovered)));
+    }
+    gaps.extend(years.iter().filter_map(FieldYears::gap));
+    let by_year = catalog.years_without_days();
+    if !by_year.is_empty() {
+        gaps.push(format!("Most rounds of {} are dated by year only.", spans(by_year)));
+    }
+    for table in tables {
+        let unknown = table.fields.iter().filter(|field| field.known == 0).map(|field| field.name);
+        let unknown: Vec<&str> = unknown.collect();
+        if !unknown.is_empty() {
+            gaps.push(format!("{}: no record has a value of {}.", table.heading, unknown.join(", ")));
+        }
+    }
+    if catalog.totals().reviews == 0 {
+        gaps.push("There are no reviews, so that peer scores and ghosting rates are unknown.".to_owned());
+    }
+    let snapshot = catalog.snapshot();
+    let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
+    let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
+    let suspect = known - ranks.iter().filter(|rank| **rank != NONE_U32).count();
+    if suspect > 0 {
+        gaps.push(format!(
+            "The amount of {} is suspect: over ten times the 99th percentile of its stage. It is shown, but left out of sums, \
+             orders and bounds.",
+            format::counted(suspect, "round", "rounds")
+        ));
+    }
+    gaps
 }

@@ -24,16 +24,18 @@ struct ReleasesPage<'a> {
     releases: Vec<ReleaseView<'a>>,
 }
 
-struct ReleaseView<'a> {
+pub(super) struct ReleaseView<'a> {
     version: String,
     released_on: Date,
     title: &'a str,
     /// `None` if the release before it is not held.
-    changes: Option<Changes>,
+    pub(super) changes: Option<Changes>,
 }
 
 /// What a release changed.
-struct Changes {
+#[derive(Template)]
+#[template(path = "release_changes.html")]
+pub(super) struct Changes {
     /// The release before it.
     since: String,
     /// Of the tables that differ.
@@ -73,32 +75,34 @@ pub(super) struct Entry {
 }
 
 /// All loaded releases, newest first.
-fn held(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
+pub(super) fn held(request: PageRequest<'_>) -> Vec<Arc<Catalog>> {
     let mut held = request.state.releases.all();
     held.sort_by_key(|catalog| std::cmp::Reverse(catalog.version()));
     held
 }
 
-fn views(held: &[Arc<Catalog>]) -> Vec<ReleaseView<'_>> {
-    let view = |(index, catalog): (usize, &'_ Arc<Catalog>)| {
-        let snapshot: &Snapshot = held[index].snapshot();
-        let changes = held.get(index + 1).map(|before| Changes {
-            since: before.version().to_string(),
-            counts: catalog
-                .change_counts(before)
-                .into_iter()
-                .filter(|(_, counts)| *counts != ChangeCounts::default())
-                .collect(),
-            api: format!("/api/v3/changes?from={}&to={}", before.version(), catalog.version()),
-        });
-        ReleaseView {
-            version: snapshot.version().to_string(),
-            released_on: snapshot.released_on(),
-            title: snapshot.title(),
-            changes,
-        }
-    };
-    held.iter().enumerate().map(view).collect()
+fn views(held: &[Arc<Catalog>]) -> impl Iterator<Item = ReleaseView<'_>> {
+    held.iter().enumerate().map(|(index, catalog)| view(catalog, held.get(index + 1)))
+}
+
+/// A release with what it changed since the one `before` it.
+pub(super) fn view<'a>(catalog: &'a Catalog, before: Option<&Arc<Catalog>>) -> ReleaseView<'a> {
+    let snapshot: &Snapshot = catalog.snapshot();
+    let changes = before.map(|before| Changes {
+        since: before.version().to_string(),
+        counts: catalog
+            .change_counts(before)
+            .into_iter()
+            .filter(|(_, counts)| *counts != ChangeCounts::default())
+            .collect(),
+        api: format!("/api/v3/changes?from={}&to={}", before.version(), catalog.version()),
+    });
+    ReleaseView {
+        version: snapshot.version().to_string(),
+        released_on: snapshot.released_on(),
+        title: snapshot.title(),
+        changes,
+    }
 }
 
 /// `/releases`.
@@ -108,7 +112,7 @@ pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
     let layout = PageLayout::of(catalog.snapshot(), "Releases", description, request.path)
         .at(&request.state.public_url)
         .by(&request.state.operator);
-    Ok(ReleasesPage { layout, releases: views(&held) }.render()?)
+    Ok(ReleasesPage { layout, releases: views(&held).collect() }.render()?)
 }
 
 /// `/releases.atom`, `/releases.json`.
@@ -137,7 +141,7 @@ pub(crate) fn of_releases(request: PageRequest<'_>) -> Feed {
             text,
         }
     };
-    Feed::of(request, "releases", "/releases", views(&held).into_iter().map(entry).collect())
+    Feed::of(request, "releases", "/releases", views(&held).map(entry).collect())
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.

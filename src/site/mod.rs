@@ -14,6 +14,7 @@ mod data;
 mod docs;
 mod error_page;
 mod feeds;
+mod field_years;
 mod firm;
 mod firm_charts;
 mod form_data;

@@ -18,6 +18,7 @@ mod confirmation;
 mod contact;
 mod cost;
 mod crash;
+mod data_page;
 mod dates;
 mod deploy;
 mod discovery;

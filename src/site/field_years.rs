@@ -1,0 +1,106 @@
+//! Which fields of rounds the data has in each year.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
+use crate::catalog::round_years::spans;
+use crate::catalog::{Catalog, Filter, Property, Query, Resource};
+use crate::data::Table;
+use crate::site::charts::{Head, HeatRow, Heatmap, Mark, Unit};
+
+/// How many rounds of each year have a value of a field.
+pub(crate) struct FieldYears {
+    /// The field of records.
+    field: &'static str,
+    /// Its name as a filter.
+    property: &'static str,
+    known: BTreeMap<i32, u64>,
+    /// The covered years of which no round has a value.
+    missing: BTreeSet<i32>,
+    /// The number of covered years.
+    covered: usize,
+}
+
+impl FieldYears {
+    /// For each field that some rounds lack; those that most have first.
+    pub(crate) fn of(catalog: &Catalog) -> Vec<Self> {
+        let years = catalog.rounds_by_year();
+        let covered: BTreeSet<i32> =
+            years.iter().filter(|(_, rounds)| rounds.is_some()).map(|(year, _)| *year).collect();
+        let rounds = catalog.snapshot().rows(Table::Rounds);
+        let fields = catalog.totals().coverage.funding_rounds.iter().filter(|(_, known)| **known < rounds);
+        let fields = fields.filter_map(|(field, _)| {
+            let (property, of) =
+                Property::named(Table::Rounds, field).filter(|(property, _)| *property != "announced_on")?;
+            let known = by_year(catalog, of);
+            let missing = covered.iter().copied().filter(|year| !known.contains_key(year)).collect();
+            Some(Self { field, property, known, missing, covered: covered.len() })
+        });
+        let mut fields: Vec<Self> = fields.collect();
+        fields.sort_by_key(|field| std::cmp::Reverse(field.known.values().sum::<u64>()));
+        fields
+    }
+
+    /// The years without a value, as a sentence.
+    pub(crate) fn gap(&self) -> Option<String> {
+        if self.missing.is_empty() {
+            return None;
+        }
+        let of = match self.missing.len() == self.covered {
+            true => String::new(),
+            false => format!(" of {}", spans(&self.missing)),
+        };
+        Some(match self.property {
+            "investor" => format!("No round{of} names its investors."),
+            "lead" => format!("No round{of} names a lead investor."),
+            "amount_usd" => format!("No round{of} has a known amount."),
+            _ => format!("No round{of} has a value of {}.", self.field),
+        })
+    }
+
+    /// All fields by year; `None` if no year is covered.
+    pub(crate) fn heatmap(catalog: &Catalog, fields: &[Self]) -> Option<Heatmap> {
+        let years = catalog.rounds_by_year();
+        let (first, last) = (years.first()?.0, years.last()?.0);
+        let cell = |year: i32, value: Option<u64>, known: &str| Mark {
+            href: value.map(|_| format!("/rounds?since={year}&until={year}{known}")),
+            value,
+        };
+        let all = HeatRow {
+            label: "all rounds".to_owned(),
+            href: Some("/rounds".to_owned()),
+            cells: years.iter().map(|(year, rounds)| cell(*year, *rounds, "")).collect(),
+        };
+        let row = |field: &Self| {
+            let known = format!("known={}", field.property);
+            let of_year = |(year, rounds): &(i32, Option<u64>)| {
+                let value = rounds.and_then(|_| field.known.get(year).copied());
+                cell(*year, value, &format!("&{known}"))
+            };
+            HeatRow {
+                label: field.field.to_owned(),
+                href: Some(format!("/rounds?{known}")),
+                cells: years.iter().map(of_year).collect(),
+            }
+        };
+        let rows = std::iter::once(all).chain(fields.iter().map(row)).collect();
+        let summary = format!(
+            "How many rounds of each year from {first} to {last} have a value of each field. If no round has one, the cell is \
+             hatched."
+        );
+        let head = Head::new("field-years", "Fields of rounds by year", summary);
+        let columns = years.iter().map(|(year, _)| year.to_string()).collect();
+        Some(Heatmap::new(head, "Field", Unit::Count("round", "rounds"), columns, rows).scrolled_to_end())
+    }
+}
+
+/// How many rounds of each year have a value of a property.
+fn by_year(catalog: &Catalog, property: Property) -> BTreeMap<i32, u64> {
+    let is_year = |(name, _): &(&str, GroupBy)| *name == "year";
+    let group_by = group_bys(Resource::Rounds).into_iter().filter(is_year).collect();
+    let options = AggregateOptions { group_by, order: None, limit: MAX_GROUPS, is_clamped: false };
+    let query = Query { filters: vec![Filter::Known(property)], ..Query::all(Table::Rounds) };
+    let (aggregate, _) = catalog.aggregate(&query, &options);
+    let groups = aggregate.groups.iter().flat_map(|grouping| &grouping.values);
+    groups.filter_map(|group| Some((group.value.parse().ok()?, group.count))).collect()
+}
