@@ -6,14 +6,17 @@
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
+mod lines;
+
 use std::collections::HashSet;
 use std::future::Future;
 use std::io;
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::auth::account::{AccountId, KeyId};
 use crate::auth::service::random;
@@ -184,6 +187,8 @@ pub struct AuditLog {
     clock: fn() -> i64,
     /// Keys of clients that were rejected, by hour.
     rejected_keys: WindowCounter,
+    /// `None` if the log is no file.
+    path: Option<PathBuf>,
     out: Mutex<Output>,
 }
 
@@ -201,7 +206,14 @@ struct Output {
 impl AuditLog {
     /// Appends to a file, which is created for its owner only; `-` is standard error.
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
-        Self::to(LogFile::open(path)?, clock).map_err(io::Error::other)
+        let log = Self::to(LogFile::open(path)?, clock).map_err(io::Error::other)?;
+        let path = (path.as_os_str() != "-").then(|| path.to_owned());
+        Ok(Self { path, ..log })
+    }
+
+    /// The lines about an account, the oldest first; none if the log is no file.
+    pub(crate) fn lines_of(&self, account: AccountId) -> io::Result<Vec<Value>> {
+        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::of(path, account))
     }
 
     fn to(file: LogFile, clock: fn() -> i64) -> Result<Self, StoreError> {
@@ -209,7 +221,7 @@ impl AuditLog {
         let out = Output { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
         let hasher = ClientHasher::new(&random()?);
         let rejected_keys = WindowCounter::new(3_600, hasher.clone(), REJECTED_KEY_BUCKETS);
-        Ok(Self { hasher, clock, rejected_keys, out: Mutex::new(out) })
+        Ok(Self { hasher, clock, rejected_keys, path: None, out: Mutex::new(out) })
     }
 
     fn lock(&self) -> MutexGuard<'_, Output> {
@@ -323,8 +335,6 @@ impl Output {
 mod tests {
     use std::io::Write;
     use std::sync::Arc;
-
-    use serde_json::Value;
 
     use super::*;
 

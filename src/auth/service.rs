@@ -154,6 +154,11 @@ impl AuthService {
         }
     }
 
+    /// The lines of the audit log about an account, the oldest first; none if they are not kept in a file. It blocks.
+    pub(crate) fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
+        self.audit.get().map_or_else(|| Ok(Vec::new()), |log| log.lines_of(account))
+    }
+
     /// Logs that a caller's quota is used up, once for each key and day.
     pub(crate) fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> Origin) {
         if let Some(log) = self.audit.get() {

@@ -63,6 +63,8 @@ pub(crate) enum Vary {
     Encoding,
     /// `Accept` as well.
     Type,
+    /// `Cookie` as well: the colors of a page.
+    Cookie,
 }
 
 /// The scheme of the public URL.
@@ -119,6 +121,7 @@ impl CommonHeaders<'_> {
                 HeaderValue::from_static(match varies {
                     Vary::Encoding => "Accept-Encoding",
                     Vary::Type => "Accept, Accept-Encoding",
+                    Vary::Cookie => "Accept-Encoding, Cookie",
                 }),
             );
         }

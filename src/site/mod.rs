@@ -39,6 +39,7 @@ mod snippets;
 mod stage_strip;
 mod startup;
 pub mod static_pages;
+mod theme;
 mod twin;
 
 pub use docs::clients::{CLIENTS, Client};
@@ -58,6 +59,7 @@ use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};
 pub use crate::site::market::Market;
 use crate::site::reconcile::Reconcile;
+use crate::site::theme::Theme;
 use crate::site::twin::{Subject, TwinFormat};
 
 #[derive(Clone, Copy)]
@@ -336,7 +338,10 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
 }
 
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
-    respond_with(request, status, html.into_bytes(), HTML)
+    let html = Theme::of(request).apply(html);
+    let mut response = respond_with(request, status, html.into_bytes(), HTML);
+    CommonHeaders { varies: Some(Vary::Cookie), ..CommonHeaders::default() }.write(response.headers_mut());
+    response
 }
 
 /// A response with a page or a feed, compressed if the client accepts it.

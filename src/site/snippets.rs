@@ -45,6 +45,17 @@ pub(crate) fn of(base: &str, request: &ExampleRequest, key: Key<'_>) -> [Snippet
     ]
 }
 
+/// How an assistant sends the same key, so that its calls count against the key's quota.
+pub(crate) fn mcp(base: &str, key: Key<'_>) -> Snippet {
+    let header = match key {
+        Key::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
+        Key::Text(key) => shell(&format!("Authorization: Bearer {key}")),
+    };
+    let address = shell(&format!("{base}/api/mcp"));
+    let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {header}");
+    Snippet { id: "mcp", language: "MCP", requirements: "Claude Code; other assistants: /docs/mcp", code }
+}
+
 fn curl(address: &str, query: &[(String, String)], key: Key<'_>) -> String {
     let header = match key {
         Key::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),

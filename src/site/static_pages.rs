@@ -13,7 +13,7 @@ use once_cell::sync::OnceCell;
 
 use crate::catalog::Catalog;
 use crate::data::{SnapshotVersion, Table};
-use crate::http::headers::CommonHeaders;
+use crate::http::headers::{Caching, CommonHeaders, Vary};
 use crate::http::static_asset::StaticAsset;
 use crate::http::{Operator, State};
 use crate::openapi::Version;
@@ -21,6 +21,7 @@ use crate::openapi::reference::{Group, Reference};
 use crate::site::docs::html::escaped;
 use crate::site::error_page::PageError;
 use crate::site::layout::{CSP, HTML, PageLayout};
+use crate::site::theme::Theme;
 use crate::site::{PageRequest, assets, docs};
 
 /// What a static body is rendered from.
@@ -104,12 +105,13 @@ pub struct StaticPages {
 struct ReleaseCache {
     version: SnapshotVersion,
     reference: OnceCell<Reference>,
-    bodies: Vec<OnceCell<Arc<StaticAsset>>>,
+    /// In each of the colors that a visitor can choose.
+    bodies: Vec<[OnceCell<Arc<StaticAsset>>; Theme::ALL.len()]>,
 }
 
 impl ReleaseCache {
     fn new(version: SnapshotVersion, len: usize) -> Arc<Self> {
-        Arc::new(Self { version, reference: OnceCell::new(), bodies: (0..len).map(|_| OnceCell::new()).collect() })
+        Arc::new(Self { version, reference: OnceCell::new(), bodies: (0..len).map(|_| Default::default()).collect() })
     }
 }
 
@@ -154,24 +156,30 @@ impl StaticPages {
                 Err(error) => failed(error),
             };
         }
-        let mut response = match self.asset(position, &catalog) {
+        let is_page = matches!(self.entries[position].1, StaticEntry::Page { .. });
+        let theme = if is_page { Theme::of(request) } else { Theme::System };
+        let mut response = match self.asset(position, &catalog, theme) {
             Ok(asset) => asset.answer(method, request.headers)?,
             Err(error) => return failed(error),
         };
         let common = CommonHeaders {
             page_policy: Some(CSP),
             is_cross_origin: request.path.starts_with("/openapi/"),
+            // No shared cache mixes the colors of visitors.
+            caching: is_page.then_some(Caching::Private),
+            varies: is_page.then_some(Vary::Cookie),
             ..CommonHeaders::default()
         };
         common.write(response.headers_mut());
         Some(response)
     }
 
-    fn asset(&self, position: usize, catalog: &Catalog) -> Result<Arc<StaticAsset>, PageError> {
+    fn asset(&self, position: usize, catalog: &Catalog, theme: Theme) -> Result<Arc<StaticAsset>, PageError> {
         let (path, entry) = self.entries[position];
         let cache = self.cache_of(catalog.version());
         let context = self.context(&cache, catalog);
-        cache.bodies[position].get_or_try_init(|| Ok(Arc::new(entry.render(path, &context)?))).cloned()
+        let body = &cache.bodies[position][theme as usize];
+        body.get_or_try_init(|| Ok(Arc::new(entry.render(path, &context, theme)?))).cloned()
     }
 
     /// A page with the query of its form, which is not cached here.
@@ -201,10 +209,10 @@ fn entries() -> impl Iterator<Item = &'static (&'static str, StaticEntry)> {
 }
 
 impl StaticEntry {
-    fn render(&self, path: &str, context: &DocsContext<'_>) -> Result<StaticAsset, PageError> {
+    fn render(&self, path: &str, context: &DocsContext<'_>, theme: Theme) -> Result<StaticAsset, PageError> {
         match self {
             Self::File(file) => Ok(file(context)),
-            Self::Page { .. } => Ok(StaticAsset::new(HTML, self.page(path, context, "")?)),
+            Self::Page { .. } => Ok(StaticAsset::new(HTML, theme.apply(self.page(path, context, "")?))),
         }
     }
 
@@ -253,11 +261,11 @@ mod tests {
     fn a_page_whose_template_fails_is_a_500_and_is_rendered_again_on_the_next_request() {
         let catalog = crate::catalog::bundled().unwrap();
         let pages = StaticPages::with_entries("https://example.org", &catalog, ENTRIES.iter());
-        let error = pages.asset(0, &catalog).err().unwrap();
+        let error = pages.asset(0, &catalog, Theme::System).err().unwrap();
         let (status, page) = error.page(&catalog, "/docs/broken", &Operator::default());
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(page.contains("<h1>"), "{page}");
-        let asset = pages.asset(0, &catalog).ok().unwrap();
+        let asset = pages.asset(0, &catalog, Theme::System).ok().unwrap();
         let response = asset.answer(&Method::GET, &http::HeaderMap::new()).unwrap();
         assert!(String::from_utf8_lossy(response.body()).contains("<h1>Works</h1>"));
     }

@@ -1,6 +1,7 @@
 //! Behaviour of the whole, in one binary: every test binary would link tantivy and warp again.
 
 mod account;
+mod account_export;
 mod addresses;
 mod agreement;
 mod alerting;
@@ -79,6 +80,7 @@ mod snapshots;
 mod suggestions;
 mod suspect;
 mod telemetry;
+mod theme;
 mod totp;
 mod unknown;
 mod wire;

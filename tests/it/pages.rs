@@ -341,7 +341,7 @@ fn browsers_get_error_pages_and_programs_get_problem_documents() {
     let head = visitor.send("HEAD", "/vcs/alder-capital", &[]);
     assert_eq!((head.status, head.text.as_str()), (200, ""));
     let packed = visitor.send("GET", "/vcs", &[("accept-encoding", "gzip")]);
-    assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "Accept-Encoding"));
+    assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "Accept-Encoding, Cookie"));
     assert_eq!(packed.text, visitor.get("/vcs").text);
 }
 

@@ -41,6 +41,12 @@ pub(crate) struct KeyUsage {
 }
 
 impl AccountUsage {
+    /// The first of the days on which a key was used.
+    pub(crate) fn first_day(&self, key: KeyId) -> Option<Date> {
+        let usage = self.keys.iter().find(|usage| usage.key.id == key)?;
+        self.days.iter().zip(&usage.requests).find(|(_, requests)| **requests > 0).map(|(day, _)| *day)
+    }
+
     /// The requests of all keys on each of the days.
     pub(crate) fn totals(&self) -> Vec<u64> {
         let listed = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum::<u64>();

@@ -1,4 +1,4 @@
-//! The cookies of a session, of a known browser and of a page to come back to. Over https they are `Secure` and have the prefix `__Host-`, so that neither
+//! The cookies of a session, of a known browser, of a page to come back to and of the colors of pages. Over https they are `Secure` and have the prefix `__Host-`, so that neither
 //! another host nor an http connection can set them.
 
 use std::str::FromStr;
@@ -12,10 +12,15 @@ use crate::auth::session::{SESSION_SECONDS, SessionToken};
 use crate::auth::{BrowserToken, StartedSession};
 use crate::http::State;
 use crate::site::PageRequest;
+use crate::site::theme::Theme;
 
 const SESSION: &str = "session";
 const BROWSER: &str = "browser";
 const RETURN: &str = "return";
+const THEME: &str = "theme";
+
+/// A year.
+const THEME_SECONDS: i64 = 365 * 86_400;
 
 /// How long somebody may take to sign in and come back to a page.
 const RETURN_SECONDS: i64 = 1_800;
@@ -46,6 +51,18 @@ pub(crate) fn session(request: PageRequest<'_>) -> Option<SessionToken> {
 
 pub(crate) fn browser(request: PageRequest<'_>) -> Option<BrowserToken> {
     find(request, BROWSER)
+}
+
+pub(crate) fn theme(request: PageRequest<'_>) -> Option<Theme> {
+    find(request, THEME)
+}
+
+/// The cookie of the colors of pages; those of the system are the default, which needs none.
+pub(crate) fn set_theme(state: &State, theme: Theme) -> String {
+    match theme {
+        Theme::System => cookie(state, THEME, "", 0),
+        chosen => cookie(state, THEME, chosen.name(), THEME_SECONDS),
+    }
 }
 
 /// The value of `Set-Cookie`; an empty `value` with an age of 0 removes the cookie.

@@ -6,15 +6,18 @@ use http::StatusCode;
 use crate::auth::account::{
     DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry,
 };
-use crate::auth::{NewKey, Visitor};
+use crate::auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
+use crate::openapi::reference::ExampleRequest;
 use crate::site::account::confirm::confirm;
 use crate::site::account::form::FormData;
-use crate::site::account::overview::{AccountMessages, show};
+use crate::site::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply};
+use crate::site::charts::{Bars, Item};
 use crate::site::error_page::sentence;
 use crate::site::format;
 use crate::site::layout::PageLayout;
+use crate::site::snippets::{self, Key, Snippet};
 
 #[derive(Template)]
 #[template(path = "new_key.html")]
@@ -26,7 +29,25 @@ struct NewKeyPage {
     expires: String,
     /// Until when the rotated key is accepted; empty if none was rotated.
     overlap_ends: String,
-    base: String,
+    id: i64,
+    snippets: Vec<Snippet>,
+}
+
+#[derive(Template)]
+#[template(path = "key.html")]
+struct KeyPage {
+    layout: PageLayout,
+    id: i64,
+    name: String,
+    masked: String,
+    created: String,
+    expires: String,
+    /// The day of the first request; empty if there was none.
+    first_used: String,
+    last_used: String,
+    used: String,
+    chart: Bars,
+    snippets: Vec<Snippet>,
 }
 
 #[derive(Template)]
@@ -84,6 +105,13 @@ fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     }
 }
 
+/// A first request as code, and how to connect an assistant.
+fn first_calls(base: &str, key: Key<'_>) -> Vec<Snippet> {
+    let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };
+    snippets::of(base, &request, key).into_iter().chain([snippets::mcp(base, key)]).collect()
+}
+
 fn last_used(key: &KeyRecord) -> String {
     key.last_used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", format::instant(at)))
 }
@@ -129,9 +157,46 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
         key: created.key.reveal().to_owned(),
         expires: instant(created.record.expires_at),
         overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
-        base: request.page.state.public_url.clone(),
+        id: created.record.id.0,
+        snippets: first_calls(&request.page.state.public_url, Key::Text(created.key.reveal())),
     };
     Ok(Reply::Page(StatusCode::CREATED, page.render()?))
+}
+
+/// `GET /account/keys/{id}`: whether the key was used, and how to use it.
+pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
+    let visitor = request.signed_in().await?;
+    let state = request.page.state;
+    let key = state.auth.active_key(visitor.account.id, id, request.now).await?;
+    let usage = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
+    let of_key = usage.keys.iter().find(|usage| usage.key.id == id).ok_or(AccountError::NoSuchKey)?;
+    let recent = usage.days.iter().zip(&of_key.requests).skip(usage.days.len().saturating_sub(DAYS.into()));
+    let items: Vec<Item> =
+        recent.map(|(day, count)| Item::new(format::short_day(day), Some((*count).into()))).collect();
+    let first_used = usage.first_day(id).map_or_else(String::new, format::day);
+    let page = KeyPage {
+        layout: request.layout(state.releases.current().snapshot(), &key.name, "An API key and its usage."),
+        id: id.0,
+        masked: key.masked.to_string(),
+        created: format::instant(key.created_at),
+        expires: key.expires_at.map_or_else(|| "never".to_owned(), format::instant),
+        last_used: last_used_of(&key, !first_used.is_empty()),
+        first_used,
+        used: format::counted(of_key.today.used, "request", "requests"),
+        chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), items),
+        snippets: first_calls(&state.public_url, Key::Variable),
+        name: key.name,
+    };
+    Ok(Reply::Page(StatusCode::OK, page.render()?))
+}
+
+/// When a key was used last. The time is written some seconds after the requests.
+pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
+    match key.last_used_at {
+        Some(at) => format::instant(at),
+        None if was_used => "just now".to_owned(),
+        None => "never".to_owned(),
+    }
 }
 
 /// `GET /account/keys/{id}/rotate`.

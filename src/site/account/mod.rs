@@ -4,7 +4,8 @@
 //! reported as unknown, like one that does not exist. No response may be cached.
 
 mod confirm;
-mod cookie;
+pub(super) mod cookie;
+mod export;
 pub(crate) mod form;
 mod keys;
 mod mail;
@@ -12,6 +13,7 @@ mod origin;
 mod overview;
 pub(super) mod saved;
 mod sign;
+mod theme;
 mod totp;
 
 use std::borrow::Cow;
@@ -39,6 +41,12 @@ pub enum AccountRoute {
     SignOut,
     Account,
     Keys,
+    /// An active key.
+    Key(KeyId),
+    /// The requests of each key and day, as CSV.
+    Usage,
+    /// What is stored about the account, as JSON.
+    Export,
     Revoke(KeyId),
     Rotate(KeyId),
     EndSession(SessionId),
@@ -53,6 +61,8 @@ pub enum AccountRoute {
     RequestReset,
     Reset,
     Delete,
+    /// The colors of pages, which need no account.
+    Theme,
     /// Saved searches and lists.
     Saved(SavedRoute),
     Webhooks(WebhookRoute),
@@ -60,13 +70,15 @@ pub enum AccountRoute {
 
 impl AccountRoute {
     /// The routes without a number, by path.
-    const BY_PATH: [(&str, Self); 17] = [
+    const BY_PATH: [(&str, Self); 20] = [
         ("/signup", Self::SignUp),
         ("/signin", Self::SignIn),
         ("/signin/code", Self::SignInCode),
         ("/signout", Self::SignOut),
         ("/account", Self::Account),
         ("/account/keys", Self::Keys),
+        ("/account/usage.csv", Self::Usage),
+        ("/account/export.json", Self::Export),
         ("/account/password", Self::Password),
         ("/account/totp", Self::Totp),
         ("/account/totp/setup", Self::TotpSetup),
@@ -78,6 +90,7 @@ impl AccountRoute {
         ("/reset", Self::RequestReset),
         ("/reset/password", Self::Reset),
         ("/account/delete", Self::Delete),
+        ("/theme", Self::Theme),
     ];
 
     pub(crate) fn of(path: &str) -> Option<Self> {
@@ -97,12 +110,14 @@ impl AccountRoute {
         number("/account/keys/", "/revoke")
             .map(|id| Self::Revoke(KeyId(id)))
             .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
+            .or_else(|| number("/account/keys/", "").map(|id| Self::Key(KeyId(id))))
             .or_else(|| number("/account/sessions/", "/end").map(|id| Self::EndSession(SessionId(id))))
     }
 
     /// The path without its number.
     pub(crate) fn label(self) -> &'static str {
         match self {
+            Self::Key(_) => "/account/keys/{id}",
             Self::Revoke(_) => "/account/keys/{id}/revoke",
             Self::Rotate(_) => "/account/keys/{id}/rotate",
             Self::EndSession(_) => "/account/sessions/{id}/end",
@@ -115,7 +130,7 @@ impl AccountRoute {
     /// Whether a form can be sent to this page.
     pub(crate) fn takes_forms(self) -> bool {
         match self {
-            Self::Account | Self::Totp => false,
+            Self::Account | Self::Totp | Self::Key(_) | Self::Usage | Self::Export => false,
             Self::Saved(route) => route.takes_forms(),
             _ => true,
         }
@@ -132,6 +147,9 @@ impl AccountRoute {
             Self::SignUp
             | Self::SignIn
             | Self::Account
+            | Self::Key(_)
+            | Self::Usage
+            | Self::Export
             | Self::Revoke(_)
             | Self::Rotate(_)
             | Self::Totp
@@ -150,7 +168,8 @@ impl AccountRoute {
             | Self::TotpSetup
             | Self::TotpEnable
             | Self::TotpDisable
-            | Self::RecoveryCodes => false,
+            | Self::RecoveryCodes
+            | Self::Theme => false,
         }
     }
 
@@ -170,8 +189,8 @@ pub(crate) enum Reply {
     NewSession(String, Vec<String>),
     /// To another page, with the cookies that are set or removed.
     Redirect(Cow<'static, str>, Vec<String>),
-    /// A file with its name.
-    Csv(String, Vec<u8>),
+    /// A file to download, with its name and type.
+    File(String, &'static str, Vec<u8>),
     /// To the home page: the browser forgets the session, with the cookies that are removed.
     SignedOut(Vec<String>),
     Failed(PageError),
@@ -264,6 +283,9 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::SignUp => sign::sign_up_page(request).await,
         AccountRoute::SignIn => sign::sign_in_page(request).await,
         AccountRoute::Account => overview::page(request).await,
+        AccountRoute::Key(key) => keys::key_page(request, key).await,
+        AccountRoute::Usage => export::usage(request).await,
+        AccountRoute::Export => export::everything(request).await,
         AccountRoute::Revoke(key) => keys::revoke_page(request, key).await,
         AccountRoute::Rotate(key) => keys::rotate_page(request, key).await,
         AccountRoute::Totp => totp::page(request).await,
@@ -297,9 +319,14 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::RequestReset => mail::request_reset(request, form),
         AccountRoute::Reset => mail::reset(request, form).await,
         AccountRoute::Delete => overview::delete(request, form).await,
+        AccountRoute::Theme => theme::choose(request, form),
         AccountRoute::Saved(route) => saved::change(route, request, form).await,
         AccountRoute::Webhooks(route) => saved::webhooks::change(route, request, form).await,
-        AccountRoute::Account | AccountRoute::Totp => Err(PageError::UnknownPage.into()),
+        AccountRoute::Account
+        | AccountRoute::Totp
+        | AccountRoute::Key(_)
+        | AccountRoute::Usage
+        | AccountRoute::Export => Err(PageError::UnknownPage.into()),
     }
 }
 
@@ -311,6 +338,8 @@ fn with_cookies(mut response: Response<Vec<u8>>, cookies: &[String]) -> Response
     response
 }
 
+pub(crate) const CSV: &str = "text/csv; charset=utf-8; header=present";
+
 /// What a browser forgets when its session ends: pages that it kept for "back", and what scripts stored. Not `"cookies"`: that
 /// would also delete those of other services under the same domain, and that of a known browser.
 const CLEAR_SITE_DATA: &str = "\"cache\", \"storage\"";
@@ -320,9 +349,8 @@ fn respond_with(request: PageRequest<'_>, reply: Reply) -> Response<Vec<u8>> {
         Reply::Page(status, html) => respond(request, status, html),
         Reply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
         Reply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
-        Reply::Csv(name, csv) => {
-            let mut response =
-                crate::site::respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
+        Reply::File(name, content_type, body) => {
+            let mut response = crate::site::respond_with(request, StatusCode::OK, body, content_type);
             set(response.headers_mut(), "content-disposition", &format!("attachment; filename=\"{name}\""));
             response
         }

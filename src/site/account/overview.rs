@@ -5,11 +5,11 @@ use askama::Template;
 use crate::auth::account::KeyRecord;
 use crate::auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use crate::auth::session::{ListedSession, SessionId};
-use crate::auth::{AccountUsage, KeyUsage, Visitor};
+use crate::auth::{AccountUsage, KeyUsage, USAGE_DAYS, Visitor};
 use crate::data::Date;
 use crate::quota::Quota;
 use crate::site::account::form::FormData;
-use crate::site::account::keys::{Choice, lifetimes};
+use crate::site::account::keys::{Choice, last_used_of, lifetimes};
 use crate::site::account::sign::{form_error, form_status};
 use crate::site::account::{AccountRequest, Reply, cookie};
 use crate::site::charts::{Bars, Head, Item, Sparkline, Unit};
@@ -18,7 +18,7 @@ use crate::site::format;
 use crate::site::layout::PageLayout;
 
 /// Days in the chart, including today.
-const DAYS: u16 = 30;
+pub(crate) const DAYS: u16 = 30;
 
 /// Messages on the page after a form was sent.
 #[derive(Default)]
@@ -76,6 +76,8 @@ struct KeyRow {
     name: String,
     masked: String,
     created: String,
+    /// The day of its first request; empty if there was none.
+    first_used: String,
     last_used: String,
     /// When it expires; empty if it does not.
     expires: String,
@@ -104,15 +106,18 @@ struct DeletePage {
 }
 
 impl KeyRow {
-    fn new(usage: &KeyUsage, is_rotated: bool) -> Self {
+    /// `year` is the usage of all days that are stored.
+    fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
         let key = &usage.key;
+        let first_used = year.first_day(key.id).map_or_else(String::new, format::day);
         let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
         Self {
             id: key.id.0,
             name: key.name.clone(),
             masked: key.masked.to_string(),
             created: format::day_of(key.created_at),
-            last_used: key.last_used_at.map_or_else(|| "never".to_owned(), format::instant),
+            last_used: last_used_of(key, !first_used.is_empty()),
+            first_used,
             expires: key.expires_at.map_or_else(String::new, format::instant),
             is_rotated,
             used: format::number(usage.today.used),
@@ -137,6 +142,7 @@ pub(crate) async fn show(
     let state = request.page.state;
     let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
+    let year = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let sessions = state.auth.sessions(visitor.account.id, request.now).await?;
     let session_row = |session: &ListedSession| SessionRow {
         id: session.id.0,
@@ -151,7 +157,7 @@ pub(crate) async fn show(
     let successor = |rotated: &KeyRecord| {
         active.iter().any(|usage| usage.key.counter == rotated.counter && usage.key.id > rotated.id)
     };
-    let keys: Vec<KeyRow> = active.iter().map(|usage| KeyRow::new(usage, successor(&usage.key))).collect();
+    let keys: Vec<KeyRow> = active.iter().map(|usage| KeyRow::new(usage, successor(&usage.key), &year)).collect();
     // A rotated key and its successor count as one.
     let counted = keys.iter().filter(|key| !key.is_rotated).count();
     let counted = u32::try_from(counted).expect("an account has fewer than 2^32 keys");
@@ -170,7 +176,7 @@ pub(crate) async fn show(
         key_count: tier.keys().map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
         may_add: tier.keys().is_none_or(|max| counted < max),
         keys,
-        ended: ended.iter().map(|usage| KeyRow::new(usage, false)).collect(),
+        ended: ended.iter().map(|usage| KeyRow::new(usage, false, &year)).collect(),
         resets_at: format::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
@@ -190,12 +196,16 @@ pub(crate) async fn show(
 
 fn chart(usage: &AccountUsage) -> Bars {
     let totals = usage.totals();
-    let days = usage.days.iter().map(format::short_day).zip(totals.iter());
-    let items = days.map(|(day, total)| Item::new(day, Some(*total))).collect();
-    let sum: u64 = totals.iter().sum();
+    let days = usage.days.iter().map(format::short_day).zip(totals);
+    let items = days.map(|(day, total)| Item::new(day, Some(total))).collect();
+    requests_chart(format!("Requests of all keys in the last {DAYS} days"), items)
+}
+
+/// The requests of the last days.
+pub(crate) fn requests_chart(title: String, items: Vec<Item>) -> Bars {
+    let sum = items.iter().filter_map(Item::value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
-    let head = Head::new("usage", "Requests of all keys in the last 30 days", summary);
-    Bars::new(head, ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items)
+    Bars::new(Head::new("usage", title, summary), ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items)
 }
 
 fn has_others(usage: &AccountUsage) -> bool {

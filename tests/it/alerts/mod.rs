@@ -40,7 +40,7 @@ fn between(text: &str, start: &str, end: &str) -> String {
 }
 
 /// Saves the search of a page's form, and returns its number.
-fn save(browser: &mut Browser, form: &Reply, name: &str) -> i64 {
+pub fn save(browser: &mut Browser, form: &Reply, name: &str) -> i64 {
     assert_eq!(form.status, 200, "{}", form.text);
     let field = |name: &str| between(&form.text, &format!("name=\"{name}\" value=\""), "\"");
     let saved =

@@ -14,7 +14,7 @@ use crate::site::account::keys::Choice;
 use crate::site::account::saved::view::{AlertView, conditions, host_of};
 use crate::site::account::saved::{Action, SAVED, name_of, number_of, own, pager};
 use crate::site::account::sign::{form_error, form_status};
-use crate::site::account::{AccountRequest, Reply};
+use crate::site::account::{AccountRequest, CSV, Reply};
 use crate::site::browse::Pager;
 use crate::site::error_page::{PageError, sentence};
 use crate::site::format;
@@ -178,7 +178,7 @@ pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result
         let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
         [key, name, page]
     });
-    Ok(Reply::Csv(format!("list-{}.csv", id.0), csv_of(rows)))
+    Ok(Reply::File(format!("list-{}.csv", id.0), CSV, csv_of(rows)))
 }
 
 /// A change of [`WatchChange`], with what it contains.

@@ -1,0 +1,59 @@
+//! The colors of pages: those that a visitor chose in the footer, without an account, or those of the system.
+//!
+//! The choice is a cookie. Pages are rendered for the system's colors; the choice is written into them when they are sent, so
+//! that no template has to know it.
+
+use std::str::FromStr;
+
+use crate::site::PageRequest;
+use crate::site::account::cookie;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+/// What the layout has for [`Theme::System`].
+const ROOT: &str = "<html lang=\"en\">";
+const CHOSEN: &str = "value=\"system\" aria-pressed=\"true\"";
+
+impl Theme {
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// The choice of a visitor.
+    pub(crate) fn of(request: PageRequest<'_>) -> Self {
+        cookie::theme(request).unwrap_or(Self::System)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// A page in these colors.
+    pub(crate) fn apply(self, page: String) -> String {
+        if self == Self::System {
+            return page;
+        }
+        let name = self.name();
+        let page = page.replacen(ROOT, &format!("<html lang=\"en\" data-theme=\"{name}\">"), 1);
+        // The buttons are at the end of the page.
+        let Some((before, footer)) = page.rfind(CHOSEN).map(|at| page.split_at(at)) else { return page };
+        let footer = footer.replacen(CHOSEN, "value=\"system\" aria-pressed=\"false\"", 1);
+        let own = format!("value=\"{name}\" aria-pressed=");
+        [before, &footer.replacen(&format!("{own}\"false\""), &format!("{own}\"true\""), 1)].concat()
+    }
+}
+
+impl FromStr for Theme {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|theme| theme.name() == text).ok_or(())
+    }
+}
