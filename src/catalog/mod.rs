@@ -38,6 +38,7 @@ pub mod round_years;
 pub mod row_filter;
 mod search_cache;
 pub mod sector_names;
+pub mod similar;
 pub mod sort;
 mod staff;
 pub mod stats;
@@ -67,6 +68,7 @@ pub use record_history::{RecordHistory, record_history};
 pub use relaxation::Relaxation;
 pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
+pub use similar::SimilarFirm;
 pub use stats::Totals;
 
 use std::collections::HashMap;

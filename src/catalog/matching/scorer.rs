@@ -293,6 +293,12 @@ impl<'a> MatchScorer<'a> {
     }
 }
 
+/// The stage that usually follows one; `None` after the last one and for those that are no step of growth.
+pub fn next_stage(stage: Stage) -> Option<Stage> {
+    let place = LADDER.iter().position(|known| *known == stage)?;
+    LADDER.get(place + 1).copied()
+}
+
 /// The words of a row filter; none without a filter.
 fn words<'s>(row_filter: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
     row_filter.into_iter().flat_map(RowFilter::words)
