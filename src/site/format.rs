@@ -54,6 +54,12 @@ pub(crate) fn day(date: impl Display) -> String {
     }
 }
 
+/// The month of a date, or its year: `Nov 2026`.
+pub(crate) fn month(date: PartialDate) -> String {
+    let text = date.to_string();
+    day(text.get(..7).unwrap_or(&text))
+}
+
 /// A date with its preposition: `on 3 Nov 2026`, `in Nov 2026`, `in 2026`.
 pub(crate) fn on_date(date: &PartialDate) -> String {
     format!("{} {}", if date.is_day() { "on" } else { "in" }, day(date))
@@ -199,6 +205,8 @@ mod tests {
             (day("2026-03").as_str(), day("2026").as_str(), day("2026-13").as_str()),
             ("Mar 2026", "2026", "2026-13")
         );
+        let month_of = |text: &str| month(text.parse().unwrap());
+        assert_eq!(["2026-11-03", "2026-11", "2026"].map(month_of), ["Nov 2026", "Nov 2026", "2026"]);
         assert_eq!(instant(1_795_305_600 + 47_130), "22 Nov 2026, 13:05 UTC");
         assert_eq!(short_day("2026-11-03"), "3 Nov");
     }

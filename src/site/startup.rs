@@ -2,18 +2,25 @@
 
 use askama::Template;
 
+use crate::catalog::matching::scorer::next_stage;
 use crate::catalog::provenance::Statement;
 use crate::catalog::{Catalog, Filter, ListPosition, Query};
 use crate::data::model::{FundingRound, Person, Startup};
-use crate::data::{Facet, Table};
-use crate::site::charts::{Head, Step, Steps};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, Stage, Table};
+use crate::site::browse::label_of;
+use crate::site::charts::{Matrix, Steps};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
+use crate::site::link::Link;
 use crate::site::records::{record, records};
+use crate::site::startup_charts::{funding, investors};
 use crate::site::{PageRequest, format, linked_data};
 
-const MAX_ROUNDS: usize = 40;
+/// Rounds that are shown; charts link to them.
+pub(crate) const MAX_ROUNDS: usize = 40;
 const MAX_PEOPLE: usize = 25;
+const MAX_SIMILAR: usize = 6;
 
 #[derive(Template)]
 #[template(path = "startup.html")]
@@ -25,10 +32,24 @@ struct StartupPage {
     rounds: Vec<FundingRound>,
     /// `None` without dated rounds, or if there are more rounds than on the page.
     funding: Option<Steps>,
+    investors: Option<Matrix>,
     people: Vec<Person>,
     people_count: u64,
+    similar: Option<Similar>,
+    /// The next round, in words, and the firms for it.
+    next_round: Option<(String, String)>,
     statements: Vec<Statement>,
     api: String,
+}
+
+/// Startups of the same stage and sectors.
+struct Similar {
+    startups: Vec<Startup>,
+    /// What they have in common, in words.
+    kind: String,
+    /// Their number, this startup included, and their list.
+    count: u64,
+    list: String,
 }
 
 /// `/startups/{slug}`.
@@ -54,9 +75,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
             .about(linked_data::of_record(base, ("/startups", "Startups"), &path, &about)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
+        investors: all_shown.then(|| investors(catalog, row)).flatten(),
         rounds,
         people: records(catalog, Table::People, &people.rows)?,
         people_count: people.total,
+        similar: similar(catalog, row, &startup)?,
+        next_round: next_round(catalog, &startup),
         statements: catalog.provenance(Table::Startups, row),
         api: format!("{}/api/v3/startups/{}", request.state.public_url, startup.slug),
         startup,
@@ -64,34 +88,46 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     Ok(page.render()?)
 }
 
-/// How the sum of its rounds grew.
-fn funding(rounds: &[FundingRound]) -> Option<Steps> {
-    let step = |round: &FundingRound| Step {
-        label: format::word(&round.stage),
-        date: round.announced_on,
-        amount: round.amount_usd,
-        left_out: round.suspect.then(|| "suspect".to_owned()),
-        href: Some(format!("#round-{}", round.id)),
-    };
-    let raised: u64 = rounds
-        .iter()
-        .filter(|round| round.announced_on.is_some() && !round.suspect)
-        .filter_map(|round| round.amount_usd)
-        .sum();
-    let dated = rounds.iter().filter(|round| round.announced_on.is_some()).count();
-    let unknown = rounds.iter().filter(|round| round.announced_on.is_some() && round.amount_usd.is_none()).count();
-    let suspect = rounds.iter().filter(|round| round.announced_on.is_some() && round.suspect).count();
-    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated, "round", "rounds"));
-    if unknown + suspect > 0 {
-        summary.push_str(&format!(" Of {}, the amount is unknown or suspect: a hollow dot.", unknown + suspect));
+/// The conditions of the list of startups like one.
+fn conditions_of(startup: &Startup) -> Vec<(String, String)> {
+    let stage = startup.stage.clone().map(|stage| ("stage".to_owned(), stage));
+    stage.into_iter().chain([("sector".to_owned(), startup.sectors.join(","))]).collect()
+}
+
+fn similar(catalog: &Catalog, row: u32, startup: &Startup) -> Result<Option<Similar>, PageError> {
+    let rows = catalog.similar_startups(row, MAX_SIMILAR);
+    let Some(filters) = catalog.kind_of(row).filter(|_| !rows.is_empty()) else { return Ok(None) };
+    let query = Query { filters, ..Query::all(Table::Startups) };
+    let stage = startup.stage.as_deref().map(|stage| format!("at {}", format::word(stage)));
+    let one_of = if startup.sectors.len() > 1 { "in one of its sectors" } else { "in its sector" };
+    Ok(Some(Similar {
+        startups: records(catalog, Table::Startups, &rows)?,
+        kind: stage.into_iter().chain([one_of.to_owned()]).collect::<Vec<_>>().join(" and "),
+        count: catalog.list(&query, ListPosition::default(), 0).total,
+        list: Link::new("/startups", conditions_of(startup)).href(),
+    }))
+}
+
+/// What the startup may raise next, and where; `None` if neither stage nor sectors are known, or it raises no more.
+fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> {
+    if startup.status.as_deref().is_some_and(|status| status != "operating") {
+        return None;
     }
-    if dated < rounds.len() {
-        let undated = format::counted(rounds.len() - dated, "round", "rounds");
-        summary.push_str(&format!(" Not drawn, because no date is known: {undated}."));
+    let stage = startup.stage.as_deref().and_then(Stage::read);
+    let stage = stage.and_then(|stage| next_stage(stage).or((stage == Stage::Growth).then_some(stage)));
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    pairs.extend(stage.map(|stage| ("stage".to_owned(), stage.name().to_owned())));
+    pairs.extend((!startup.sectors.is_empty()).then(|| ("sector".to_owned(), startup.sectors.join(","))));
+    if pairs.is_empty() {
+        return None;
     }
-    // The page has the newest first.
-    let steps = rounds.iter().rev().map(step).collect();
-    Steps::new(Head::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
+    pairs.extend(startup.country.clone().map(|country| ("country".to_owned(), country)));
+    let link = Link::new("/match", pairs);
+    let names = ["stage", "sector", "country"].into_iter().flat_map(|name| {
+        let labels = link.values(name).map(|value| label_of(catalog, name, value));
+        labels.collect::<Vec<_>>()
+    });
+    Some((names.collect::<Vec<_>>().join(" · "), link.href()))
 }
 
 fn description(startup: &Startup) -> String {

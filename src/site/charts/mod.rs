@@ -4,8 +4,8 @@
 //! **Width.** Horizontal positions and lengths are percentages of a chart's width, vertical ones CSS pixels, and there is no
 //! view box: marks are stretched, text is not, so that it has 12 px on a phone, too. Each figure is a container of the
 //! style sheet: it shows the labels of its layout, class `n` below [`WIDE`], `w` below [`FULL`], `x` above, and those without a
-//! class. [`labels`] places them for the least width of each layout. A heatmap and dots with intervals are
-//! HTML tables, which scroll; parts of a bar are explained by a list.
+//! class. [`labels`] places them for the least width of each layout. A heatmap, a matrix and dots with
+//! intervals are HTML tables, which scroll; parts of a bar are explained by a list.
 //!
 //! **Unknown values** are `None`. They are hatched and called "not covered"; only a known zero has a bar of height zero.
 //!
@@ -25,6 +25,7 @@ mod dots;
 mod graph;
 mod heatmap;
 mod labels;
+mod matrix;
 mod ramp;
 mod segments;
 mod stacked_bars;
@@ -38,6 +39,7 @@ pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{Dot, DotAxis, Dots, Point};
 pub(crate) use graph::Graph;
 pub(crate) use heatmap::{HeatRow, Heatmap};
+pub(crate) use matrix::{Column, Matrix, MatrixRow, Part};
 pub(crate) use segments::{Segment, Segments};
 pub(crate) use stacked_bars::{Series, StackedBars};
 pub(crate) use steps::{Step, Steps};

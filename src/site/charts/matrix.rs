@@ -1,0 +1,122 @@
+//! Who took part in what.
+
+use askama::Template;
+
+use crate::site::charts::{Head, Item};
+
+/// Rows and columns of marks: a table, whose cells say what they mean, so that no other table is needed.
+#[derive(Template)]
+#[template(path = "charts/matrix.html")]
+pub(crate) struct Matrix {
+    head: Head,
+    corner: &'static str,
+    /// The heading of the sums.
+    total: &'static str,
+    columns: Vec<Column>,
+    rows: Vec<MatrixRow>,
+    /// The kinds of marks that there are.
+    legend: Vec<Part>,
+    /// What is not shown, each with its list.
+    rest: Vec<(String, String)>,
+}
+
+pub(crate) struct Column {
+    pub(crate) label: String,
+    /// A second line.
+    pub(crate) detail: String,
+    pub(crate) href: String,
+}
+
+/// A row with a part for each column.
+pub(crate) struct MatrixRow {
+    pub(crate) label: String,
+    pub(crate) href: String,
+    pub(crate) parts: Vec<Part>,
+    /// In how many columns it took part, those that are not shown as well, and their list.
+    pub(crate) total: Item,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    Joined,
+    Led,
+    Absent,
+    /// The data does not say who took part.
+    Unknown,
+}
+
+impl Part {
+    /// The class of its cell, and what it means.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Joined => ("joined", "joined"),
+            Self::Led => ("led", "led"),
+            Self::Absent => ("", ""),
+            Self::Unknown => ("gap", "investors unknown"),
+        }
+    }
+}
+
+impl Matrix {
+    /// `heads` are the headings of the names of rows and of their sums. `None` without rows.
+    pub(crate) fn new(
+        head: Head,
+        [corner, total]: [&'static str; 2],
+        columns: Vec<Column>,
+        rows: Vec<MatrixRow>,
+        rest: Vec<(String, String)>,
+    ) -> Option<Self> {
+        let mut legend: Vec<Part> = rows.iter().flat_map(|row| row.parts.iter().copied()).collect();
+        legend.sort_unstable();
+        legend.dedup();
+        legend.retain(|part| *part != Part::Absent);
+        (!rows.is_empty()).then_some(Self { head, corner, total, columns, rows, legend, rest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    fn part() -> impl Strategy<Value = Part> {
+        prop_oneof![Just(Part::Joined), Just(Part::Led), Just(Part::Absent), Just(Part::Unknown)]
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn every_part_has_its_mark_and_every_mark_its_meaning(
+            columns in proptest::collection::vec(check::label(), 3..4),
+            rows in proptest::collection::vec((check::label(), proptest::collection::vec(part(), 3..4)), 0..9),
+        ) {
+            let parts: Vec<Part> = rows.iter().flat_map(|(_, parts)| parts.clone()).collect();
+            let count = rows.len();
+            let column = |label: String| Column { label, detail: "2021".to_owned(), href: "#round-r-1".to_owned() };
+            let row = |(label, parts): (String, Vec<Part>)| {
+                let href = "/vcs/alder".to_owned();
+                MatrixRow { label, href, parts, total: Item::linked("Rounds", Some(3), "/rounds?investor=alder") }
+            };
+            let rest = vec![("2 earlier rounds".to_owned(), "/rounds?startup=a".to_owned())];
+            let columns = columns.into_iter().map(column).collect();
+            let chart = Matrix::new(check::head(), ["Investor", "Rounds"], columns, rows.into_iter().map(row).collect(), rest);
+            prop_assert_eq!(chart.is_some(), count > 0);
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
+            prop_assert_eq!(cells.len(), parts.len());
+            for (cell, part) in cells.into_iter().zip(&parts) {
+                prop_assert_eq!((cell.class(), cell.text()), part.names());
+            }
+            let keys = html.split("class=\"key ").skip(1).filter_map(|rest| rest.split('"').next());
+            for key in keys {
+                prop_assert!(parts.iter().any(|part| part.names().0 == key), "no cell is {}", key);
+            }
+            prop_assert_eq!(chart.all("a").len(), 3 + 2 * count + 1);
+        }
+    }
+}

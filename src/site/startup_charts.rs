@@ -1,0 +1,122 @@
+//! The charts of a startup's profile.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::catalog::Catalog;
+use crate::data::model::FundingRound;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, Table};
+use crate::site::charts::{Column, Head, Item, Matrix, MatrixRow, Part, Step, Steps};
+use crate::site::format;
+
+/// Rounds and investors of the matrix.
+const MAX_COLUMNS: usize = 12;
+const MAX_ROWS: usize = 30;
+
+/// How the sum of its rounds grew.
+pub(crate) fn funding(rounds: &[FundingRound]) -> Option<Steps> {
+    let step = |round: &FundingRound| Step {
+        label: format::word(&round.stage),
+        date: round.announced_on,
+        amount: round.amount_usd,
+        left_out: round.suspect.then(|| "suspect".to_owned()),
+        href: Some(format!("#round-{}", round.id)),
+    };
+    let raised: u64 = rounds
+        .iter()
+        .filter(|round| round.announced_on.is_some() && !round.suspect)
+        .filter_map(|round| round.amount_usd)
+        .sum();
+    let dated = rounds.iter().filter(|round| round.announced_on.is_some()).count();
+    let unknown = rounds.iter().filter(|round| round.announced_on.is_some() && round.amount_usd.is_none()).count();
+    let suspect = rounds.iter().filter(|round| round.announced_on.is_some() && round.suspect).count();
+    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated, "round", "rounds"));
+    if unknown + suspect > 0 {
+        summary.push_str(&format!(" Of {}, the amount is unknown or suspect: a hollow dot.", unknown + suspect));
+    }
+    if dated < rounds.len() {
+        let undated = format::counted(rounds.len() - dated, "round", "rounds");
+        summary.push_str(&format!(" Not drawn, because no date is known: {undated}."));
+    }
+    // The page has the newest first.
+    let steps = rounds.iter().rev().map(step).collect();
+    Steps::new(Head::new("funding", "Raised in total", summary), ["Round", "Date", "Amount", "Total"], steps)
+}
+
+/// Who joined which round. `None` if less than two rounds have known investors: the table of rounds says it all.
+pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
+    let snapshot = catalog.snapshot();
+    let slug = snapshot.slug(Table::Startups, startup);
+    // The oldest first; those without date have no place in time.
+    let mut rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
+    rounds.reverse();
+    let is_known = |round: &&u32| snapshot.round_investors(**round).next().is_some();
+    let known = rounds.iter().filter(is_known).count();
+    if known < 2 {
+        return None;
+    }
+    let left_out = rounds.len().saturating_sub(MAX_COLUMNS);
+    let shown = &rounds[left_out..];
+    // For each investor the rounds that it joined, with whether it led.
+    let mut joined: BTreeMap<u32, Vec<(u32, bool)>> = BTreeMap::new();
+    for round in &rounds {
+        snapshot.round_investors(*round).for_each(|(firm, led)| joined.entry(firm).or_default().push((*round, led)));
+    }
+    let (investors, several) = (joined.len(), joined.values().filter(|rounds| rounds.len() > 1).count());
+    let mut firms: Vec<(u32, Vec<(u32, bool)>)> = joined.into_iter().collect();
+    // Those that joined most rounds, then those that led, in the order in which they came.
+    firms.sort_by_key(|(_, rounds)| Reverse((rounds.len(), rounds.iter().filter(|(_, led)| *led).count())));
+    firms.retain(|(_, rounds)| rounds.iter().any(|(round, _)| shown.contains(round)));
+    firms.truncate(MAX_ROWS);
+    let first = |rounds: &[(u32, bool)]| shown.iter().position(|round| rounds.iter().any(|(own, _)| own == round));
+    firms.sort_by_key(|(_, rounds)| first(rounds));
+
+    let column = |round: &u32| Column {
+        label: format::word(snapshot.round_stage(*round).name()),
+        detail: snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month),
+        href: format!("#round-{}", snapshot.slug(Table::Rounds, *round)),
+    };
+    let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
+        let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {
+            Some((_, true)) => Part::Led,
+            Some((_, false)) => Part::Joined,
+            None if is_known(&round) => Part::Absent,
+            None => Part::Unknown,
+        };
+        let of = snapshot.slug(Table::Firms, *firm);
+        let list = format!("/rounds?startup={slug}&investor={of}");
+        MatrixRow {
+            label: snapshot.name(Table::Firms, *firm).to_owned(),
+            href: format!("/vcs/{of}"),
+            parts: shown.iter().map(part).collect(),
+            total: Item::linked("Rounds", Some(joined.len() as u64), list),
+        }
+    };
+    let mut summary = format!(
+        "{} in {}; {} joined more than one.",
+        format::counted(investors, "investor", "investors"),
+        format::counted(known, "round", "rounds"),
+        format::number(several),
+    );
+    if known < rounds.len() {
+        let unknown = format::counted(rounds.len() - known, "round", "rounds");
+        summary.push_str(&format!(" The investors of {unknown} are not known."));
+    }
+    let lead = |round: &&u32| snapshot.round_investors(**round).any(|(_, led)| led);
+    let without_lead = rounds.iter().filter(is_known).filter(|round| !lead(round)).count();
+    if without_lead > 0 {
+        summary.push_str(&format!(" The lead of {} is not known.", format::counted(without_lead, "round", "rounds")));
+    }
+    let mut rest = Vec::new();
+    if left_out > 0 {
+        let text = format::counted(left_out, "earlier round", "earlier rounds");
+        rest.push((text, format!("/rounds?startup={slug}")));
+    }
+    if firms.len() < investors {
+        rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
+    }
+    let head = Head::new("matrix", "Who joined which round", summary);
+    let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
+    Matrix::new(head, ["Investor", "Rounds"], columns, rows, rest)
+}
