@@ -255,6 +255,7 @@ impl RouterParts {
                 imprint_url: settings.imprint_url,
                 privacy_url: settings.privacy_url,
                 terms_url: settings.terms_url,
+                review_url: settings.review_url,
             },
             well_known,
             receipt_key,

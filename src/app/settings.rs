@@ -30,6 +30,7 @@ use crate::auth::account::{
 };
 use crate::auth::audit::Event;
 use crate::data::{Date, rfc3339};
+use crate::http::operator::review_url;
 use crate::http::origin::Origin;
 use crate::http::security_txt;
 use crate::http::server::Limits;
@@ -336,6 +337,10 @@ pub struct ServeSettings {
     /// Terms of use of the operator, an https: URL; shown like the privacy policy [default: none].
     #[arg(long, env = "VENTUREDEX_TERMS_URL", value_name = "URL", value_parser = https_url)]
     pub terms_url: Option<String>,
+    /// Where founders review a firm, with `{slug}` in place of the firm's slug, such as
+    /// https://example.com/review?firm={slug}; linked on the pages of firms [default: none].
+    #[arg(long, env = "VENTUREDEX_REVIEW_URL", value_name = "URL", value_parser = review_url)]
+    pub review_url: Option<String>,
     /// Folder of files to publish below /.well-known/, such as mcp-registry-auth; read when the server starts [default: none].
     #[arg(long, env = "VENTUREDEX_WELL_KNOWN", value_name = "DIR")]
     pub well_known: Option<PathBuf>,

@@ -377,7 +377,7 @@ fn stages_in_order(options: Vec<FacetOption>, indexes: impl Iterator<Item = u32>
 }
 
 /// A value of a facet as its parameter takes it, and its label.
-fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
+pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
     fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
         let name = V::at(value as usize)?.name();
         Some((name.to_owned(), format::word(name)))
@@ -431,6 +431,9 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_health_score" => format!("score {value} or more"),
         "max_ghosting_rate" => format!("ghosting rate up to {value} %"),
         "min_reviews" => format!("{value} reviews or more"),
+        "ghosted" => format::response(&Some(value == "true")).to_owned(),
+        "min_rating" => format!("{value} stars or more"),
+        "max_rating" => format!("{value} stars or fewer"),
         "check_usd" => format!("check size {}", usd()),
         "active_since" => format!("active since {}", format::day(value)),
         "city" => {

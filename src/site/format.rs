@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::data::model::Review;
 use crate::data::{Country, Date, PartialDate, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -87,6 +88,18 @@ pub(crate) fn country(code: &str) -> &str {
     Country::from_alpha2(code).map_or(code, |country| country.name())
 }
 
+/// The name of a country after a preposition: `the United States`.
+pub(crate) fn with_article(country: &str) -> String {
+    if let Some(rest) = country.strip_prefix("The ") {
+        return format!("the {rest}");
+    }
+    let takes_it = country.starts_with("United ")
+        || country.ends_with(" Islands")
+        || country.ends_with(" Republic")
+        || ["Bahamas", "Gambia", "Maldives", "Netherlands", "Philippines"].contains(&country);
+    if takes_it { format!("the {country}") } else { country.to_owned() }
+}
+
 /// City and country, as far as they are known; empty if neither is.
 pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     let country = code.as_deref().map(country);
@@ -137,6 +150,14 @@ pub(crate) fn web_url(website: &str) -> Option<String> {
 pub(crate) fn stars(rating: &u8) -> String {
     let full = usize::from(*rating).min(5);
     "★".repeat(full) + &"☆".repeat(5 - full)
+}
+
+/// The ratings of a review by dimension; empty without any.
+pub(crate) fn ratings(review: &Review) -> String {
+    let all =
+        [("Responsiveness", review.responsiveness), ("Fairness", review.fairness), ("Value added", review.value_add)];
+    let rated = all.into_iter().filter_map(|(label, value)| Some(format!("{label} {} of 5", value?)));
+    rated.collect::<Vec<_>>().join(" · ")
 }
 
 /// A message with “…” in place of backquotes.
@@ -214,6 +235,8 @@ mod tests {
     #[test]
     fn a_city_that_is_its_country_is_shown_once() {
         assert_eq!((country("US"), country("XX")), ("United States", "XX"));
+        let names = ["United States", "The Netherlands", "Germany", "Cayman Islands"].map(with_article);
+        assert_eq!(names, ["the United States", "the Netherlands", "Germany", "the Cayman Islands"]);
         assert_eq!(place(&Some("Lyon".into()), &Some("FR".into())), "Lyon, France");
         assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
     }

@@ -16,7 +16,6 @@ mod error_page;
 mod feeds;
 mod field_years;
 mod firm;
-mod firm_charts;
 mod form_data;
 mod format;
 mod home;
@@ -293,7 +292,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         Page::Releases => feeds::releases(catalog, request),
         Page::Firms => lists::firms(catalog, request),
         Page::Firm(slug) => firm::page(catalog, request, find(Table::Firms, slug)?),
-        Page::FirmReviews(slug) => firm::reviews(catalog, request, find(Table::Firms, slug)?),
+        Page::FirmReviews(slug) => firm::reviews::page(catalog, request, find(Table::Firms, slug)?),
         Page::Startups => lists::startups(catalog, request),
         Page::Startup(slug) => startup::page(catalog, request, find(Table::Startups, slug)?),
         Page::People => lists::people(catalog, request),

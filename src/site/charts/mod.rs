@@ -32,6 +32,7 @@ mod stacked_bars;
 mod steps;
 mod text;
 mod tile_map;
+mod timeline;
 mod treemap;
 
 pub(crate) use bars::Bars;
@@ -44,6 +45,7 @@ pub(crate) use segments::{Segment, Segments};
 pub(crate) use stacked_bars::{Series, StackedBars};
 pub(crate) use steps::{Step, Steps};
 pub(crate) use tile_map::TileMap;
+pub(crate) use timeline::{Event, Timeline};
 pub(crate) use treemap::Treemap;
 
 /// The least width of a chart's content, in CSS pixels: on a phone of 320 px, within page and card.

@@ -2,12 +2,14 @@
 
 use crate::catalog::{Catalog, CoInvestor, History};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Stage, Table};
-use crate::site::charts::{Graph, Head, HeatRow, Heatmap, Item, Mark, Series, StackedBars, Unit};
+use crate::data::{Facet, NONE_U64, Stage, Table};
+use crate::site::charts::{Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Series, StackedBars, Timeline, Unit};
 use crate::site::format;
 
 /// Years that have their own bar or column; earlier ones are counted together.
 const MAX_YEARS: i32 = 20;
+/// Rounds of the timeline, the largest.
+const MAX_DOTS: usize = 100;
 const ROUNDS: Unit = Unit::Count("round", "rounds");
 
 type Counts = [u32; Stage::ALL.len()];
@@ -15,6 +17,7 @@ type Counts = [u32; Stage::ALL.len()];
 /// The rounds that a firm joined.
 pub(crate) struct Rounds<'a> {
     catalog: &'a Catalog,
+    firm: u32,
     slug: &'a str,
     history: &'a History,
     /// The first year with a round, the first one shown and the last one with a round.
@@ -29,7 +32,7 @@ impl<'a> Rounds<'a> {
             let last = years.next_back().unwrap_or(first);
             (first, first.max(last - MAX_YEARS + 1), last)
         });
-        Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
+        Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
     }
 
     /// The rounds of a year by stage; `None` if the data hardly covers it and has none of the firm: it is unknown, not
@@ -85,10 +88,53 @@ impl<'a> Rounds<'a> {
             let undated: u32 = undated.iter().sum();
             summary.push_str(&format!(" Without a known date: {}.", format::counted(undated, "round", "rounds")));
         }
-        let stages =
-            Stage::ALL.iter().map(|stage| Series { label: format::word(stage.name()), color: stage.index() + 1 });
         let head = Head::new("years", "Rounds joined per year, by stage", summary);
-        Some(StackedBars::new(head, "Year", ROUNDS, &stages.collect::<Vec<_>>(), columns))
+        Some(StackedBars::new(head, "Year", ROUNDS, &stages(), columns))
+    }
+
+    /// The rounds one by one, of many the largest. `None` if no round has a date.
+    pub(crate) fn timeline(&self) -> Option<Timeline> {
+        let (snapshot, amounts) = (self.catalog.snapshot(), self.catalog.snapshot().round_amounts());
+        let amount = |round: u32| Some(amounts[round as usize]).filter(|usd| *usd != NONE_U64);
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, self.firm).iter();
+        let mut rounds: Vec<u32> = rounds.filter(|round| snapshot.round_date(*round).is_some()).collect();
+        let dated = rounds.len();
+        // Of the same amount, or of none, the latest.
+        rounds.sort_by_key(|round| std::cmp::Reverse(amount(*round)));
+        rounds.truncate(MAX_DOTS);
+        let event = |round: u32| {
+            let startup = snapshot.round_startup(round);
+            let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, round));
+            Some(Event {
+                label: snapshot.name(Table::Startups, startup).to_owned(),
+                lane: snapshot.round_stage(round).index(),
+                date: snapshot.round_date(round)?,
+                amount: amount(round),
+                href: format!("/startups/{of}#round-{id}"),
+            })
+        };
+        let events: Vec<Event> = rounds.iter().filter_map(|round| event(*round)).collect();
+        let undated: u32 = self.history.rounds.get(&None).into_iter().flatten().sum();
+        let unknown = events.iter().filter(|event| event.amount.is_none()).count();
+        let which = match dated > events.len() {
+            true => format!("each of the {} largest rounds", events.len()),
+            false => "each round".to_owned(),
+        };
+        let mut summary = format!("A dot for {which}; its area is the amount raised by all investors.");
+        if unknown > 0 {
+            let of = format::counted(unknown, "round", "rounds");
+            summary.push_str(&format!(" The amount of {of} is unknown: a hollow dot."));
+        }
+        let smaller = dated - events.len();
+        let left_out = [
+            (smaller > 0).then(|| format::counted(smaller, "smaller round", "smaller rounds")),
+            (undated > 0).then(|| format!("{} without a date", format::counted(undated, "round", "rounds"))),
+        ];
+        let left_out = left_out.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
+        let is_covered = |year: i32| self.of_year(year).is_some();
+        let head = Head::new("timeline", "Rounds one by one", summary);
+        Timeline::new(head, ["Startup", "Stage", "Date", "Amount"], &stages(), events, is_covered, rest)
     }
 
     /// Stages and years; all rounds are in it. `None` if there are none.
@@ -131,6 +177,11 @@ impl<'a> Rounds<'a> {
                 .scrolled_to_end(),
         )
     }
+}
+
+/// The stages with their colors.
+fn stages() -> Vec<Series> {
+    Stage::ALL.iter().map(|stage| Series { label: format::word(stage.name()), color: stage.index() + 1 }).collect()
 }
 
 /// The firms that share most rounds with a firm, the first ones as a graph.

@@ -1,0 +1,257 @@
+//! Events in time.
+
+use askama::Template;
+
+use crate::data::{Date, PartialDate};
+use crate::site::charts::columns::NOT_COVERED;
+use crate::site::charts::labels::{Anchor, Label, Labels, WIDTHS};
+use crate::site::charts::{DataCell, DataRow, DataTable, Head, Percent, Series, round, text};
+use crate::site::format;
+
+/// The height of a lane: its name, and the dots below it.
+const LANE: f64 = 42.0;
+/// From the top of a lane to the centers of its dots.
+const CENTER: f64 = 27.0;
+/// The largest dot.
+const MAX_RADIUS: f64 = 12.0;
+const MIN_RADIUS: f64 = 2.5;
+/// A dot of unknown amount.
+const HOLLOW_RADIUS: f64 = 4.0;
+/// From the last lane to the end of the chart.
+const AXIS: f64 = 22.0;
+/// Space for half of a dot at either side, as a fraction of the width.
+const SIDE: f64 = 0.03;
+/// Dots at the same place are moved up and down by these, in CSS pixels.
+const OFFSETS: [f64; 5] = [0.0, 6.0, -6.0, 3.0, -3.0];
+/// Years that may have a label: a mistyped year must not make thousands of them.
+const MAX_TICKS: usize = 100;
+
+/// Something with a date and, if it is known, an amount.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    pub(crate) label: String,
+    /// An index into the lanes.
+    pub(crate) lane: usize,
+    pub(crate) date: PartialDate,
+    /// In US dollars.
+    pub(crate) amount: Option<u64>,
+    pub(crate) href: String,
+}
+
+/// Dots along a line of time, in a lane for each kind. The area of a dot is its amount; one of unknown amount is hollow.
+#[derive(Template)]
+#[template(path = "charts/timeline.html")]
+pub(crate) struct Timeline {
+    head: Head,
+    height: f64,
+    /// The lines below the lanes.
+    lines: Vec<f64>,
+    /// Years that the data does not cover.
+    gaps: Vec<(Percent, Percent)>,
+    /// The largest first, so that small ones are above them.
+    dots: Vec<Dot>,
+    labels: Vec<Label>,
+    /// What is not drawn, and its list.
+    rest: Option<(String, String)>,
+    table: DataTable,
+}
+
+struct Dot {
+    x: Percent,
+    y: f64,
+    radius: f64,
+    /// The number of a color in the style sheet; `None` if the amount is unknown.
+    color: Option<usize>,
+    title: String,
+    href: String,
+}
+
+impl Timeline {
+    /// Lanes are from the bottom up; those without an event are left out. `heads` are the headings of the table: events,
+    /// lanes, dates, amounts. `None` without events.
+    pub(crate) fn new(
+        head: Head,
+        heads: [&str; 4],
+        lanes: &[Series],
+        mut events: Vec<Event>,
+        is_covered: impl Fn(i32) -> bool,
+        rest: Option<(String, String)>,
+    ) -> Option<Self> {
+        // The latest first, as lists have them.
+        events.sort_by_key(|event| std::cmp::Reverse(event.date));
+        let years = events.iter().map(|event| event.date.year());
+        let (first, last) = (years.clone().min()?, years.max()?);
+        let (start, end) = (first_day(first), first_day(last + 1));
+        let x_of = |day: f64| SIDE + (1.0 - 2.0 * SIDE) * ((day - start) / (end - start).max(1.0)).clamp(0.0, 1.0);
+        let used: Vec<usize> = (0..lanes.len()).filter(|lane| events.iter().any(|event| event.lane == *lane)).collect();
+        let top_of = |place: usize| LANE * (used.len() - 1 - place) as f64;
+        let base = LANE * used.len() as f64;
+
+        let mut labels = Labels::default();
+        for (place, lane) in used.iter().enumerate() {
+            let name = |width: f64| Some(text::shortened(&lanes[*lane].label, width / 2.0));
+            labels.add_at(0.0, 0.0, top_of(place) + 12.0, WIDTHS.map(name), Anchor::Start);
+        }
+        let every = (last - first) as usize / MAX_TICKS + 1;
+        let middle = |year: i32| x_of((first_day(year) + first_day(year + 1)) / 2.0);
+        let ticks = (first..=last).step_by(every).map(|year| (middle(year), year.to_string().into()));
+        labels.add_axis(base + AXIS - 6.0, ticks);
+        let mut gaps = Vec::new();
+        let mut year = first;
+        while year <= last {
+            let from = year;
+            while year <= last && !is_covered(year) {
+                year += 1;
+            }
+            if year > from {
+                let (left, right) = (x_of(first_day(from)), x_of(first_day(year)));
+                gaps.push((Percent(left), Percent(right - left)));
+                let fits = WIDTHS.map(|width| text::width(NOT_COVERED) <= (right - left) * width);
+                labels.add((left + right) / 2.0, 12.0, NOT_COVERED, fits);
+            }
+            year += 1;
+        }
+
+        let largest = events.iter().filter_map(|event| event.amount).max().unwrap_or(0).max(1) as f64;
+        let mut places: Vec<(usize, i64)> = Vec::new();
+        let mut dots: Vec<Dot> = Vec::new();
+        let mut rows = Vec::new();
+        for event in &events {
+            let Some(place) = used.iter().position(|lane| *lane == event.lane) else { continue };
+            let lane = &lanes[event.lane];
+            // A date that is not a day is drawn at the middle of its period.
+            let day = f64::from(event.date.first_day().days() + event.date.last_day().days()) / 2.0;
+            let x = x_of(day);
+            let radius = event
+                .amount
+                .map_or(HOLLOW_RADIUS, |amount| (MAX_RADIUS * (amount as f64 / largest).sqrt()).max(MIN_RADIUS));
+            // Hundredths of the width: what is closer covers each other.
+            let here = (event.lane, (x * 100.0).round() as i64);
+            let before = places.iter().filter(|other| **other == here).count();
+            places.push(here);
+            let room = MAX_RADIUS - radius;
+            let offset = OFFSETS[before % OFFSETS.len()].clamp(-room, room);
+            let date = format::day(event.date);
+            let amount = event.amount.as_ref().map_or_else(|| "amount unknown".to_owned(), format::usd);
+            dots.push(Dot {
+                x: Percent(x),
+                y: round(top_of(place) + CENTER + offset),
+                radius: round(radius),
+                color: event.amount.map(|_| lane.color),
+                title: format!("{}, {}, {date}: {amount}", event.label, lane.label),
+                href: event.href.clone(),
+            });
+            let cells = [lane.label.clone(), date, amount].into_iter().map(DataCell::new).collect();
+            rows.push(DataRow { label: event.label.clone(), href: Some(event.href.clone()), cells });
+        }
+        dots.sort_by(|one, other| other.radius.total_cmp(&one.radius));
+        Some(Self {
+            head,
+            height: base + AXIS,
+            lines: (1..=used.len()).map(|lane| LANE * lane as f64).collect(),
+            gaps,
+            dots,
+            labels: labels.into_list(),
+            rest,
+            table: DataTable { heads: heads.map(str::to_owned).into(), rows },
+        })
+    }
+}
+
+/// The first day of a year; the nearest that a date may have.
+fn first_day(year: i32) -> f64 {
+    let text = format!("{:04}", year.clamp(0, 9_999));
+    let day = text.parse::<PartialDate>().map_or(Date::from_days(0), PartialDate::first_day);
+    // The last year has no next one.
+    f64::from(day.days()) + if year > 9_999 { 365.0 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::site::charts::check;
+
+    const HEADS: [&str; 4] = ["Startup", "Stage", "Date", "Amount"];
+
+    fn lanes(labels: Vec<String>) -> Vec<Series> {
+        labels.into_iter().enumerate().map(|(index, label)| Series { label, color: index + 1 }).collect()
+    }
+
+    fn event(lane: usize, date: &str, amount: Option<u64>) -> Event {
+        let href = format!("/startups/a#round-{date}");
+        Event { label: "Alder".to_owned(), lane, date: date.parse().unwrap(), amount, href }
+    }
+
+    fn date() -> impl Strategy<Value = String> {
+        let year = 1995..2030_i32;
+        prop_oneof![
+            year.clone().prop_map(|year| year.to_string()),
+            (year.clone(), 1..13_u8).prop_map(|(year, month)| format!("{year}-{month:02}")),
+            (year, 1..13_u8, 1..29_u8).prop_map(|(year, month, day)| format!("{year}-{month:02}-{day:02}")),
+            Just("9999".to_owned()),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn areas_are_amounts_and_places_are_dates(
+            labels in proptest::collection::vec(check::label(), 4..5),
+            events in proptest::collection::vec((0..4_usize, date(), proptest::option::of(1..10_000_000_u64)), 0..60),
+            gap in 1995..2030_i32,
+        ) {
+            let events: Vec<Event> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
+            let is_covered = |year: i32| year != gap;
+            let chart = Timeline::new(check::head(), HEADS, &lanes(labels), events.clone(), is_covered, None);
+            prop_assert_eq!(chart.is_some(), !events.is_empty());
+            let Some(chart) = chart else { return Ok(()) };
+            let html = chart.render().unwrap();
+            let chart = check::chart(&html);
+            let dots = chart.all("circle");
+            prop_assert_eq!(dots.len(), events.len());
+            let unknown = events.iter().filter(|event| event.amount.is_none()).count();
+            prop_assert_eq!(chart.marks("circle", "hollow").len(), unknown);
+            let years = events.iter().map(|event| event.date.year());
+            let has_gap = (years.clone().min().unwrap()..=years.max().unwrap()).contains(&gap);
+            prop_assert_eq!(chart.marks("rect", "gap").len(), usize::from(has_gap));
+            // The largest amount has the largest dot, and areas are proportional unless a dot were too small to be seen.
+            let mut amounts: Vec<u64> = events.iter().filter_map(|event| event.amount).collect();
+            amounts.sort_unstable_by(|one, other| other.cmp(one));
+            let filled: Vec<f64> = dots.iter().filter(|dot| dot.class() != "hollow").map(|dot| dot.number("r")).collect();
+            for (radius, amount) in filled.iter().zip(&amounts) {
+                let expected = (MAX_RADIUS * (*amount as f64 / amounts[0] as f64).sqrt()).max(MIN_RADIUS);
+                prop_assert!((radius - expected).abs() < 0.01, "{} for {}", radius, amount);
+            }
+            let height = chart.all("svg")[0].number("height");
+            for dot in &dots {
+                let (y, radius) = (dot.number("cy"), dot.number("r"));
+                prop_assert!(y - radius >= 0.0 && y + radius <= height - AXIS + 0.1);
+                prop_assert!((0.0..=100.0).contains(&dot.number("cx")));
+            }
+        }
+    }
+
+    #[test]
+    fn later_events_are_further_right_and_each_kind_has_its_lane() {
+        let labels = ["Seed", "Series A"].map(str::to_owned).to_vec();
+        let events =
+            vec![event(0, "2019-05", Some(1_000_000)), event(1, "2021", None), event(0, "2020-01-01", Some(4_000_000))];
+        let rest = Some(("2 earlier rounds".to_owned(), "/rounds?investor=a".to_owned()));
+        let chart = Timeline::new(check::head(), HEADS, &lanes(labels), events, |_| true, rest).unwrap();
+        let html = chart.render().unwrap();
+        assert!(html.contains("Not drawn: <a href=\"/rounds?investor=a\">2 earlier rounds</a>."));
+        let chart = check::chart(&html);
+        let mut dots: Vec<(f64, f64, f64)> =
+            chart.all("circle").iter().map(|dot| (dot.number("cx"), dot.number("cy"), dot.number("r"))).collect();
+        dots.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let [may, january, year] = dots[..] else { panic!("{dots:?}") };
+        assert!(may.1 == january.1 && year.1 < may.1, "later stages are above: {dots:?}");
+        assert_eq!((may.2, january.2, year.2), (MAX_RADIUS / 2.0, MAX_RADIUS, HOLLOW_RADIUS));
+        let cells: Vec<&str> = chart.all("td").iter().map(|cell| cell.text()).collect();
+        let rows = [["Series A", "2021", "amount unknown"], ["Seed", "1 Jan 2020", "$4M"], ["Seed", "May 2019", "$1M"]];
+        assert_eq!(cells, rows.concat());
+    }
+}

@@ -1,0 +1,146 @@
+//! What kind of investor a firm is, in a sentence that is made of its rounds.
+
+use crate::catalog::{Catalog, CoInvestor, History, ValueCount};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Stage, Table};
+use crate::site::format;
+
+/// With fewer rounds or startups nothing is said: they may be chance.
+const MIN: u32 = 3;
+/// A range of stages is short enough to say something.
+const MAX_STAGES: usize = 3;
+/// Sectors and co-investors that are named.
+const MAX_NAMED: usize = 2;
+
+/// The sentence; `None` if there is nothing to say.
+pub(super) fn sentence(
+    catalog: &Catalog,
+    history: &History,
+    countries: &[ValueCount],
+    co_investors: &[CoInvestor],
+) -> Option<String> {
+    let snapshot = catalog.snapshot();
+    let mut counts = [0; Stage::ALL.len()];
+    for of_year in history.rounds.values() {
+        counts.iter_mut().zip(of_year).for_each(|(sum, count)| *sum += count);
+    }
+    let startups = history.portfolio.len() as u32;
+    let stages = stages(&counts[..=Stage::Growth.index()]);
+    // At least 15 % of the portfolio.
+    let is_usual = |(_, count): &&(u32, u32)| startups >= MIN && *count > 1 && count * 20 >= startups * 3;
+    let sectors = history.sectors.iter().filter(is_usual).take(MAX_NAMED);
+    let mut sectors: Vec<String> =
+        sectors.map(|(sector, _)| in_sentence(snapshot.name(Table::Sectors, *sector))).collect();
+    if sectors.iter().any(|name| name.contains(" and ")) {
+        // It would be unclear which words are one name.
+        sectors.truncate(1);
+    }
+    let country = country(countries, u64::from(startups));
+    let others = co_investors.iter().filter(|other| other.shared_rounds >= MIN).take(MAX_NAMED);
+    let others: Vec<&str> = others.map(|other| snapshot.name(Table::Firms, other.row)).collect();
+
+    if stages.is_none() && sectors.is_empty() && country.is_none() && others.is_empty() {
+        return None;
+    }
+    let mut sentence = stages.map_or_else(|| "Investor".to_owned(), |stages| format!("{stages} investor"));
+    if !sectors.is_empty() {
+        sentence.push_str(&format!(" in {}", sectors.join(" and ")));
+    }
+    sentence.extend(country.map(|(how, name)| format!(", {how}in {}", format::with_article(name))));
+    if !others.is_empty() {
+        sentence.push_str(&format!(", most often with {}", others.join(" and ")));
+    }
+    // A name may end with a period.
+    let end = if sentence.ends_with('.') { "" } else { "." };
+    Some(sentence + end)
+}
+
+/// The shortest range of stages, from the first to the last, with at least 60 % of the rounds of all of them; `None` if it is
+/// long.
+fn stages(counts: &[u32]) -> Option<String> {
+    let all: u32 = counts.iter().sum();
+    let range = (1..=MAX_STAGES).find_map(|length| {
+        let windows = counts.windows(length).enumerate();
+        let (first, sum) =
+            windows.map(|(first, window)| (first, window.iter().sum::<u32>())).max_by_key(|(_, sum)| *sum)?;
+        (all >= MIN && sum * 10 >= all * 6).then_some((first, first + length - 1))
+    });
+    let (first, last) = range?;
+    let name = |index: usize| format::word(Stage::ALL[index].name());
+    Some(match (name(first), name(last)) {
+        (first, last) if first == last => first,
+        (first, last) => match (first.strip_prefix("Series "), last.strip_prefix("Series ")) {
+            (Some(_), Some(letter)) => format!("{first}–{letter}"),
+            (None, None) => format!("{first} to {}", last.to_lowercase()),
+            _ => format!("{first} to {last}"),
+        },
+    })
+}
+
+/// The country of at least half of the startups of which it is known, if these are at least half; with `mostly ` unless it is
+/// that of all.
+fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, &'static str)> {
+    let known: u64 = countries.iter().map(|country| country.count).sum();
+    let first = countries.first()?;
+    let is_clear = known >= u64::from(MIN) && known * 2 >= startups && first.count * 2 >= known;
+    let how = if first.count == startups { "" } else { "mostly " };
+    is_clear.then_some((how, Country::at(first.value as usize)?.name()))
+}
+
+/// The name of a sector within a sentence: words that only begin with a capital letter are written without it.
+fn in_sentence(name: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars().skip(1).peekable();
+        let is_plain = chars.peek().is_some() && !chars.any(char::is_uppercase);
+        if is_plain { word.to_lowercase() } else { word.to_owned() }
+    };
+    name.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_range_of_stages_is_named() {
+        for (counts, text) in [
+            ([0, 0, 5, 4, 1, 0, 0], Some("Series A–B")),
+            ([0, 9, 1, 0, 0, 0, 0], Some("Seed")),
+            ([2, 3, 0, 0, 0, 0, 0], Some("Seed")),
+            ([4, 3, 3, 0, 0, 0, 0], Some("Pre-seed to seed")),
+            ([1, 4, 4, 1, 1, 0, 0], Some("Seed to Series A")),
+            ([0, 0, 0, 0, 4, 4, 1], Some("Series C–D+")),
+            ([1, 1, 1, 1, 1, 1, 1], None),
+            ([0, 2, 0, 0, 0, 0, 0], None),
+        ] {
+            assert_eq!(stages(&counts).as_deref(), text, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_country_is_named_if_most_startups_are_known_to_be_there() {
+        let germany = Country::from_alpha2("DE").unwrap().index() as u32;
+        let counts = |own: u64, other: u64| {
+            [ValueCount { value: germany, count: own }, ValueCount { value: germany + 1, count: other }]
+        };
+        assert_eq!(country(&counts(6, 4), 10), Some(("mostly ", "Germany")));
+        assert_eq!(country(&counts(4, 5), 10), None);
+        assert_eq!(country(&counts(6, 4), 21), None);
+        assert_eq!(country(&counts(4, 0)[..1], 4), Some(("", "Germany")));
+        assert_eq!(country(&[], 10), None);
+    }
+
+    #[test]
+    fn names_of_sectors_are_written_as_in_a_sentence() {
+        for (name, text) in [
+            ("Software", "software"),
+            ("Health Care", "health care"),
+            ("FinTech", "FinTech"),
+            ("AI", "AI"),
+            ("E-Commerce", "E-Commerce"),
+            ("Internet of Things", "internet of things"),
+        ] {
+            assert_eq!(in_sentence(name), text);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A firm's profile and its reviews.
+
+mod charts;
+mod facts;
+mod news;
+mod portfolio;
+pub(crate) mod reviews;
+mod score;
+
+use askama::Template;
+
+use crate::catalog::provenance::Statement;
+use crate::catalog::{Catalog, Filter, ListPosition, Query};
+use crate::data::model::{Firm, Person, Review};
+use crate::data::{Facet, Table};
+use crate::site::charts::{Breakdown, Graph, Heatmap, StackedBars, Timeline};
+use crate::site::error_page::PageError;
+use crate::site::firm::charts::{Rounds, co_investors};
+use crate::site::firm::news::News;
+use crate::site::firm::portfolio::{Counts, PortfolioRow, Property};
+use crate::site::firm::score::{ScoreBar, Trend, ratings};
+use crate::site::layout::PageLayout;
+use crate::site::matching::led;
+use crate::site::records::{record, records};
+use crate::site::{PageRequest, format, linked_data};
+
+const MAX_PORTFOLIO: usize = 15;
+const MAX_CO_INVESTORS: usize = 12;
+const MAX_SIMILAR: usize = 8;
+const MAX_PEOPLE: usize = 12;
+const MAX_REVIEWS: usize = 5;
+
+#[derive(Template)]
+#[template(path = "firm.html")]
+struct FirmPage {
+    layout: PageLayout,
+    firm: Firm,
+    /// What kind of investor it is, in a sentence.
+    sentence: Option<String>,
+    news: Option<News>,
+    /// `None` if no score is published.
+    score: Option<ScoreBar>,
+    trend: Option<Trend>,
+    /// Of the rounds that name their leads those that it led, and how many these are; `None` if none names them.
+    led: Option<(u64, u64)>,
+    responses: ResponseCounts,
+    /// The label and mean of each dimension that is rated.
+    ratings: Vec<(&'static str, f64)>,
+    /// The name of each sector and the path of its firms.
+    sectors: Vec<(String, String)>,
+    years: Option<StackedBars>,
+    stages: Option<Heatmap>,
+    timeline: Option<Timeline>,
+    portfolio_sectors: Option<Breakdown>,
+    portfolio_countries: Option<Breakdown>,
+    portfolio: Vec<PortfolioRow>,
+    portfolio_properties: Vec<Property>,
+    graph: Option<Graph>,
+    co_investors: Vec<CoInvestor>,
+    co_investor_count: u64,
+    similar: Vec<Similar>,
+    people: Vec<Person>,
+    people_count: u64,
+    reviews: Vec<Review>,
+    review_count: u64,
+    review_url: Option<String>,
+    statements: Vec<Statement>,
+    api: String,
+}
+
+/// How many reviewers report that they got a response, and how many that they did not.
+struct ResponseCounts {
+    missing: u64,
+    received: u64,
+}
+
+struct CoInvestor {
+    slug: String,
+    name: String,
+    shared_rounds: u32,
+    last_shared_on: Option<String>,
+}
+
+/// A firm with a similar portfolio.
+struct Similar {
+    slug: String,
+    name: String,
+    /// Startups of both portfolios, and of the other one.
+    shared: u32,
+    portfolio: u32,
+}
+
+impl FirmPage {
+    /// The id and the name of each section that the page has.
+    fn sections(&self) -> Vec<(&'static str, &'static str)> {
+        let sections = [
+            (self.firm.review_count > 0, "score", "Score"),
+            (self.firm.investment_count > 0, "investments", "Investments"),
+            (!self.portfolio.is_empty(), "portfolio", "Portfolio"),
+            (!self.co_investors.is_empty(), "co-investors", "Co-investors"),
+            (!self.similar.is_empty(), "similar", "Similar firms"),
+            (!self.people.is_empty(), "people", "People"),
+            (true, "reviews", "Reviews"),
+        ];
+        sections.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, id, name)| (id, name)).collect()
+    }
+}
+
+/// `/vcs/{slug}`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+    let snapshot = catalog.snapshot();
+    let firm: Firm = record(catalog, Table::Firms, row)?;
+    let history = catalog.history(row);
+    let (missing, received) = catalog.ghosted_and_answered(row);
+    let sector = |slug: &String| {
+        let name = snapshot.find(Table::Sectors, slug).map(|row| snapshot.name(Table::Sectors, row).to_owned());
+        Some((name?, format!("/vcs?sector={slug}")))
+    };
+    let shared = catalog.co_investors(row, ListPosition::default(), MAX_CO_INVESTORS);
+    let members = Filter::MemberOf { firms: vec![row], startups: Vec::new() };
+    let members = catalog.list(
+        &Query { filters: vec![members], ..Query::all(Table::People) },
+        ListPosition::default(),
+        MAX_PEOPLE,
+    );
+    let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
+    let rounds = Rounds::new(catalog, row, &history);
+    let counts = Counts::new(catalog, row);
+    let path = format!("/vcs/{}", firm.slug);
+    let about = linked_data::firm(&firm, snapshot.is_invented());
+    let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &path)
+        .with_twins(request.state, "")
+        .about(linked_data::of_record(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
+    let page = FirmPage {
+        sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
+        news: News::new(catalog, row),
+        score: ScoreBar::new(&firm.score),
+        trend: Trend::new(catalog.score_by_year(row)),
+        responses: ResponseCounts { missing, received },
+        ratings: ratings(&firm),
+        sectors: firm.sectors.iter().filter_map(sector).collect(),
+        years: rounds.by_year(),
+        stages: rounds.by_stage(),
+        timeline: rounds.timeline(),
+        portfolio_sectors: counts.breakdown("Portfolio by sector", "Sector", Facet::Sector),
+        portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
+        portfolio: history
+            .portfolio
+            .iter()
+            .take(MAX_PORTFOLIO)
+            .map(|(startup, round)| PortfolioRow::new(catalog, row, *startup, *round))
+            .collect::<Result<_, _>>()?,
+        portfolio_properties: counts.properties(),
+        graph: co_investors(catalog, &shared.firms),
+        co_investors: shared
+            .firms
+            .iter()
+            .map(|other| CoInvestor {
+                slug: snapshot.slug(Table::Firms, other.row).to_owned(),
+                name: snapshot.name(Table::Firms, other.row).to_owned(),
+                shared_rounds: other.shared_rounds,
+                last_shared_on: other.last_shared_on.map(format::day),
+            })
+            .collect(),
+        co_investor_count: shared.total,
+        similar: catalog
+            .similar_firms(row, MAX_SIMILAR)
+            .iter()
+            .map(|other| Similar {
+                slug: snapshot.slug(Table::Firms, other.row).to_owned(),
+                name: snapshot.name(Table::Firms, other.row).to_owned(),
+                shared: other.shared,
+                portfolio: other.portfolio,
+            })
+            .collect(),
+        people: records(catalog, Table::People, &members.rows)?,
+        people_count: members.total,
+        led: led(catalog, row, &[]),
+        reviews: records(catalog, Table::Reviews, &latest.rows)?,
+        review_count: latest.total,
+        review_url: request.state.operator.review_url(&firm.slug),
+        statements: catalog.provenance(Table::Firms, row),
+        api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
+        layout,
+        firm,
+    };
+    Ok(page.render()?)
+}
+
+fn description(firm: &Firm) -> String {
+    let kind = firm.kind.as_deref().map_or_else(|| "Investor".to_owned(), format::word);
+    let place = format::place(&firm.city, &firm.country);
+    let place = if place.is_empty() { place } else { format!(" in {place}") };
+    let score = match firm.health_score {
+        Some(score) => format!("health score {score} of 100"),
+        None => "not enough reviews for a score".to_owned(),
+    };
+    let startups = format::counted(firm.portfolio_count, "startup", "startups");
+    format!("{kind}{place}: {score}, {startups} in its portfolio.")
+}

@@ -1,0 +1,50 @@
+//! What a release changed about a firm.
+
+use crate::catalog::Catalog;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, SnapshotVersion, Table};
+use crate::site::format;
+
+/// New rounds that are named.
+const MAX_ROUNDS: usize = 5;
+
+/// What the served release added to a firm.
+pub(super) struct News {
+    pub(super) release: SnapshotVersion,
+    /// The firm itself is new.
+    pub(super) is_new: bool,
+    /// New rounds: their number, and the startup, the stage and the path of the first ones.
+    pub(super) round_count: usize,
+    pub(super) rounds: Vec<(String, String, String)>,
+    pub(super) review_count: usize,
+}
+
+impl News {
+    /// `None` if the release was not compared with an earlier one, or changed nothing about the firm.
+    pub(super) fn new(catalog: &Catalog, firm: u32) -> Option<Self> {
+        let (snapshot, release) = (catalog.snapshot(), catalog.version());
+        let is_new = |table: Table| move |row: &u32| catalog.first_seen(table, *row) == Some(release);
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter();
+        let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
+        let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
+        let reviews = reviews.filter(|row| catalog.is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
+        let named = |round: &u32| {
+            let startup = snapshot.round_startup(*round);
+            let of = snapshot.slug(Table::Startups, startup);
+            (
+                snapshot.name(Table::Startups, startup).to_owned(),
+                format::word(snapshot.round_stage(*round).name()),
+                format!("/startups/{of}#round-{}", snapshot.slug(Table::Rounds, *round)),
+            )
+        };
+        let review_count = reviews.count();
+        let is_changed = catalog.changed_in(Table::Firms, firm) == Some(release);
+        (is_changed || !rounds.is_empty() || review_count > 0).then(|| Self {
+            release,
+            is_new: is_new(Table::Firms)(&firm),
+            round_count: rounds.len(),
+            rounds: rounds.iter().take(MAX_ROUNDS).map(named).collect(),
+            review_count,
+        })
+    }
+}

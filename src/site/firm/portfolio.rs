@@ -1,0 +1,118 @@
+//! A firm's portfolio: its startups, and their lists by property.
+
+use crate::catalog::{Catalog, Filter, Query, ValueCount};
+use crate::data::model::Startup;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, NONE_U64, Table};
+use crate::site::browse::value_of;
+use crate::site::charts::{Breakdown, Item};
+use crate::site::error_page::PageError;
+use crate::site::format;
+use crate::site::records::record;
+
+/// Values of a property that have a link.
+const MAX_VALUES: usize = 8;
+/// Bars of a breakdown.
+const MAX_BARS: usize = 10;
+/// Sectors that are named for a startup.
+const MAX_SECTORS: usize = 2;
+
+/// A startup of the portfolio with the last round that the firm joined.
+pub(super) struct PortfolioRow {
+    pub(super) slug: String,
+    pub(super) name: String,
+    /// Names of the first sectors.
+    pub(super) sectors: String,
+    pub(super) country: Option<String>,
+    pub(super) stage: String,
+    pub(super) date: Option<String>,
+    pub(super) amount_usd: Option<u64>,
+    pub(super) led: bool,
+    pub(super) status: Option<String>,
+}
+
+impl PortfolioRow {
+    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<Self, PageError> {
+        let snapshot = catalog.snapshot();
+        let record: Startup = record(catalog, Table::Startups, startup)?;
+        let sector = |slug: &String| Some(snapshot.name(Table::Sectors, snapshot.find(Table::Sectors, slug)?));
+        let sectors: Vec<&str> = record.sectors.iter().filter_map(sector).take(MAX_SECTORS).collect();
+        Ok(Self {
+            sectors: sectors.join(", "),
+            country: record.country.as_deref().map(|code| format::country(code).to_owned()),
+            slug: record.slug,
+            name: record.name,
+            stage: format::word(snapshot.round_stage(round).name()),
+            date: snapshot.round_date(round).map(format::day),
+            amount_usd: Some(snapshot.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64),
+            led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
+            status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),
+        })
+    }
+}
+
+/// The startups of a portfolio by property.
+pub(super) struct Counts<'a> {
+    catalog: &'a Catalog,
+    slug: &'a str,
+    /// In the order of [`PROPERTIES`].
+    counts: Vec<Vec<ValueCount>>,
+}
+
+/// What a portfolio is counted by: the parameter, its name, and the facet.
+const PROPERTIES: [(&str, &str, Facet); 4] = [
+    ("stage", "Stage", Facet::Stage),
+    ("sector", "Sector", Facet::Sector),
+    ("country", "Country", Facet::Country),
+    ("status", "Status", Facet::Status),
+];
+
+/// A property with the name, the list and the number of each of its values, and how many values have no link.
+pub(super) struct Property {
+    pub(super) name: &'static str,
+    pub(super) values: Vec<(String, String, u64)>,
+    pub(super) more: usize,
+}
+
+impl<'a> Counts<'a> {
+    pub(super) fn new(catalog: &'a Catalog, firm: u32) -> Self {
+        let filters = vec![Filter::AnyOf(Facet::Investor, vec![firm])];
+        let query = Query { filters, ..Query::all(Table::Startups) };
+        let counts = catalog.counts_by(&query, &PROPERTIES.map(|(.., facet)| facet));
+        Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), counts }
+    }
+
+    fn of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
+        let mut properties = PROPERTIES.iter().zip(&self.counts);
+        let found = properties.find(|((.., known), _)| *known == facet);
+        found.map_or_else(Default::default, |((name, ..), counts)| (*name, counts.as_slice()))
+    }
+
+    pub(super) fn countries(&self) -> &[ValueCount] {
+        self.of(Facet::Country).1
+    }
+
+    /// The name, the list and the number of startups of a value.
+    fn linked(&self, name: &str, facet: Facet, counted: &ValueCount) -> Option<(String, String, u64)> {
+        let (value, label) = value_of(self.catalog, Table::Startups, facet, counted.value)?;
+        Some((label, format!("/startups?investor={}&{name}={value}", self.slug), counted.count))
+    }
+
+    /// The lists of the portfolio by property.
+    pub(super) fn properties(&self) -> Vec<Property> {
+        let property = |((name, label, facet), counts): (&(&'static str, &'static str, Facet), &Vec<ValueCount>)| {
+            let shown = counts.iter().take(MAX_VALUES).filter_map(|counted| self.linked(name, *facet, counted));
+            Property { name: label, values: shown.collect(), more: counts.len().saturating_sub(MAX_VALUES) }
+        };
+        let properties = PROPERTIES.iter().zip(&self.counts).map(property);
+        properties.filter(|property| property.values.len() > 1).collect()
+    }
+
+    /// Sectors or countries as bars.
+    pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Breakdown> {
+        let (name, counts) = self.of(facet);
+        let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
+        let items = linked.map(|(label, href, count)| Item::linked(label, Some(count), href)).collect();
+        Breakdown::new(title, [head, "Startups"], items)
+    }
+}

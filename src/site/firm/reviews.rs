@@ -1,0 +1,136 @@
+//! A firm's reviews.
+
+use askama::Template;
+
+use crate::catalog::{Catalog, Filter, Query, Request, Resource};
+use crate::data::model::Review;
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, Stage, Table};
+use crate::site::browse::{Pager, Warning, active_filters, at_page, page_size, parse, position_of, warnings};
+use crate::site::charts::{Bars, Head, Item, Unit};
+use crate::site::error_page::PageError;
+use crate::site::firm::score::Trend;
+use crate::site::layout::PageLayout;
+use crate::site::link::Link;
+use crate::site::records::records;
+use crate::site::{PageRequest, format};
+
+const REVIEWS: Unit = Unit::Count("review", "reviews");
+
+#[derive(Template)]
+#[template(path = "firm_reviews.html")]
+struct ReviewsPage {
+    layout: PageLayout,
+    slug: String,
+    name: String,
+    warnings: Vec<Warning>,
+    /// The label and path of each order, and whether it is the current one.
+    orders: [(&'static str, String, bool); 3],
+    /// The label of each condition, and the page without it.
+    active_filters: Vec<(String, String)>,
+    clear: String,
+    /// The name of each property with its values.
+    filters: Vec<(&'static str, Vec<FilterValue>)>,
+    histogram: Option<Bars>,
+    trend: Option<Trend>,
+    reviews: Vec<Review>,
+    review_count: u64,
+    pager: Pager,
+    review_url: Option<String>,
+    api: String,
+}
+
+/// A value that reviews can be filtered by.
+struct FilterValue {
+    label: String,
+    /// The page with this value, or without it if it is selected.
+    href: String,
+    count: u64,
+    is_selected: bool,
+}
+
+/// The orders of the reviews, with the value of `sort`.
+const ORDERS: [(&str, &str); 3] =
+    [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
+
+/// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
+    let snapshot = catalog.snapshot();
+    let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
+    let path = format!("/vcs/{slug}/reviews");
+    let (parsed, link, page) = parse(catalog, Resource::Reviews, &path, request.query)?;
+    let Request::List(mut query) = parsed.request else { unreachable!("reviews are a list") };
+    query.filters.extend(Query::approved_reviews(row).filters);
+    let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
+    let description = format!("What founders say about {name}: {}.", format::counted(found.total, "review", "reviews"));
+    let order =
+        |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
+    let filters = [filter(catalog, &query, &link, "stage"), filter(catalog, &query, &link, "ghosted")];
+    let page = ReviewsPage {
+        layout: PageLayout::of(snapshot, &format!("Reviews of {name}"), &description, &path)
+            .with_twins(request.state, &at_page(&link, page).query()),
+        slug: slug.to_owned(),
+        name: name.to_owned(),
+        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
+        orders: ORDERS.map(order),
+        active_filters: active_filters(catalog, &link),
+        clear: Link::new(&path, Vec::new()).with("sort", link.text("sort")).href(),
+        filters: filters.into_iter().filter(|(_, values)| values.len() > 1).collect(),
+        histogram: histogram(catalog, &query, &link),
+        trend: Trend::new(catalog.score_by_year(row)),
+        reviews: records(catalog, Table::Reviews, &found.rows)?,
+        review_count: found.total,
+        pager: Pager::new(&link, page, found.total),
+        review_url: request.state.operator.review_url(slug),
+        api: link.at(&format!("{}/api/v3/vcs/{slug}/reviews", request.state.public_url)).href(),
+    };
+    Ok(page.render()?)
+}
+
+/// The same query without its condition on a property.
+fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {
+    Query { filters: query.filters.iter().filter(|filter| !is_own(filter)).cloned().collect(), ..query.clone() }
+}
+
+/// The values of a property among the reviews that match all other conditions.
+fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> (&'static str, Vec<FilterValue>) {
+    let (title, facet) = if name == "stage" { ("Stage", Facet::Stage) } else { ("Response", Facet::Ghosted) };
+    let query = without(query, |filter| matches!(filter, Filter::AnyOf(known, _) if *known == facet));
+    let mut counts = catalog.counts_by(&query, &[facet]).pop().unwrap_or_default();
+    // Stages in the order of a company's life.
+    counts.sort_unstable_by_key(|counted| counted.value);
+    let value = |value: u32| match facet {
+        Facet::Stage => Stage::at(value as usize).map(|stage| (stage.name().to_owned(), format::word(stage.name()))),
+        _ => Some(((value == 1).to_string(), format::response(&Some(value == 1)).to_owned())),
+    };
+    let values = counts.into_iter().filter_map(|counted| {
+        let (value, label) = value(counted.value)?;
+        let is_selected = link.values(name).any(|known| known == value);
+        let href = link.with(name, if is_selected { "" } else { &value }).href();
+        Some(FilterValue { label, href, count: counted.count, is_selected })
+    });
+    (title, values.collect())
+}
+
+/// How often each rating was given among the reviews that match the conditions on everything else.
+fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
+    let rating = Table::Reviews.sort_key("rating");
+    let query = without(query, |filter| matches!(filter, Filter::Range { key, .. } if *key == rating));
+    let counts = catalog.counts_by(&query, &[Facet::Rating]).pop()?;
+    let count = |stars: u32| counts.iter().find(|counted| counted.value == stars).map_or(0, |counted| counted.count);
+    let (all, sum) = counts
+        .iter()
+        .fold((0, 0), |(all, sum), counted| (all + counted.count, sum + counted.count * u64::from(counted.value)));
+    let item = |stars: u32| {
+        let of_stars = link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string());
+        let label = format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
+        match count(stars) {
+            0 => Item::new(label, Some(0)),
+            count => Item::linked(label, Some(count), of_stars.href()),
+        }
+    };
+    let mean = sum as f64 / all as f64;
+    let summary = format!("{}, on average {mean:.1} of 5 stars.", format::counted(all, "review", "reviews"));
+    let items = (1..=5).map(item).collect();
+    (all > 1).then(|| Bars::new(Head::new("ratings", "Ratings", summary), ["Rating", "Reviews"], REVIEWS, items))
+}
