@@ -4,33 +4,39 @@ use askama::Template;
 
 use crate::catalog::provenance::Statement;
 use crate::catalog::{Catalog, Filter, ListPosition, Query, RelatedRoles};
-use crate::data::Table;
-use crate::data::model::{Organization, Person, RelatedRole};
+use crate::data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Facet, Role, Table};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, linked_data};
 
-const MAX_COLLEAGUES: usize = 12;
+const MAX_COLLEAGUES: usize = 24;
+const MAX_NAMESAKES: usize = 10;
+/// Investors of a startup that are named.
+const MAX_INVESTORS: usize = 3;
 
-/// Roles under other records of the same name.
-struct RelatedGroup {
-    id: &'static str,
-    heading: &'static str,
-    /// Each with the path of its organization.
-    roles: Vec<(String, RelatedRole)>,
+/// What a person does at an organization.
+struct RoleRow {
+    /// The slug of the record, unless it is the one of the page.
+    slug: Option<String>,
+    title: Option<String>,
+    organization: Organization,
+    path: String,
+    /// What the organization is, each with its list.
+    facts: Vec<(String, Option<String>)>,
+    /// The investors that led its rounds, or otherwise the first ones.
+    backers: Option<Backers>,
+    /// Why the record may be of the same person, and whether the reason is weak.
+    reason: Option<(String, bool)>,
 }
 
-impl RelatedGroup {
-    fn of(id: &'static str, heading: &'static str, roles: Vec<RelatedRole>) -> Self {
-        let roles = roles.into_iter().map(|role| (organization_path(&role.organization), role));
-        Self { id, heading, roles: roles.collect() }
-    }
-}
-
-fn organization_path(organization: &Organization) -> String {
-    let table = if organization.kind == "firm" { Table::Firms } else { Table::Startups };
-    path_of(table, &organization.slug)
+struct Backers {
+    are_leads: bool,
+    /// The name and the path of each.
+    named: Vec<(String, String)>,
+    more: usize,
 }
 
 #[derive(Template)]
@@ -39,8 +45,13 @@ struct PersonPage {
     layout: PageLayout,
     person: Person,
     organization: String,
-    colleagues: Vec<Person>,
-    related: [RelatedGroup; 2],
+    roles: Vec<RoleRow>,
+    /// Founders first if the person is one: each group with its heading.
+    colleagues: Vec<(&'static str, String, Vec<Person>)>,
+    /// The people of the organization, this one included, and their list.
+    colleague_count: u64,
+    /// People of the same name without anything else in common.
+    namesakes: Vec<Person>,
     statements: Vec<Statement>,
     api: String,
 }
@@ -49,18 +60,22 @@ struct PersonPage {
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Result<String, PageError> {
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
-    let table = if person.organization.kind == "firm" { Table::Firms } else { Table::Startups };
-    let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
-    let filter = match table {
-        Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
-        _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
-    };
-    let query = Query { filters: vec![filter], ..Query::all(Table::People) };
-    let members = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1).rows;
-    let colleagues = members.iter().filter(|other| **other != row).take(MAX_COLLEAGUES);
+    let organization_path = |organization: &Organization| path_of(table_of(organization), &organization.slug);
+    let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
+    let mut roles = vec![role(catalog, None, person.title.clone(), person.organization.clone(), None)?];
+    let related = other_roles.into_iter().map(|role| (role, false));
+    for (RelatedRole { slug, title, organization, detail, .. }, is_weak) in
+        related.chain(probable_same.into_iter().map(|role| (role, true)))
+    {
+        roles.push(role(catalog, Some(slug), title, organization, Some((detail, is_weak)))?);
+    }
+    let of_roles: Vec<&str> = roles.iter().filter_map(|role| role.slug.as_deref()).collect();
+    let is_other = |other: &u32| *other != row && !of_roles.contains(&snapshot.slug(Table::People, *other));
+    let namesakes: Vec<u32> =
+        catalog.rows_named(Table::People, &person.name).into_iter().filter(is_other).take(MAX_NAMESAKES).collect();
+    let (colleagues, colleague_count) = colleagues(catalog, row, &person)?;
     let title = person.title.as_deref().unwrap_or("Person");
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
-    let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
     let base = &request.state.public_url;
     let (path, organization) = (format!("/people/{}", person.slug), organization_path(&person.organization));
     let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
@@ -69,14 +84,92 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
             .with_twins(request.state, "")
             .about(linked_data::of_record(base, ("/people", "People"), &path, &about)),
         organization,
-        colleagues: records(catalog, Table::People, colleagues)?,
-        related: [
-            RelatedGroup::of("roles", "Other roles under this name", other_roles),
-            RelatedGroup::of("same", "Probably the same person", probable_same),
-        ],
+        roles,
+        colleagues,
+        colleague_count,
+        namesakes: records(catalog, Table::People, &namesakes)?,
         statements: catalog.provenance(Table::People, row),
         api: format!("{}/api/v3/people/{}", request.state.public_url, person.slug),
         person,
     };
     Ok(page.render()?)
+}
+
+fn table_of(organization: &Organization) -> Table {
+    if organization.kind == "firm" { Table::Firms } else { Table::Startups }
+}
+
+fn role(
+    catalog: &Catalog,
+    slug: Option<String>,
+    title: Option<String>,
+    organization: Organization,
+    reason: Option<(String, bool)>,
+) -> Result<RoleRow, PageError> {
+    let table = table_of(&organization);
+    let found = catalog.snapshot().find(table, &organization.slug);
+    let (facts, backers) = match (table, found) {
+        (Table::Firms, Some(row)) => (of_firm(&record(catalog, table, row)?), None),
+        (_, Some(row)) => of_startup(&record(catalog, table, row)?),
+        (_, None) => (Vec::new(), None),
+    };
+    let path = path_of(table, &organization.slug);
+    Ok(RoleRow { slug, title, organization, path, facts, backers, reason })
+}
+
+fn of_firm(firm: &Firm) -> Vec<(String, Option<String>)> {
+    let startups = format::counted(firm.portfolio_count, "startup", "startups");
+    let rounds = format::counted(firm.investment_count, "round", "rounds");
+    let kind = firm.kind.as_deref().map(|kind| (format::word(kind), None));
+    kind.into_iter()
+        .chain([
+            (startups, Some(format!("/startups?investor={}", firm.slug))),
+            (rounds, Some(format!("/rounds?investor={}", firm.slug))),
+        ])
+        .collect()
+}
+
+fn of_startup(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {
+    let words = [&startup.status, &startup.stage];
+    let mut words: Vec<String> = words.into_iter().flatten().map(|word| format::word(word)).collect();
+    // A startup that went public is at this stage, too.
+    words.dedup();
+    let mut facts: Vec<(String, Option<String>)> = words.into_iter().map(|word| (word, None)).collect();
+    facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
+    let rounds = format::counted(startup.round_count, "round", "rounds");
+    facts.push((rounds, Some(format!("/rounds?startup={}", startup.slug))));
+    let leads: Vec<&Investor> = startup.investors.iter().filter(|investor| investor.lead == Some(true)).collect();
+    let are_leads = !leads.is_empty();
+    let investors = if are_leads { leads } else { startup.investors.iter().collect() };
+    let named = investors.iter().take(MAX_INVESTORS).map(|firm| (firm.name.clone(), path_of(Table::Firms, &firm.slug)));
+    let more = investors.len().saturating_sub(MAX_INVESTORS);
+    (facts, (!investors.is_empty()).then(|| Backers { are_leads, named: named.collect(), more }))
+}
+
+/// Others at the organization, founders apart if the person is one, and the number of all.
+#[expect(clippy::type_complexity, reason = "headings with their people")]
+fn colleagues(
+    catalog: &Catalog,
+    row: u32,
+    person: &Person,
+) -> Result<(Vec<(&'static str, String, Vec<Person>)>, u64), PageError> {
+    let snapshot = catalog.snapshot();
+    let table = table_of(&person.organization);
+    let organization: Vec<u32> = snapshot.find(table, &person.organization.slug).into_iter().collect();
+    let filter = match table {
+        Table::Firms => Filter::MemberOf { firms: organization, startups: Vec::new() },
+        _ => Filter::MemberOf { firms: Vec::new(), startups: organization },
+    };
+    let query = Query { filters: vec![filter], ..Query::all(Table::People) };
+    let found = catalog.list(&query, ListPosition::default(), MAX_COLLEAGUES + 1);
+    let others = found.rows.iter().copied().filter(|other| *other != row).take(MAX_COLLEAGUES);
+    let founders = snapshot.facet_rows(Table::People, Facet::Role, Role::Founder.index() as u32);
+    let (co_founders, others): (Vec<u32>, Vec<u32>) =
+        others.partition(|other| founders.contains(row) && founders.contains(*other));
+    let name = &person.organization.name;
+    let groups = [
+        ("co-founders", format!("Co-founders of {name}"), records(catalog, Table::People, &co_founders)?),
+        ("colleagues", format!("Others at {name}"), records(catalog, Table::People, &others)?),
+    ];
+    Ok((groups.into_iter().filter(|(.., people)| !people.is_empty()).collect(), found.total))
 }
