@@ -13,17 +13,20 @@ use crate::harness::{Client, Server, catalog_of, real_data};
 use crate::pages::{between, rendered};
 
 /// A round as the API returns it.
-struct Round {
-    startup: String,
-    stage: String,
+pub(crate) struct Round {
+    pub id: String,
+    pub startup: String,
+    pub stage: String,
     /// `None` if it is unknown or suspect.
-    counted_usd: Option<u64>,
-    year: Option<i32>,
-    investors: Vec<String>,
+    pub counted_usd: Option<u64>,
+    pub year: Option<i32>,
+    pub date: Option<String>,
+    pub investors: Vec<String>,
+    pub leads: Vec<String>,
 }
 
 /// All records of a list.
-fn all(client: &Client, path: &str) -> Vec<Value> {
+pub fn all(client: &Client, path: &str) -> Vec<Value> {
     all_of(client, path, "")
 }
 
@@ -41,17 +44,23 @@ pub fn all_of(client: &Client, path: &str, parameters: &str) -> Vec<Value> {
     }
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-fn rounds(client: &Client) -> Vec<Round> {
+pub(crate) fn rounds(client: &Client) -> Vec<Round> {
+    let slugs = |firms: &Value| -> Vec<String> {
+        firms.as_array().into_iter().flatten().map(|firm| text(&firm["slug"])).collect()
+    };
     let round = |round: Value| Round {
+        id: text(&round["id"]),
         startup: text(&round["startup"]["slug"]),
         stage: text(&round["stage"]),
         counted_usd: round["amount_usd"].as_u64().filter(|_| round["suspect"] == false),
         year: round["announced_on"].as_str().map(|date| date[..4].parse().unwrap()),
-        investors: round["investors"].as_array().unwrap().iter().map(|firm| text(&firm["slug"])).collect(),
+        date: round["announced_on"].as_str().map(str::to_owned),
+        investors: slugs(&round["investors"]),
+        leads: slugs(&round["lead_investors"]),
     };
     all(client, "funding-rounds").into_iter().map(round).collect()
 }
@@ -82,7 +91,7 @@ pub fn table(chart: &str) -> Vec<Vec<String>> {
     rows.map(cells).collect()
 }
 
-fn without_tags(html: &str) -> String {
+pub(crate) fn without_tags(html: &str) -> String {
     html.split('<')
         .map(|part| part.split_once('>').map_or(part, |(_, text)| text))
         .collect::<String>()
@@ -90,7 +99,7 @@ fn without_tags(html: &str) -> String {
         .to_owned()
 }
 
-fn stage_label(stage: &str) -> String {
+pub(crate) fn stage_label(stage: &str) -> String {
     match stage {
         "pre-seed" => "Pre-seed".to_owned(),
         "series-d-plus" => "Series D+".to_owned(),

@@ -58,6 +58,7 @@ mod pages;
 mod paging;
 mod parameters;
 mod pin;
+mod profiles;
 mod program;
 mod provenance;
 mod query;

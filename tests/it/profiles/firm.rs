@@ -1,0 +1,159 @@
+//! Firm pages.
+
+use std::collections::BTreeMap;
+
+use venturedex::data::SnapshotVersion;
+use venturedex::quota::Tier;
+use venturedex::release::ReleaseStore;
+
+use crate::charts::{Round, all, chart, rounds, table, text, without_tags};
+use crate::harness::{Server, bundled_folder, copy_as};
+use crate::pages::{between, rendered};
+use crate::profiles::{counted_links, links, section, total};
+use crate::releases::Installation;
+
+#[test]
+fn the_numbers_of_a_firm_are_the_totals_of_the_lists_they_lead_to() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let (mut checked, mut similar, mut bars) = (0, 0, 0);
+    for firm in all(&client, "vcs").iter().step_by(8) {
+        let slug = text(&firm["slug"]);
+        let page = rendered(&server, &format!("/vcs/{slug}"));
+        for id in ["portfolio", "co-investors", "similar"] {
+            for (href, count) in counted_links(section(&page, id)) {
+                assert_eq!(total(&client, &href), count, "{slug}: {href}");
+                checked += 1;
+            }
+        }
+        similar += section(&page, "similar").matches("/compare?firm=").count();
+        // A bar has its link in the head of its row and its number in the next cell.
+        let investments = section(&page, "investments");
+        for breakdown in investments.split("<h3>Portfolio by ").skip(1) {
+            for row in breakdown.split("</table>").next().unwrap().split("<tr>").skip(2) {
+                let href = &links(row)[0];
+                let count = between(row, "<td class=\"right\">", "</td>").replace(',', "");
+                assert_eq!(total(&client, href).to_string(), count, "{slug}: {href}");
+                bars += 1;
+            }
+        }
+    }
+    assert!(checked > 500 && similar > 50 && bars > 200, "{checked} {similar} {bars}");
+}
+
+#[test]
+fn the_timeline_of_all_firms_has_their_largest_rounds() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let rounds = rounds(&client);
+    let (mut hollow, mut with_rest) = (0, 0);
+    for firm in all(&client, "vcs") {
+        let slug = text(&firm["slug"]);
+        let page = rendered(&server, &format!("/vcs/{slug}"));
+        let own = rounds.iter().filter(|round| round.investors.contains(&slug));
+        let (dated, undated): (Vec<&Round>, Vec<&Round>) = own.partition(|round| round.date.is_some());
+        let timeline = chart(&page, "timeline");
+        assert_eq!(timeline.is_some(), !dated.is_empty(), "{slug}");
+        let Some(timeline) = timeline else { continue };
+        assert_eq!(timeline.matches("<circle").count(), dated.len().min(100), "{slug}");
+        if dated.len() <= 100 {
+            let unknown = dated.iter().filter(|round| round.counted_usd.is_none()).count();
+            assert_eq!(timeline.matches("<circle class=\"hollow\"").count(), unknown, "{slug}");
+            hollow += unknown;
+            for round in &dated {
+                let href = format!("href=\"/startups/{}#round-{}\"", round.startup, round.id);
+                assert_eq!(timeline.matches(&href).count(), 2, "{slug}: {href}");
+            }
+        }
+        let is_cut = dated.len() > 100 || !undated.is_empty();
+        assert_eq!(timeline.contains("Not drawn: "), is_cut, "{slug}");
+        with_rest += u32::from(is_cut);
+        let rows = table(timeline);
+        assert!(rows[1..].windows(2).all(|pair| pair[0].len() == 4 && pair[1].len() == 4), "{slug}");
+    }
+    assert!(hollow > 50 && with_rest > 0, "{hollow} {with_rest}");
+}
+
+#[test]
+fn a_firm_begins_with_facts_and_a_sentence_that_its_rounds_confirm() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let rounds = rounds(&client);
+    let (mut sentences, mut with) = (0, 0);
+    for firm in all(&client, "vcs") {
+        let slug = text(&firm["slug"]);
+        let page = rendered(&server, &format!("/vcs/{slug}"));
+        let main = between(&page, "<main", "</main>");
+        let facts = main.find("<dl class=\"facts strip\">").unwrap();
+        // Name, kind and place, and at most a sentence come before the first fact; charts and texts come after it.
+        assert!(without_tags(&main[..facts]).len() < 600, "{slug}");
+        assert!(main.find("<figure").is_none_or(|figure| facts < figure), "{slug}");
+        assert!(!main[..facts].contains("<section"), "{slug}");
+        for (_, id) in
+            links(between(main, "<nav class=\"contents\"", "</nav>")).iter().filter_map(|href| href.split_once('#'))
+        {
+            assert!(main.contains(&format!("<h2 id=\"{id}\"")), "{slug}: {id}");
+        }
+        let Some((_, sentence)) = main.split_once("<p class=\"sentence\">") else { continue };
+        let sentence =
+            sentence.split("</p>").next().unwrap().replace("&#38;", "&").replace("&#39;", "'").replace("&#34;", "\"");
+        sentences += 1;
+        let own: Vec<&Round> = rounds.iter().filter(|round| round.investors.contains(&slug)).collect();
+        if let Some((_, names)) = sentence.trim_end_matches('.').split_once(", most often with ") {
+            let mut shared: BTreeMap<&str, usize> = BTreeMap::new();
+            for other in own.iter().flat_map(|round| &round.investors).filter(|other| **other != slug) {
+                *shared.entry(other).or_default() += 1;
+            }
+            let most = shared.iter().max_by_key(|(_, count)| **count).unwrap();
+            assert!(*most.1 >= 3, "{slug}: {sentence}");
+            let name =
+                client.get(&format!("/api/v3/vcs/{}", most.0)).json()["data"]["name"].as_str().unwrap().to_owned();
+            let is_tie = shared.values().filter(|count| *count == most.1).count() > 1;
+            assert!(is_tie || names.starts_with(name.trim_end_matches('.')), "{slug}: {sentence}, not {name}");
+            with += 1;
+        }
+        if sentence.starts_with("Seed investor") {
+            let ladder = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];
+            let growth: Vec<&&Round> = own.iter().filter(|round| ladder.contains(&round.stage.as_str())).collect();
+            let seed = growth.iter().filter(|round| round.stage == "seed").count();
+            assert!(seed * 10 >= growth.len() * 6, "{slug}: {sentence}");
+        }
+    }
+    assert!(sentences > 200 && with > 5, "{sentences} {with}");
+}
+
+#[test]
+fn a_firm_says_what_the_release_added() {
+    let installation = Installation::new();
+    let slug = "alder-capital";
+    let (first, second) = ("2026-11-27.1", "2026-12-04.1");
+    let dataset = copy_as(&bundled_folder(), first);
+    let build = || installation.indexer(&["build", "--force", "--dataset", dataset.path().to_str().unwrap()]);
+    build();
+    let settings = dataset.path().join("snapshot.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.replace(first, second)).unwrap();
+    let table = dataset.path().join("funding_rounds.csv");
+    let mut rounds = std::fs::read_to_string(&table).unwrap();
+    let (head, row) = (
+        rounds.lines().next().unwrap().to_owned(),
+        rounds.lines().find(|row| row.contains(&format!(",{slug},"))).unwrap(),
+    );
+    assert!(head.starts_with("id,"), "{head}");
+    let added = format!("r-9999999,{}", row.split_once(',').unwrap().1);
+    rounds.push_str(&format!("{added}\n"));
+    std::fs::write(&table, rounds).unwrap();
+    build();
+    let releases = ReleaseStore::at(installation.index());
+    let page = |version: &str, slug: &str| {
+        let release = releases.open(version.parse::<SnapshotVersion>().unwrap()).unwrap();
+        rendered(&Server::of(release.catalog), &format!("/vcs/{slug}"))
+    };
+    let notice = |page: &str| page.contains("<p class=\"notice\">");
+    assert!(!notice(&page(first, slug)), "there is no earlier release");
+    let after = page(second, slug);
+    let news = without_tags(between(&after, "<p class=\"notice\">", "</p>"));
+    assert!(news.starts_with(&format!("In release {second}: +1 round (")) && news.ends_with(")."), "{news}");
+    assert!(after.contains("#round-r-9999999\""));
+    assert!(!notice(&page(second, "lunpentanza-ventures")), "nothing about it changed");
+}

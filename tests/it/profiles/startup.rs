@@ -1,0 +1,101 @@
+//! Startup pages.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use venturedex::quota::Tier;
+
+use crate::charts::{Round, all, chart, rounds, text};
+use crate::harness::Server;
+use crate::pages::{between, rendered};
+use crate::profiles::{links, section};
+
+#[test]
+fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let mut of: BTreeMap<String, Vec<Round>> = BTreeMap::new();
+    for round in rounds(&client) {
+        of.entry(round.startup.clone()).or_default().push(round);
+    }
+    let (mut drawn, mut led, mut unknown, mut cut) = (0, 0, 0, 0);
+    for (slug, rounds) in &of {
+        let page = rendered(&server, &format!("/startups/{slug}"));
+        let known = rounds.iter().filter(|round| !round.investors.is_empty()).count();
+        let matrix = chart(&page, "matrix");
+        assert_eq!(matrix.is_some(), known >= 2, "{slug}");
+        let Some(matrix) = matrix else { continue };
+        let (head, body) = matrix.split_once("</thead>").unwrap();
+        let columns: Vec<&Round> = links(head)
+            .iter()
+            .map(|href| rounds.iter().find(|round| format!("#round-{}", round.id) == *href).unwrap())
+            .collect();
+        assert!(columns.len() <= 12 && columns.len() == rounds.len().min(12), "{slug}");
+        // From the oldest to the newest, after those without date.
+        assert!(columns.windows(2).all(|pair| pair[0].date <= pair[1].date), "{slug}");
+        let mut seen = BTreeSet::new();
+        for row in body.split("<tr>").skip(1) {
+            let hrefs = links(row);
+            let firm = hrefs[0].strip_prefix("/vcs/").unwrap();
+            let cells: Vec<&str> = row.split("<td").skip(1).map(|cell| cell.split("</td>").next().unwrap()).collect();
+            assert_eq!(cells.len(), columns.len() + 1, "{slug}");
+            for (cell, round) in cells.iter().zip(&columns) {
+                let is = |firms: &[String]| firms.iter().any(|other| other == firm);
+                let expected = match (round.investors.is_empty(), is(&round.investors), is(&round.leads)) {
+                    (true, ..) => "investors unknown",
+                    (_, _, true) => "led",
+                    (_, true, _) => "joined",
+                    _ => "",
+                };
+                let shown = cell.split_once("hidden\">").map_or("", |(_, rest)| rest.split('<').next().unwrap());
+                assert_eq!(shown, expected, "{slug}: {firm} in {}", round.id);
+                led += u32::from(expected == "led");
+                unknown += u32::from(expected == "investors unknown");
+            }
+            assert_eq!(hrefs[1], format!("/rounds?startup={slug}&investor={firm}"));
+            let joined = rounds.iter().filter(|round| round.investors.iter().any(|other| other == firm)).count();
+            assert!(cells.last().unwrap().contains(&format!(">{joined}</a>")), "{slug}: {firm} in {joined}");
+            seen.insert(firm.to_owned());
+        }
+        let investors: BTreeSet<&String> = rounds.iter().flat_map(|round| &round.investors).collect();
+        assert!(seen.len() <= 30, "{slug}");
+        let left_out = investors.len() - seen.len();
+        assert_eq!(matrix.contains("Not shown: "), left_out > 0 || rounds.len() > 12, "{slug}");
+        cut += u32::from(left_out > 0);
+        drawn += 1;
+    }
+    assert!(drawn > 300 && led > 300 && unknown > 0, "{drawn} {led} {unknown} {cut}");
+}
+
+#[test]
+fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_firms() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let (mut checked, mut matches) = (0, 0);
+    for startup in all(&client, "startups").iter().step_by(5) {
+        let slug = text(&startup["slug"]);
+        let page = rendered(&server, &format!("/startups/{slug}"));
+        let similar = section(&page, "similar");
+        if similar.contains("see all") {
+            let list = links(similar).into_iter().find(|href| href.starts_with("/startups?")).unwrap();
+            let total = client.get(&format!("/api/v3{list}&limit=1")).json()["pagination"]["total"].as_u64().unwrap();
+            assert!(similar.contains(&format!("see all {total}</a>")), "{slug}: {total}");
+            checked += 1;
+        }
+        for other in links(similar).iter().filter_map(|href| href.strip_prefix("/startups/")) {
+            let other = client.get(&format!("/api/v3/startups/{other}")).json();
+            let (other, own) = (&other["data"], startup);
+            assert!(own["stage"].is_null() || other["stage"] == own["stage"], "{slug}");
+        }
+        let next = section(&page, "next");
+        let is_over = startup["status"].as_str().is_some_and(|status| status != "operating");
+        let growth = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];
+        let is_growing = startup["stage"].as_str().is_some_and(|stage| growth.contains(&stage));
+        let has_sectors = !startup["sectors"].as_array().unwrap().is_empty();
+        assert_eq!(next.is_empty(), is_over || !(is_growing || has_sectors), "{slug}");
+        if let Some(href) = links(next).first() {
+            assert_eq!(href.contains("stage="), is_growing, "{slug}: {href}");
+            matches += u32::from(between(&rendered(&server, href), "<main", "</main>").contains("class=\"matches\""));
+        }
+    }
+    assert!(checked > 20 && matches > 20, "{checked} {matches}");
+}
