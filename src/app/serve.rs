@@ -241,11 +241,13 @@ impl RouterParts {
             telemetry,
             metrics,
         } = self;
+        let index = settings.releases().ok();
         let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
         let alerts = Arc::new(Alerts::new(auth.cursor_secret(), networks));
         let state = Arc::new(State {
             hosts,
             releases,
+            index,
             auth,
             public_url: public_url.clone(),
             has_public_url: settings.public_url.is_some(),

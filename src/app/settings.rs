@@ -59,7 +59,8 @@ pub struct Cli {
 pub enum Command {
     /// Start the server (the default command).
     Serve(Box<ServeSettings>),
-    /// Create, list, verify and delete accounts, set their tiers and passwords, reset two-step sign-in. Works while the server runs.
+    /// Create, list, verify and delete accounts, set their tiers and passwords, make operators, reset
+    /// two-step sign-in. Works while the server runs.
     Account {
         #[command(flatten)]
         options: CommandOptions,
@@ -202,6 +203,16 @@ pub enum AccountCommand {
         /// The owner's e-mail address, or the number of the account.
         #[arg(long)]
         email: AccountRef,
+    },
+    /// Make an account an operator, who sees and changes all accounts on the pages below /admin, or no longer with --revoke. Takes
+    /// effect at once.
+    SetOperator {
+        /// The owner's e-mail address, or the number of the account.
+        #[arg(long)]
+        email: AccountRef,
+        /// The account is an operator no longer.
+        #[arg(long)]
+        revoke: bool,
     },
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.

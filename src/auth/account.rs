@@ -77,6 +77,8 @@ pub struct Account {
     pub totp_enabled_at: Option<i64>,
     /// Recovery codes that are left.
     pub recovery_codes: u32,
+    /// Whether it sees and changes all accounts on the pages below `/admin`.
+    pub is_operator: bool,
 }
 
 /// A key as shown to its owner.

@@ -82,6 +82,9 @@ pub enum Event {
     KeyRotation,
     KeyRevocation,
     TierChange,
+    /// An account became an operator, or is one no longer.
+    OperatorGrant,
+    OperatorRevocation,
     QuotaReached,
     /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
     KeysRejected,
@@ -90,7 +93,7 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::SignIn,
         Self::SignUp,
         Self::SessionEnd,
@@ -110,6 +113,8 @@ impl Event {
         Self::KeyRotation,
         Self::KeyRevocation,
         Self::TierChange,
+        Self::OperatorGrant,
+        Self::OperatorRevocation,
         Self::QuotaReached,
         Self::KeysRejected,
         Self::RefusalsDropped,
@@ -136,6 +141,8 @@ impl Event {
             Self::KeyRotation => "key_rotation",
             Self::KeyRevocation => "key_revocation",
             Self::TierChange => "tier_change",
+            Self::OperatorGrant => "operator_grant",
+            Self::OperatorRevocation => "operator_revocation",
             Self::QuotaReached => "quota_reached",
             Self::KeysRejected => "keys_rejected",
             Self::RefusalsDropped => "refusals_dropped",
@@ -154,11 +161,13 @@ pub(crate) struct Entry {
     pub(crate) tier: Option<Tier>,
     /// Whether a command of the operator caused it.
     pub(crate) by_operator: bool,
+    /// The account of the operator who caused it on a page.
+    pub(crate) operator: Option<AccountId>,
 }
 
 impl Entry {
     pub(crate) fn new(event: Event, account: Option<AccountId>) -> Self {
-        Self { event, account, key: None, tier: None, by_operator: false }
+        Self { event, account, key: None, tier: None, by_operator: false, operator: None }
     }
 }
 
@@ -176,6 +185,8 @@ struct Line<'a> {
     tier: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u32>,
 }
@@ -266,7 +277,7 @@ impl AuditLog {
     }
 
     fn write_at(&self, now: i64, entry: Entry, origin: Option<&Origin>, outcome: &str) {
-        let Entry { event, account, key, tier, by_operator } = entry;
+        let Entry { event, account, key, tier, by_operator, operator } = entry;
         let line = Line {
             time: rfc3339(now),
             event,
@@ -276,7 +287,8 @@ impl AuditLog {
             request: origin.map(|origin| origin.request.as_str()),
             address: origin.map(|origin| self.pseudonym(origin.address, Date::from_unix(now))),
             tier: tier.map(Tier::name),
-            by: by_operator.then_some("operator"),
+            by: (by_operator || operator.is_some()).then_some("operator"),
+            operator: operator.map(|operator| operator.0),
             count: None,
         };
         let mut out = self.lock();
@@ -292,6 +304,7 @@ impl AuditLog {
                     address: None,
                     tier: None,
                     by: None,
+                    operator: None,
                     count: Some(out.dropped),
                 };
                 out.append(&dropped);

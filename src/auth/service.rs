@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod api_keys;
 pub(crate) mod mails;
+pub(crate) mod operators;
 pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;

@@ -19,6 +19,9 @@ pub(crate) const IDLE_SECONDS: i64 = 7 * 86_400;
 /// Seconds after which the password is required again before a sensitive change: 4 hours.
 pub(crate) const CONFIRMED_SECONDS: i64 = 4 * 3_600;
 
+/// Seconds after which an operator must enter the password again: 12 hours.
+pub(crate) const OPERATOR_SECONDS: i64 = 12 * 3_600;
+
 /// Sessions of an account; a further one ends the oldest.
 pub(crate) const MAX_SESSIONS: u32 = 20;
 

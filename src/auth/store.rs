@@ -47,6 +47,13 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchAccount`], [`StoreError::TooManyKeys`].
     fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError>;
 
+    /// Makes an account an operator, or no longer. [`StoreError::AccountGone`].
+    fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError>;
+
+    /// The accounts whose addresses contain a text in lower case, by address: their number, and of these at most `limit` after
+    /// the first `start`.
+    fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError>;
+
     /// [`StoreError::NoSuchAccount`].
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError>;
 
@@ -216,6 +223,13 @@ pub trait Store: Send + Sync {
     /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
     /// on the days on which keys of the account existed, not on other accounts.
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError>;
+
+    /// The requests of all keys from `first` to `last`, by day. Days without usage are left out. For operators, as the next: it
+    /// reads the usage of every key.
+    fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError>;
+
+    /// The requests of each account from `first` to `last`, most first. Accounts without usage are left out.
+    fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError>;
 
     /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`](crate::auth::watch::ALERT_DAYS), the names of keys revoked more than [`REVOKED_NAME_DAYS`] ago, links of e-mails that
     /// expired before `today`, and what remains of accounts that were deleted before it; returns the number of rows that changed.

@@ -16,12 +16,14 @@ use crate::http::origin_policy::Hosts;
 use crate::http::well_known::WellKnown;
 use crate::http::{BulkAccess, Operator, Peer, RequestParts, ResponseCache, Telemetry};
 use crate::quota::{IpRange, WorkQueue, client_address};
-use crate::release::{ActiveRelease, SigningKey};
+use crate::release::{ActiveRelease, ReleaseStore, SigningKey};
 
 /// What all front ends share: releases, accounts, and the settings that responses depend on.
 pub struct State {
     /// The loaded releases.
     pub releases: Arc<ActiveRelease<Catalog>>,
+    /// The folder of releases, if the server reads one.
+    pub index: Option<ReleaseStore>,
     /// Accounts, keys and quotas.
     pub auth: Arc<AuthService>,
     /// The hosts under which clients reach the service.

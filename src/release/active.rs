@@ -4,10 +4,11 @@
 //! loaded for their cursors.
 
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
+use time::OffsetDateTime;
 
 use crate::data::SnapshotVersion;
 use crate::release::source::HasVersion;
@@ -17,11 +18,22 @@ pub struct ActiveRelease<T> {
     keep: usize,
     swaps: AtomicU64,
     rejections: AtomicU64,
+    last_rejection: Mutex<Option<Rejection>>,
     file_changes: AtomicU64,
+}
+
+/// A release that could not be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// Unix seconds.
+    pub at: i64,
+    pub reason: String,
 }
 
 struct Served<T> {
     current: Arc<T>,
+    /// Unix seconds since which it is served.
+    since: i64,
     /// The most recently served first.
     others: Vec<Arc<T>>,
 }
@@ -45,8 +57,14 @@ impl<T: HasVersion> ActiveRelease<T> {
 
     pub(crate) fn with(current: Arc<T>, mut others: Vec<Arc<T>>, keep: usize) -> Self {
         others.truncate(keep);
-        let served = ArcSwap::from_pointee(Served { current, others });
-        Self { served, keep, swaps: AtomicU64::new(0), rejections: AtomicU64::new(0), file_changes: AtomicU64::new(0) }
+        Self {
+            served: ArcSwap::from_pointee(Served { current, since: now(), others }),
+            keep,
+            swaps: AtomicU64::new(0),
+            rejections: AtomicU64::new(0),
+            last_rejection: Mutex::default(),
+            file_changes: AtomicU64::new(0),
+        }
     }
 
     pub fn current(&self) -> Arc<T> {
@@ -84,9 +102,14 @@ impl<T: HasVersion> ActiveRelease<T> {
             let version = next.version();
             let loaded = std::iter::once(&served.current).chain(&served.others);
             let others = loaded.filter(|other| other.version() != version && !other.is_bundled());
-            Served { current: Arc::clone(&next), others: others.take(self.keep).cloned().collect() }
+            Served { current: Arc::clone(&next), since: now(), others: others.take(self.keep).cloned().collect() }
         });
         self.swaps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Unix seconds since which the current release is served.
+    pub fn served_since(&self) -> i64 {
+        self.served.load().since
     }
 
     pub fn swaps(&self) -> u64 {
@@ -106,8 +129,14 @@ impl<T: HasVersion> ActiveRelease<T> {
         self.file_changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn count_rejection(&self) {
+    /// Why the last release that could not be served was rejected; `None` if none was since the start.
+    pub fn last_rejection(&self) -> Option<Rejection> {
+        self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn note_rejection(&self, reason: String) {
         self.rejections.fetch_add(1, Ordering::Relaxed);
+        *self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rejection { at: now(), reason });
     }
 
     /// True if a release of the index with this version is served, and not the bundled snapshot.
@@ -115,6 +144,11 @@ impl<T: HasVersion> ActiveRelease<T> {
         let served = self.served.load();
         !served.current.is_bundled() && served.current.version() == version
     }
+}
+
+/// Unix seconds.
+fn now() -> i64 {
+    OffsetDateTime::now_utc().unix_timestamp()
 }
 
 #[cfg(test)]

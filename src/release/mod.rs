@@ -26,7 +26,7 @@ mod source;
 mod tests;
 mod text;
 mod watch;
-pub use active::ActiveRelease;
+pub use active::{ActiveRelease, Rejection};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub use event::Event;

@@ -138,12 +138,11 @@ impl<S: ReleaseSource> Starting<S> {
         // What is reported here, or needs no report, is not reported again by the watcher.
         let is_settled = !rejections.is_empty() || current.is_none();
         let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::of(stamps) });
-        let count = rejections.len();
-        rejections.into_iter().for_each(|reason| (self.report)(Event::Rejected { reason, served: None }));
+        rejections.iter().for_each(|reason| (self.report)(Event::Rejected { reason: reason.clone(), served: None }));
         (self.report)(Event::Serving { version: served.version(), bundled: served.is_bundled() });
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
-        (0..count).for_each(|_| active.count_rejection());
+        rejections.into_iter().for_each(|reason| active.note_rejection(reason));
         let (source, report) = (Arc::clone(&self.source), Arc::clone(&self.report));
         Ok(Watcher { source, active, report, seen: Mutex::new(Seen { rejected, served: files }) })
     }
@@ -279,7 +278,7 @@ impl<S: ReleaseSource> Watcher<S> {
     }
 
     fn reject(&self, reason: String) {
-        self.active.count_rejection();
+        self.active.note_rejection(reason.clone());
         (self.report)(Event::Rejected { reason, served: Some(self.active.current().version()) });
     }
 }

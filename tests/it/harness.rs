@@ -261,6 +261,7 @@ fn state_with(
     let auth = AuthService::open_with(data, limits, NOON).unwrap();
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
+        index: None,
         alerts: Arc::new(Alerts::new(auth.cursor_secret(), Some(Networks::default()))),
         auth,
         public_url: public_url.to_owned(),

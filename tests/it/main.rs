@@ -3,6 +3,7 @@
 mod account;
 mod account_export;
 mod addresses;
+mod admin;
 mod agreement;
 mod alerting;
 mod alerts;

@@ -16,7 +16,8 @@ use crate::auth::password::hasher::EnteredBy;
 use crate::auth::password::{Password, Secret};
 use crate::auth::service::random;
 use crate::auth::session::{
-    CONFIRMED_SECONDS, ListedSession, NewSession, SESSION_SECONDS, Session, SessionDigest, SessionId, SessionToken,
+    CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
+    SessionToken,
 };
 use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, StoreError};
 use crate::quota::{RetryAfter, Tier};
@@ -63,6 +64,11 @@ impl Visitor {
     /// Whether the password was entered recently enough for a sensitive change at `now` (Unix seconds).
     pub(crate) fn is_confirmed(&self, now: i64) -> bool {
         self.authenticated_at > now - CONFIRMED_SECONDS
+    }
+
+    /// Whether the password was entered recently enough to see all accounts at `now` (Unix seconds).
+    pub(crate) fn may_operate(&self, now: i64) -> bool {
+        self.account.is_operator && self.authenticated_at > now - OPERATOR_SECONDS
     }
 }
 

@@ -297,6 +297,18 @@ impl Store for FailingStore {
     fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
         self.store.verify_account(account, now)
     }
+    fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
+        self.store.set_operator(account, is_operator)
+    }
+    fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
+        self.store.find_accounts(part, start, limit)
+    }
+    fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError> {
+        self.store.usage_by_day(first, last)
+    }
+    fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError> {
+        self.store.usage_by_account(first, last)
+    }
     fn reset_password(
         &self,
         account: AccountId,

@@ -58,6 +58,30 @@ pub(crate) fn set_tier(transaction: &Transaction<'_>, email: &Email, tier: Tier)
     Ok(Account { tier, ..before })
 }
 
+pub(crate) fn set_operator(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    is_operator: bool,
+) -> Result<Account, SqliteError> {
+    transaction.execute("UPDATE accounts SET operator = ? WHERE id = ?", (is_operator, account.0))?;
+    by_id(transaction, account)
+}
+
+pub(crate) fn find(
+    connection: &Connection,
+    part: &str,
+    start: u32,
+    limit: u32,
+) -> Result<(u32, Vec<Account>), SqliteError> {
+    const MATCHES: &str = "instr(accounts.email, ?) > 0";
+    let mut count = connection.prepare_cached(&format!("SELECT count(*) FROM accounts WHERE {MATCHES}"))?;
+    let total = count.query_row([part], |row| row.get(0))?;
+    let page = format!("{ACCOUNTS} WHERE {MATCHES} ORDER BY accounts.email LIMIT ? OFFSET ?");
+    let mut page = connection.prepare_cached(&page)?;
+    let found = page.query_map((part, limit, start), read_account)?;
+    Ok((total, found.collect::<Result<_, _>>()?))
+}
+
 pub(crate) fn credentials(connection: &Connection, email: &Email) -> Result<Credentials, SqliteError> {
     let mut statement =
         connection.prepare_cached("SELECT id, password, password_version FROM accounts WHERE email = ?")?;

@@ -11,7 +11,8 @@ use crate::auth::{KeyDigest, KeyState};
 pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
-     (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes FROM accounts";
+     (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
+     accounts.operator FROM accounts";
 
 /// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
 pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
@@ -34,6 +35,7 @@ pub(crate) fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
         verified_at: row.get(5)?,
         totp_enabled_at: row.get(6)?,
         recovery_codes: row.get(7)?,
+        is_operator: row.get(8)?,
     })
 }
 

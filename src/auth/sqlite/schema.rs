@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 11] = [
+pub(crate) const STEPS: [&str; 12] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -18,6 +18,7 @@ pub(crate) const STEPS: [&str; 11] = [
     include_str!("migrations/9.sql"),
     include_str!("migrations/10.sql"),
     include_str!("migrations/11.sql"),
+    include_str!("migrations/12.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]

@@ -42,10 +42,10 @@ pub(crate) fn one(connection: &Connection, session: &SessionDigest, now: i64) ->
     let found = statement.query_row(params, |row| {
         Ok(Session {
             account: read_account(row)?,
-            created_at: row.get(8)?,
-            last_used_at: row.get(9)?,
-            authenticated_at: row.get(10)?,
-            expires_at: row.get(11)?,
+            created_at: row.get(9)?,
+            last_used_at: row.get(10)?,
+            authenticated_at: row.get(11)?,
+            expires_at: row.get(12)?,
         })
     });
     Ok(found.optional()?)

@@ -55,6 +55,14 @@ impl Store for SqliteStore {
         self.change("set the tier", |transaction| accounts::set_tier(transaction, email, tier))
     }
 
+    fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
+        self.change("change the operators", |transaction| accounts::set_operator(transaction, account, is_operator))
+    }
+
+    fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
+        self.list("list the accounts", |connection| accounts::find(connection, part, start, limit))
+    }
+
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
         self.look_up("read the password", |connection| accounts::credentials(connection, email))
     }
@@ -282,6 +290,14 @@ impl Store for SqliteStore {
 
     fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
         self.list("read the usage", |connection| usage::of_account(connection, account, first, last))
+    }
+
+    fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError> {
+        self.list("read the usage", |connection| usage::by_day(connection, first, last))
+    }
+
+    fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError> {
+        self.list("read the usage", |connection| usage::by_account(connection, first, last))
     }
 
     fn purge(&self, today: Date) -> Result<usize, StoreError> {

@@ -80,6 +80,32 @@ pub(crate) fn of_account(
     Ok(statement.query_map(params, usage)?.collect::<Result<_, _>>()?)
 }
 
+pub(crate) fn by_day(connection: &Connection, first: Date, last: Date) -> Result<Vec<(Date, u64)>, SqliteError> {
+    let mut statement = connection
+        .prepare_cached("SELECT day, sum(requests) FROM usage WHERE day BETWEEN ? AND ? GROUP BY day ORDER BY day")?;
+    let usage = |row: &Row<'_>| Ok((Date::from_days(row.get(0)?), sum(row, 1)?));
+    Ok(statement.query_map((first.days(), last.days()), usage)?.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn by_account(
+    connection: &Connection,
+    first: Date,
+    last: Date,
+) -> Result<Vec<(AccountId, u64)>, SqliteError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT keys.account, sum(usage.requests) AS total FROM usage CROSS JOIN keys ON keys.id = usage.key \
+         WHERE usage.day BETWEEN ? AND ? AND keys.account IS NOT NULL \
+         GROUP BY keys.account HAVING total > 0 ORDER BY total DESC, keys.account",
+    )?;
+    let usage = |row: &Row<'_>| Ok((AccountId(row.get(0)?), sum(row, 1)?));
+    Ok(statement.query_map((first.days(), last.days()), usage)?.collect::<Result<_, _>>()?)
+}
+
+/// A sum of requests, which are never negative.
+fn sum(row: &Row<'_>, column: usize) -> Result<u64, rusqlite::Error> {
+    Ok(row.get::<_, i64>(column)?.unsigned_abs())
+}
+
 pub(crate) fn add(transaction: &Transaction<'_>, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqliteError> {
     // The usage of a key whose account was deleted is only stored on the day of the deletion, for an account that returns.
     let mut add = transaction.prepare_cached(

@@ -60,6 +60,21 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             let message = format!("account {} {} {result}", account.id.0, account.email);
             (event, Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
         }
+        AccountCommand::SetOperator { email, revoke } => {
+            let before = find(store, &email)?;
+            if before.verified_at.is_none() && !revoke {
+                return Err(CommandError::UnverifiedOperator(before));
+            }
+            let account = store.set_operator(before.id, !revoke)?;
+            let (event, result) = match (before.is_operator, revoke) {
+                (false, false) => (Some(Event::OperatorGrant), "is an operator now: it finds the pages below /admin"),
+                (true, false) => (None, "is an operator already"),
+                (true, true) => (Some(Event::OperatorRevocation), "is an operator no longer"),
+                (false, true) => (None, "is no operator"),
+            };
+            let message = format!("account {} {} {result}", account.id.0, account.email);
+            (event, account, message)
+        }
         AccountCommand::Delete { email } => {
             let account = find(store, &email)?;
             store.delete_account(account.id, None, now())?;
@@ -100,12 +115,26 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
         return print_json(&BTreeMap::from([("accounts", rows)]));
     }
     let rows = accounts.iter().map(|account| {
-        let Account { id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, .. } = account;
+        let Account { id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, is_operator, .. } =
+            account;
         let [verified, totp] = [verified_at, totp_enabled_at].map(|at| at.map_or("-".to_owned(), rfc3339));
         let created = rfc3339(*created_at);
-        [id.0.to_string(), email.to_string(), tier.to_string(), active_keys.to_string(), created, verified, totp]
+        let operator = if *is_operator { "yes" } else { "-" }.to_owned();
+        [
+            id.0.to_string(),
+            email.to_string(),
+            tier.to_string(),
+            active_keys.to_string(),
+            created,
+            verified,
+            totp,
+            operator,
+        ]
     });
-    print_table(["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN"], rows.collect())
+    print_table(
+        ["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN", "OPERATOR"],
+        rows.collect(),
+    )
 }
 
 /// The hash of the password on the first and only line of standard input.
@@ -132,6 +161,7 @@ struct AccountRow<'a> {
     created_at: String,
     verified_at: Option<String>,
     totp_enabled_at: Option<String>,
+    is_operator: bool,
 }
 
 impl<'a> AccountRow<'a> {
@@ -144,6 +174,7 @@ impl<'a> AccountRow<'a> {
             created_at: rfc3339(account.created_at),
             verified_at: account.verified_at.map(rfc3339),
             totp_enabled_at: account.totp_enabled_at.map(rfc3339),
+            is_operator: account.is_operator,
         }
     }
 }

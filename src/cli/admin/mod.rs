@@ -112,6 +112,12 @@ enum CommandError {
         id = .0.id.0, email = .0.email, created = rfc3339(.0.created_at), keys = .0.active_keys
     )]
     Unverified(Account),
+    #[error(
+        "account {id} {email} is unverified: anybody could have signed up with this address; check its owner and run \
+         `venturedex account verify --email {id}`, then make it an operator",
+        id = .0.id.0, email = .0.email
+    )]
+    UnverifiedOperator(Account),
     #[error("{}: {error}; name the file of `serve --audit-log`", path.display())]
     AuditLog { path: PathBuf, error: io::Error },
     #[error("--audit-log {}: {error}; nothing was changed; name a file that you may write to", path.display())]
@@ -149,7 +155,7 @@ impl CommandError {
             Self::Store(error) => error.code(),
             Self::Output(_) => "output_failed",
             Self::Input { .. } | Self::Key(_) => "input_unusable",
-            Self::Unverified(_) => "account_unverified",
+            Self::Unverified(_) | Self::UnverifiedOperator(_) => "account_unverified",
             Self::AuditLog { .. } | Self::NoAuditLog { .. } => "audit_log_unusable",
             Self::Password(error) => error.code(),
             Self::BackupExists(_) => "backup_exists",

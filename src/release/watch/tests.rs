@@ -241,6 +241,8 @@ fn a_loaded_release_that_is_damaged_later_is_rejected() {
     watched.polls(3);
     assert_eq!(watched.watcher.active().current().version(), version("2026-11-02.1"));
     assert_eq!(watched.watcher.active().rejections(), 1);
+    let rejection = watched.watcher.active().last_rejection().unwrap();
+    assert!(rejection.reason.contains("2026-11-01.1") && rejection.at > 0, "{rejection:?}");
 }
 
 #[test]

@@ -53,15 +53,28 @@ pub(crate) async fn confirm(
             }
         }
     };
+    let fields = fields.iter().map(|name| (*name, form.text(name).into_owned())).collect();
+    Err(request_password(request, visitor, request.page.path, purpose, fields, error)?)
+}
+
+/// The page that requests the password, and sends it with `fields` to `action`.
+pub(crate) fn request_password(
+    request: AccountRequest<'_>,
+    visitor: &Visitor,
+    action: &str,
+    purpose: &'static str,
+    fields: Vec<(&'static str, String)>,
+    error: String,
+) -> Result<Reply, Reply> {
     let catalog = request.page.state.releases.current();
     let status = form_status(&error);
     let page = ConfirmPage {
         layout: request.layout(catalog.snapshot(), "Confirm your password", "Your password is required again."),
         email: visitor.account.email.to_string(),
-        action: request.page.path.to_owned(),
+        action: action.to_owned(),
         purpose,
-        fields: fields.iter().map(|name| (*name, form.text(name).into_owned())).collect(),
+        fields,
         error,
     };
-    Err(Reply::Page(status, page.render()?))
+    Ok(Reply::Page(status, page.render()?))
 }

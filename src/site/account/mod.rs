@@ -3,6 +3,7 @@
 //! A change is a POST from a page of this site ([`origin`]) with the cookie of a session. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
+pub(crate) mod admin;
 mod confirm;
 pub(super) mod cookie;
 mod export;
@@ -27,6 +28,7 @@ use crate::auth::session::SessionId;
 use crate::auth::{AccountError, StoreError, Visitor};
 use crate::data::Snapshot;
 use crate::http::headers::{Caching, CommonHeaders, set};
+pub(crate) use crate::site::account::admin::AdminRoute;
 use crate::site::account::form::FormData;
 pub(crate) use crate::site::account::saved::{SavedRoute, WebhookRoute};
 use crate::site::error_page::PageError;
@@ -66,6 +68,8 @@ pub enum AccountRoute {
     /// Saved searches and lists.
     Saved(SavedRoute),
     Webhooks(WebhookRoute),
+    /// Of operators.
+    Admin(AdminRoute),
 }
 
 impl AccountRoute {
@@ -107,6 +111,9 @@ impl AccountRoute {
         if let Some(route) = WebhookRoute::of(path) {
             return Some(Self::Webhooks(route));
         }
+        if let Some(route) = AdminRoute::of(path) {
+            return Some(Self::Admin(route));
+        }
         number("/account/keys/", "/revoke")
             .map(|id| Self::Revoke(KeyId(id)))
             .or_else(|| number("/account/keys/", "/rotate").map(|id| Self::Rotate(KeyId(id))))
@@ -123,6 +130,7 @@ impl AccountRoute {
             Self::EndSession(_) => "/account/sessions/{id}/end",
             Self::Saved(route) => route.label(),
             Self::Webhooks(route) => route.label(),
+            Self::Admin(route) => route.label(),
             route => Self::BY_PATH.iter().find(|(_, known)| *known == route).map_or("/account", |(path, _)| path),
         }
     }
@@ -132,6 +140,7 @@ impl AccountRoute {
         match self {
             Self::Account | Self::Totp | Self::Key(_) | Self::Usage | Self::Export => false,
             Self::Saved(route) => route.takes_forms(),
+            Self::Admin(route) => route.takes_forms(),
             _ => true,
         }
     }
@@ -159,6 +168,7 @@ impl AccountRoute {
             | Self::Delete => true,
             Self::Saved(route) => route.is_read(),
             Self::Webhooks(route) => route == WebhookRoute::All,
+            Self::Admin(route) => route.is_read(),
             Self::SignInCode
             | Self::SignOut
             | Self::Keys
@@ -295,6 +305,7 @@ async fn read(route: AccountRoute, request: AccountRequest<'_>) -> Result<Reply,
         AccountRoute::Delete => overview::delete_page(request).await,
         AccountRoute::Saved(route) => saved::read(route, request).await,
         AccountRoute::Webhooks(_) => saved::webhooks::page(request).await,
+        AccountRoute::Admin(route) => admin::read(route, request).await,
         _ => Err(PageError::UnknownPage.into()),
     }
 }
@@ -322,6 +333,7 @@ async fn change(route: AccountRoute, request: AccountRequest<'_>, form: &FormDat
         AccountRoute::Theme => theme::choose(request, form),
         AccountRoute::Saved(route) => saved::change(route, request, form).await,
         AccountRoute::Webhooks(route) => saved::webhooks::change(route, request, form).await,
+        AccountRoute::Admin(route) => admin::change(route, request, form).await,
         AccountRoute::Account
         | AccountRoute::Totp
         | AccountRoute::Key(_)

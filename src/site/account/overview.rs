@@ -66,28 +66,29 @@ struct AccountPage {
     /// Since when; empty if it is off.
     totp_enabled: String,
     recovery_codes: u32,
+    is_operator: bool,
     messages: AccountMessages,
     min_length: usize,
     max_length: usize,
 }
 
-struct KeyRow {
-    id: i64,
-    name: String,
-    masked: String,
-    created: String,
+pub(crate) struct KeyRow {
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) masked: String,
+    pub(crate) created: String,
     /// The day of its first request; empty if there was none.
-    first_used: String,
-    last_used: String,
+    pub(crate) first_used: String,
+    pub(crate) last_used: String,
     /// When it expires; empty if it does not.
-    expires: String,
+    pub(crate) expires: String,
     /// Whether a successor was created that is accepted too.
-    is_rotated: bool,
-    used: String,
+    pub(crate) is_rotated: bool,
+    pub(crate) used: String,
     /// The requests that are left today, in words; empty if unlimited.
-    left: String,
-    total: u64,
-    sparkline: Sparkline,
+    pub(crate) left: String,
+    pub(crate) total: u64,
+    pub(crate) sparkline: Sparkline,
 }
 
 struct SessionRow {
@@ -107,7 +108,7 @@ struct DeletePage {
 
 impl KeyRow {
     /// `year` is the usage of all days that are stored.
-    fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
+    pub(crate) fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
         let key = &usage.key;
         let first_used = year.first_day(key.id).map_or_else(String::new, format::day);
         let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
@@ -187,6 +188,7 @@ pub(crate) async fn show(
         needs_verification: visitor.account.verified_at.is_none() && state.auth.sends_mail(),
         totp_enabled: visitor.account.totp_enabled_at.map_or_else(String::new, format::day_of),
         recovery_codes: visitor.account.recovery_codes,
+        is_operator: visitor.account.is_operator,
         messages,
         min_length: MIN_LENGTH,
         max_length: MAX_LENGTH,
@@ -194,7 +196,7 @@ pub(crate) async fn show(
     Ok(Reply::Page(status, page.render()?))
 }
 
-fn chart(usage: &AccountUsage) -> Bars {
+pub(crate) fn chart(usage: &AccountUsage) -> Bars {
     let totals = usage.totals();
     let days = usage.days.iter().map(format::short_day).zip(totals);
     let items = days.map(|(day, total)| Item::new(day, Some(total))).collect();

@@ -72,6 +72,10 @@ delegate! {
     fn create_account(email: &Email, tier: Tier, password: Option<&PasswordHash>, now: i64) -> Account;
     fn account(email: &Email) -> Account;
     fn account_by_id(account: AccountId) -> Account;
+    fn set_operator(account: AccountId, is_operator: bool) -> Account;
+    fn find_accounts(part: &str, start: u32, limit: u32) -> (u32, Vec<Account>);
+    fn usage_by_day(first: Date, last: Date) -> Vec<(Date, u64)>;
+    fn usage_by_account(first: Date, last: Date) -> Vec<(AccountId, u64)>;
     fn verify_account(account: AccountId, now: i64) -> Account;
     fn accounts() -> Vec<Account>;
     fn set_tier(email: &Email, tier: Tier) -> Account;

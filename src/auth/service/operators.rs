@@ -1,0 +1,112 @@
+//! What operators see and change on the pages below `/admin`. Each change is logged with the operator's account.
+
+use std::sync::Arc;
+
+use crate::auth::account::{Account, AccountId, KeyId, KeyRecord, KeyRef};
+use crate::auth::audit::{Entry, Event};
+use crate::auth::{AccountError, AuthService, StoreError};
+use crate::data::Date;
+use crate::quota::Tier;
+
+/// The requests of all accounts, as far as they are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServiceUsage {
+    /// The oldest first, today last.
+    pub(crate) days: Vec<(Date, u64)>,
+    /// Those with requests, most first.
+    pub(crate) accounts: Vec<(AccountId, u64)>,
+}
+
+impl AuthService {
+    /// The number of accounts whose addresses contain a text, and of these at most `limit` after the first `start`, by address.
+    pub(crate) async fn find_accounts(
+        self: &Arc<Self>,
+        text: &str,
+        start: u32,
+        limit: u32,
+    ) -> Result<(u32, Vec<Account>), AccountError> {
+        let part = text.trim().to_lowercase();
+        self.blocking(move |service| service.store.find_accounts(&part, start, limit)).await
+    }
+
+    /// `None` if there is no such account.
+    pub(crate) async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
+        self.blocking(move |service| match service.store.account_by_id(account) {
+            Err(StoreError::AccountGone) => Ok(None),
+            found => found.map(Some),
+        })
+        .await
+    }
+
+    /// The usage of all accounts on the last `days` days including today.
+    pub(crate) async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
+        let today = Date::from_unix(now);
+        let first = Date::from_days(today.days() - i32::from(days.max(1)) + 1);
+        self.blocking(move |service| {
+            let known = service.store.usage_by_day(first, today)?;
+            let of_day = |day: Date| known.iter().find(|(known, _)| *known == day).map_or(0, |(_, requests)| *requests);
+            let days = (first.days()..=today.days()).map(Date::from_days).map(|day| (day, of_day(day))).collect();
+            Ok(ServiceUsage { days, accounts: service.store.usage_by_account(first, today)? })
+        })
+        .await
+    }
+
+    /// Moves an account to a tier, which its keys have when this returns.
+    ///
+    /// # Errors
+    /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
+    pub(crate) async fn set_tier_for(
+        self: &Arc<Self>,
+        operator: AccountId,
+        account: &Account,
+        tier: Tier,
+    ) -> Result<(), AccountError> {
+        let email = account.email.clone();
+        let changed = self.blocking(move |service| {
+            service.store.set_tier(&email, tier)?;
+            service.refresh().map(|_| ())
+        });
+        let changed = changed.await;
+        let entry = Entry { tier: Some(tier), ..by(operator, Event::TierChange, account.id) };
+        self.audit(entry, changed.as_ref().err());
+        changed
+    }
+
+    /// Marks an account as verified.
+    pub(crate) async fn verify_for(
+        self: &Arc<Self>,
+        operator: AccountId,
+        account: AccountId,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        let verified = self.blocking(move |service| service.store.verify_account(account, now).map(|_| ())).await;
+        self.audit(by(operator, Event::AccountVerification, account), verified.as_ref().err());
+        verified
+    }
+
+    /// Revokes a key of an account, which is rejected when this returns.
+    ///
+    /// # Errors
+    /// [`AccountError::NoSuchKey`], also for a key of another account.
+    pub(crate) async fn revoke_key_for(
+        self: &Arc<Self>,
+        operator: AccountId,
+        account: AccountId,
+        key: KeyId,
+        now: i64,
+    ) -> Result<KeyRecord, AccountError> {
+        let revoked = self.blocking(move |service| {
+            let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
+            service.refresh()?;
+            Ok(record)
+        });
+        let revoked = revoked.await;
+        let entry = Entry { key: Some(key), ..by(operator, Event::KeyRevocation, account) };
+        self.audit(entry, revoked.as_ref().err());
+        revoked
+    }
+}
+
+fn by(operator: AccountId, event: Event, account: AccountId) -> Entry {
+    Entry { operator: Some(operator), ..Entry::new(event, Some(account)) }
+}

@@ -1,0 +1,165 @@
+//! Accounts: all of them by address, and one with its keys.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::auth::account::{Account, AccountId, KeyId};
+use crate::auth::{AccountError, KeyUsage, StoreError, USAGE_DAYS};
+use crate::quota::Tier;
+use crate::site::account::overview::{DAYS, KeyRow, chart};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::browse::{PER_PAGE, Pager, read_page};
+use crate::site::charts::Bars;
+use crate::site::error_page::{PageError, sentence};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+use crate::site::link::Link;
+
+#[derive(Template)]
+#[template(path = "admin_accounts.html")]
+struct AccountsPage {
+    layout: PageLayout,
+    q: String,
+    total: u32,
+    rows: Vec<AccountRow>,
+    pager: Pager,
+}
+
+struct AccountRow {
+    account: Account,
+    created: String,
+    requests: u64,
+}
+
+#[derive(Template)]
+#[template(path = "admin_account.html")]
+struct AccountPage {
+    layout: PageLayout,
+    account: Account,
+    created: String,
+    /// Empty if it is unverified.
+    verified: String,
+    totp: String,
+    tiers: Vec<(&'static str, bool)>,
+    chart: Bars,
+    keys: Vec<KeyRow>,
+    ended: Vec<KeyRow>,
+    error: String,
+}
+
+/// `GET /admin/accounts`: by a part of their addresses.
+pub(super) async fn list(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let auth = &request.page.state.auth;
+    let (params, page) = read_page(request.page.query);
+    let q = params.into_iter().find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.trim().to_owned());
+    let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
+    let (total, accounts) = auth.find_accounts(&q, start, PER_PAGE as u32).await?;
+    let usage = auth.service_usage(DAYS, request.now).await?.accounts;
+    let row = |account: Account| AccountRow {
+        created: format::day_of(account.created_at),
+        requests: usage.iter().find(|(id, _)| *id == account.id).map_or(0, |(_, requests)| *requests),
+        account,
+    };
+    let link = Link::new("/admin/accounts", Vec::new()).with("q", &q);
+    let catalog = request.page.state.releases.current();
+    let page = AccountsPage {
+        layout: request.layout(catalog.snapshot(), "Accounts", "All accounts."),
+        q,
+        total,
+        rows: accounts.into_iter().map(row).collect(),
+        pager: Pager::new(&link, page, total.into()),
+    };
+    Ok(Reply::Page(StatusCode::OK, page.render()?))
+}
+
+async fn found(request: AccountRequest<'_>, account: AccountId) -> Result<Account, Reply> {
+    let found = request.page.state.auth.find_account(account).await?;
+    found.ok_or(PageError::UnknownPage.into())
+}
+
+/// `GET /admin/accounts/{id}`; `error` is why a change was refused.
+pub(super) async fn page(
+    request: AccountRequest<'_>,
+    account: AccountId,
+    error: Option<String>,
+) -> Result<Reply, Reply> {
+    let account = found(request, account).await?;
+    let auth = &request.page.state.auth;
+    let usage = auth.usage(account.id, DAYS, request.now).await?;
+    let year = auth.usage(account.id, USAGE_DAYS as u16, request.now).await?;
+    let (active, ended): (Vec<&KeyUsage>, Vec<&KeyUsage>) =
+        usage.keys.iter().partition(|usage| usage.key.is_active(request.now));
+    let is_rotated =
+        |key: &KeyUsage| active.iter().any(|other| other.key.counter == key.key.counter && other.key.id > key.key.id);
+    let catalog = request.page.state.releases.current();
+    let layout = request.layout(catalog.snapshot(), "Account", "An account with its keys.");
+    let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let page = AccountPage {
+        layout: PageLayout { path: path_of(account.id), ..layout },
+        created: format::day_of(account.created_at),
+        verified: account.verified_at.map_or_else(String::new, format::day_of),
+        totp: account.totp_enabled_at.map_or_else(String::new, format::day_of),
+        tiers: Tier::ALL.iter().map(|tier| (tier.name(), *tier == account.tier)).collect(),
+        chart: chart(&usage),
+        keys: active.iter().map(|usage| KeyRow::new(usage, is_rotated(usage), &year)).collect(),
+        ended: ended.iter().map(|usage| KeyRow::new(usage, false, &year)).collect(),
+        error: error.map_or_else(String::new, |error| sentence(&error)),
+        account,
+    };
+    Ok(Reply::Page(status, page.render()?))
+}
+
+fn path_of(account: AccountId) -> String {
+    format!("/admin/accounts/{}", account.0)
+}
+
+fn back(account: AccountId) -> Reply {
+    Reply::Redirect(path_of(account).into(), Vec::new())
+}
+
+/// `POST /admin/accounts/{id}/tier`. As with the command, only an account whose owner is known gets another tier.
+pub(super) async fn set_tier(
+    request: AccountRequest<'_>,
+    operator: AccountId,
+    account: AccountId,
+    tier: &str,
+) -> Result<Reply, Reply> {
+    let changed = found(request, account).await?;
+    let Ok(tier) = tier.parse::<Tier>() else {
+        return page(request, account, Some("choose one of the tiers".to_owned())).await;
+    };
+    if changed.verified_at.is_none() {
+        let error = "the account is unverified: anybody could have signed up with this address; verify it first";
+        return page(request, account, Some(error.to_owned())).await;
+    }
+    match request.page.state.auth.set_tier_for(operator, &changed, tier).await {
+        Ok(()) => Ok(back(account)),
+        Err(AccountError::Store(error @ StoreError::TooManyKeys { .. })) => {
+            page(request, account, Some(error.to_string())).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `POST /admin/accounts/{id}/verification`.
+pub(super) async fn verify(
+    request: AccountRequest<'_>,
+    operator: AccountId,
+    account: AccountId,
+) -> Result<Reply, Reply> {
+    let account = found(request, account).await?.id;
+    request.page.state.auth.verify_for(operator, account, request.now).await?;
+    Ok(back(account))
+}
+
+/// `POST /admin/accounts/{id}/keys/{key}/revoke`.
+pub(super) async fn revoke_key(
+    request: AccountRequest<'_>,
+    operator: AccountId,
+    account: AccountId,
+    key: KeyId,
+) -> Result<Reply, Reply> {
+    let account = found(request, account).await?.id;
+    request.page.state.auth.revoke_key_for(operator, account, key, request.now).await?;
+    Ok(back(account))
+}

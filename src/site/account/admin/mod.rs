@@ -1,0 +1,61 @@
+//! Pages of operators: accounts, keys, usage and releases.
+//!
+//! A command makes an account an operator. For everybody else there is nothing at these paths. Who entered the password more
+//! than 12 hours ago enters it again, and before a change after 4 hours, as on the account page.
+
+mod accounts;
+mod overview;
+mod route;
+
+pub(crate) use route::AdminRoute;
+
+use crate::auth::Visitor;
+use crate::site::account::confirm::{confirm, request_password};
+use crate::site::account::form::FormData;
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::error_page::PageError;
+
+/// Where the password is sent if it is required again.
+const HOME: &str = "/admin";
+
+pub(super) async fn read(route: AdminRoute, request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let operator = operator(request).await?;
+    if !operator.may_operate(request.now) {
+        return request_password(request, &operator, HOME, "open the administration", Vec::new(), String::new());
+    }
+    match route {
+        AdminRoute::Overview => overview::page(request).await,
+        AdminRoute::Accounts => accounts::list(request).await,
+        AdminRoute::Account(account) => accounts::page(request, account, None).await,
+        AdminRoute::Tier(_) | AdminRoute::Verification(_) | AdminRoute::RevokeKey(..) => {
+            Err(PageError::UnknownPage.into())
+        }
+    }
+}
+
+pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form: &FormData) -> Result<Reply, Reply> {
+    let operator = operator(request).await?;
+    let (purpose, fields): (_, &[&str]) = match route {
+        AdminRoute::Overview => ("open the administration", &[]),
+        AdminRoute::Tier(_) => ("change the tier", &["tier"]),
+        AdminRoute::Verification(_) => ("verify the account", &[]),
+        AdminRoute::RevokeKey(..) => ("revoke the key", &[]),
+        AdminRoute::Accounts | AdminRoute::Account(_) => return Err(PageError::UnknownPage.into()),
+    };
+    confirm(request, &operator, form, purpose, fields).await?;
+    let operator = operator.account.id;
+    match route {
+        AdminRoute::Tier(account) => accounts::set_tier(request, operator, account, &form.text("tier")).await,
+        AdminRoute::Verification(account) => accounts::verify(request, operator, account).await,
+        AdminRoute::RevokeKey(account, key) => accounts::revoke_key(request, operator, account, key).await,
+        AdminRoute::Overview | AdminRoute::Accounts | AdminRoute::Account(_) => {
+            Ok(Reply::Redirect(HOME.into(), Vec::new()))
+        }
+    }
+}
+
+/// The operator who is signed in; for everybody else there is no page.
+async fn operator(request: AccountRequest<'_>) -> Result<Visitor, Reply> {
+    let visitor = request.visitor().await?;
+    visitor.filter(|visitor| visitor.account.is_operator).ok_or(PageError::UnknownPage.into())
+}

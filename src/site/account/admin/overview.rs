@@ -1,0 +1,128 @@
+//! The first page: the usage of all accounts, the releases, and where pairs of records are reviewed.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::auth::account::AccountId;
+use crate::data::SnapshotVersion;
+use crate::http::State;
+use crate::site::account::overview::DAYS;
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::charts::{Bars, Head, Item, Unit};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+
+/// Accounts with most requests that are listed.
+const MAX_ACCOUNTS: usize = 10;
+
+#[derive(Template)]
+#[template(path = "admin.html")]
+struct OverviewPage {
+    layout: PageLayout,
+    accounts: u32,
+    active: usize,
+    today: u64,
+    total: u64,
+    chart: Bars,
+    /// Number, address and requests.
+    most_active: Vec<(i64, String, u64)>,
+    releases: Vec<ReleaseRow>,
+    served_since: String,
+    swaps: u64,
+    rejections: u64,
+    file_changes: u64,
+    /// When and why the last release was rejected.
+    last_rejection: Option<(String, String)>,
+}
+
+struct ReleaseRow {
+    version: SnapshotVersion,
+    /// Empty if it is not known.
+    built: String,
+    is_served: bool,
+    /// Whether it is in memory.
+    is_held: bool,
+    is_on_disk: bool,
+}
+
+/// `GET /admin`.
+pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let state = request.page.state;
+    let usage = state.auth.service_usage(DAYS, request.now).await?;
+    let (accounts, _) = state.auth.find_accounts("", 0, 0).await?;
+    let total: u64 = usage.days.iter().map(|(_, requests)| requests).sum();
+    let items = usage.days.iter().map(|(day, requests)| Item::new(format::short_day(day), Some(*requests))).collect();
+    let summary = format!(
+        "{} of {} in {DAYS} days, keys of deleted accounts included.",
+        format::counted(total, "request", "requests"),
+        format::counted(usage.accounts.len(), "account", "accounts"),
+    );
+    let head = Head::new("usage", "Requests of all keys", summary);
+    let releases = &state.releases;
+    let page = OverviewPage {
+        layout: request.layout(releases.current().snapshot(), "Administration", "Accounts, usage and releases."),
+        accounts,
+        active: usage.accounts.len(),
+        today: usage.days.last().map_or(0, |(_, requests)| *requests),
+        total,
+        chart: Bars::new(head, ["Day (UTC)", "Requests"], Unit::Count("request", "requests"), items),
+        most_active: most_active(state, &usage.accounts).await?,
+        releases: release_rows(state).await,
+        served_since: format::instant(releases.served_since()),
+        swaps: releases.swaps(),
+        rejections: releases.rejections(),
+        file_changes: releases.file_changes(),
+        last_rejection: releases.last_rejection().map(|rejection| (format::instant(rejection.at), rejection.reason)),
+    };
+    Ok(Reply::Page(StatusCode::OK, page.render()?))
+}
+
+async fn most_active(state: &State, usage: &[(AccountId, u64)]) -> Result<Vec<(i64, String, u64)>, Reply> {
+    let mut accounts = Vec::new();
+    for (id, requests) in usage.iter().take(MAX_ACCOUNTS) {
+        // It may have been deleted in the meantime.
+        if let Some(account) = state.auth.find_account(*id).await? {
+            accounts.push((id.0, account.email.to_string(), *requests));
+        }
+    }
+    Ok(accounts)
+}
+
+/// `2026-11-23T21:58:56Z` as `2026-11-23 21:58 UTC`.
+fn minute(time: &str) -> String {
+    time.get(..16).map_or_else(String::new, |minute| format!("{} UTC", minute.replace('T', " ")))
+}
+
+/// The releases in memory and on disk, newest first.
+async fn release_rows(state: &State) -> Vec<ReleaseRow> {
+    let served = state.releases.current().version();
+    let held: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
+    let on_disk: Vec<(SnapshotVersion, String)> = match state.index.clone() {
+        None => Vec::new(),
+        Some(index) => {
+            let built = move || {
+                let versions = index.versions().unwrap_or_default();
+                let built_at = |version| {
+                    index.manifest(version).map_or_else(|_| String::new(), |manifest| minute(&manifest.built_at))
+                };
+                versions.into_iter().map(|version| (version, built_at(version))).collect()
+            };
+            tokio::task::spawn_blocking(built).await.unwrap_or_default()
+        }
+    };
+    let mut versions: Vec<SnapshotVersion> =
+        held.iter().copied().chain(on_disk.iter().map(|(version, _)| *version)).collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    versions.dedup();
+    let row = |version: SnapshotVersion| {
+        let built = on_disk.iter().find(|(known, _)| *known == version);
+        ReleaseRow {
+            version,
+            built: built.map_or_else(String::new, |(_, built)| built.clone()),
+            is_served: version == served,
+            is_held: held.contains(&version),
+            is_on_disk: built.is_some(),
+        }
+    };
+    versions.into_iter().map(row).collect()
+}
