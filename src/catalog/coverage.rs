@@ -8,7 +8,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use crate::catalog::{Catalog, Filter, RowFilter};
+use crate::catalog::{Catalog, Filter, Property, RowFilter};
 use crate::data::field::{JsonType, model};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Direction, Facet, NONE_U32, Snapshot, Table};
@@ -84,10 +84,20 @@ impl Catalog {
 
     /// The same of a sort key, by which filters and orders go.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
+        let known = self.known_rows(table, Property::Key(key));
+        known_for(table.sort_keys()[key], known, self.snapshot().rows(table), table)
+    }
+
+    /// How many records have a property: the total of a list that requires it by `known`.
+    pub(crate) fn known_rows(&self, table: Table, property: Property) -> u32 {
         let snapshot = self.snapshot();
-        let (order, ranks) = (snapshot.order(table, key, Direction::Ascending), snapshot.ranks(table, key));
-        let known = order.partition_point(|row| ranks[*row as usize] != NONE_U32);
-        known_for(table.sort_keys()[key], known as u32, snapshot.rows(table), table)
+        match property {
+            Property::Facet(facet) => snapshot.known_count(table, facet),
+            Property::Key(key) => {
+                let (order, ranks) = (snapshot.order(table, key, Direction::Ascending), snapshot.ranks(table, key));
+                order.partition_point(|row| ranks[*row as usize] != NONE_U32) as u32
+            }
+        }
     }
 
     /// The values that records have of a facet, as a sentence, if none has any of `values`.

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 use crate::catalog::round_years::spans;
-use crate::catalog::{Catalog, Filter, Property, RowFilter, Totals};
-use crate::data::{NONE_U32, Table};
+use crate::catalog::{Catalog, Property, Totals};
+use crate::data::Table;
 use crate::http::{BulkAccess, bulk};
 use crate::site::charts::{Bars, Heatmap};
 use crate::site::error_page::PageError;
@@ -44,6 +44,7 @@ struct FileRow {
 }
 
 struct TableCoverage {
+    table: Table,
     heading: &'static str,
     rows: u32,
     fields: Vec<FieldCoverage>,
@@ -77,7 +78,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         };
         let mut fields: Vec<FieldCoverage> = known.iter().map(field).collect();
         fields.sort_by_key(|field| std::cmp::Reverse(field.known));
-        TableCoverage { heading, rows, fields }
+        TableCoverage { table, heading, rows, fields }
     });
     let tables: Vec<TableCoverage> = tables.collect();
     let years = FieldYears::of(catalog);
@@ -123,14 +124,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 /// The list of the records with a value of a field, if there is one of just these: filters do not see suspect amounts.
 fn list_of(catalog: &Catalog, table: Table, field: &str, known: u32) -> Option<String> {
     let (property, of) = Property::named(table, field)?;
-    let listed = RowFilter::of(catalog.snapshot(), table, &[Filter::Known(of)]).count();
+    let listed = catalog.known_rows(table, of);
     let page = match table {
         Table::Rounds => "/rounds",
         Table::Startups => "/startups",
         Table::People => "/people",
         _ => "/vcs",
     };
-    (known > 0 && listed == u64::from(known)).then(|| format!("{page}?known={property}"))
+    (known > 0 && listed == known).then(|| format!("{page}?known={property}"))
 }
 
 /// What the data lacks, from its counts.
@@ -148,7 +149,10 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
         gaps.push(format!("Most rounds of {} are dated by year only.", spans(by_year)));
     }
     for table in tables {
-        let unknown = table.fields.iter().filter(|field| field.known == 0).map(|field| field.name);
+        // Of rounds, these are said above.
+        let is_said =
+            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.is_of(field.name));
+        let unknown = table.fields.iter().filter(|field| field.known == 0 && !is_said(field)).map(|field| field.name);
         let unknown: Vec<&str> = unknown.collect();
         if !unknown.is_empty() {
             gaps.push(format!("{}: no record has a value of {}.", table.heading, unknown.join(", ")));
@@ -157,10 +161,9 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
     if catalog.totals().reviews == 0 {
         gaps.push("There are no reviews, so that peer scores and ghosting rates are unknown.".to_owned());
     }
-    let snapshot = catalog.snapshot();
-    let ranks = snapshot.ranks(Table::Rounds, Table::Rounds.sort_key("amount_usd"));
-    let known = snapshot.known_values(Table::Rounds, Table::Rounds.field_index("amount_usd")) as usize;
-    let suspect = known - ranks.iter().filter(|rank| **rank != NONE_U32).count();
+    let amount = Property::Key(Table::Rounds.sort_key("amount_usd"));
+    let known = catalog.snapshot().known_values(Table::Rounds, Table::Rounds.field_index("amount_usd"));
+    let suspect = known.saturating_sub(catalog.known_rows(Table::Rounds, amount));
     if suspect > 0 {
         gaps.push(format!(
             "The amount of {} is suspect: over ten times the 99th percentile of its stage. It is shown, but left out of sums, \

@@ -41,6 +41,10 @@ impl FieldYears {
         fields
     }
 
+    pub(crate) fn is_of(&self, field: &str) -> bool {
+        self.field == field
+    }
+
     /// The years without a value, as a sentence.
     pub(crate) fn gap(&self) -> Option<String> {
         if self.missing.is_empty() {

@@ -53,7 +53,7 @@ pub(crate) fn mcp(base: &str, key: Key<'_>) -> Snippet {
     };
     let address = shell(&format!("{base}/api/mcp"));
     let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {header}");
-    Snippet { id: "mcp", language: "MCP", requirements: "Claude Code; other assistants: /docs/mcp", code }
+    Snippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
 }
 
 fn curl(address: &str, query: &[(String, String)], key: Key<'_>) -> String {

@@ -224,7 +224,8 @@ impl StaticEntry {
             .by(context.operator);
         let layout = if query.is_empty() { layout } else { layout.not_indexed() };
         // Elements that scroll must be reachable by keyboard.
-        let text = body.render(context, query)?.replace("<pre", "<pre tabindex=\"0\"");
+        let text = body.render(context, query)?.replace("<pre>", "<pre tabindex=\"0\">");
+        let text = text.replace("<pre class", "<pre tabindex=\"0\" class");
         let text = text.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
         let page = DocsPage {
             groups: if layout.is_within("/docs/reference") { &context.reference().groups } else { &[] },

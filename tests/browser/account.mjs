@@ -44,7 +44,7 @@ async function flow(name, options) {
   await page.getByLabel("Name of a new key").fill("laptop");
   await page.getByRole("button", { name: "Create key" }).click();
   const key = (await page.locator("#key").textContent()).trim();
-  const line = await page.locator("#try").textContent();
+  const line = await page.locator("pre[data-language=curl]").textContent();
   expect(/^vdx_[0-9A-Za-z]{36}$/.test(key) && line.includes(key), "the key is not shown with its curl command");
   secret(key);
   secret(PASSWORD);
@@ -59,6 +59,11 @@ async function flow(name, options) {
   expect(response.status === 200, `the new key returns ${response.status}`);
 
   await page.getByRole("link", { name: "I have copied it" }).click();
+  expect(await page.getByText("First call seen").count() === 1, "the first call is not seen");
+  expect(!(await page.content()).includes(key), "the page of the key shows it");
+  await check(`${name} page of the key`);
+  await page.getByRole("link", { name: "Account" }).first().click();
+  await page.waitForURL(base + "/account");
   const row = page.locator("tr", { hasText: "laptop" }).first();
   expect((await row.locator("[data-name=Today]").textContent()).trim().startsWith("1"), "usage is not 1");
   expect(!(await page.content()).includes(key), "the key is shown again");
@@ -73,6 +78,8 @@ async function flow(name, options) {
   expect((await request(key)).status === 200, "a rotated key is not valid");
   expect((await request(successor)).status === 200, "the successor is not valid");
   await page.getByRole("link", { name: "I have copied it" }).click();
+  await page.getByRole("link", { name: "Account" }).first().click();
+  await page.waitForURL(base + "/account");
   await check(`${name} account with a rotated key`);
 
   await page.getByRole("button", { name: "Set up two-step sign-in" }).click();
