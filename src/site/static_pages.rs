@@ -52,8 +52,8 @@ pub(crate) enum StaticEntry {
 
 /// The HTML inside the layout.
 pub(crate) enum PageBody {
-    /// `{base}` is the address of the service, `{firm_query}` a firm's name to search for, `{contact}` how to reach the
-    /// operator.
+    /// `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name to search for, `{contact}` how
+    /// to reach the operator.
     Text(&'static str),
     Template(fn(&DocsContext<'_>) -> askama::Result<String>),
     /// An endpoint by its operation; the page also shows the request of its form.
@@ -67,6 +67,7 @@ impl PageBody {
                 let firm = context.catalog.example_name(Table::Firms);
                 let query: String = byte_serialize(firm.as_bytes()).collect();
                 let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
+                let html = html.replace("{brand}", &escaped(context.operator.brand.name.as_str()));
                 Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))
             }
             Self::Template(template) => template(context),

@@ -209,6 +209,10 @@ fn feeds_and_machine_readable_pages_have_the_name_of_the_service() {
         assert_eq!(client.get(&format!("{path}.json")).json()["title"], title);
     }
     assert!(client.get("/llms.txt").text.starts_with("# Größe & Söhne\n"));
+    for path in ["/docs", "/docs/mcp"] {
+        let page = client.get(path).text;
+        assert!(page.contains("Größe") && !between(&page, "<main", "</main>").contains("VentureDex"), "{path}");
+    }
     let data = client.get("/data").text;
     let graph: serde_json::Value = serde_json::from_str(between(&data, "ld+json\">", "</script>")).unwrap();
     assert_eq!(graph["@graph"][0]["publisher"]["name"], "Größe & Söhne");

@@ -104,7 +104,7 @@ const PAGES: &[(&str, StaticEntry)] = &[
         mcp::page,
     ),
     page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors::page()),
-    text("/docs", "Docs", "How to use the VentureDex REST API and MCP endpoint.", INDEX),
+    text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", INDEX),
     text("/docs/keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it.", KEYS),
     text("/docs/paging", "Paging", "How to read a full list in each version of the API.", PAGING),
     text("/docs/changes", "Changes", "How to keep a copy of the data up to date.", CHANGES),
