@@ -1,10 +1,12 @@
-//! Counts of the rows that match a query, by facet.
+//! Counts of the rows that match a query, by facet and by ranges of values.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use crate::catalog::aggregate::GroupBy;
-use crate::catalog::groups::{GroupColumn, Rows, ValueRows};
+use crate::catalog::groups::{GroupColumn, Rows, ValueRows, common_count};
 use crate::catalog::{Catalog, ParameterError, Query};
+use crate::data::archive::facet_column::RowSet;
 use crate::data::{Facet, Table};
 
 /// The number of firms that match a query, and of those with each value of each facet.
@@ -54,7 +56,43 @@ impl Catalog {
         facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
     }
 
-    fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
+    /// Counts the rows whose value of a sort key is within each of `ranges`, by their first and last value. These are ascending
+    /// and apart; of dates, whole years.
+    pub(crate) fn counts_within(&self, table: Table, key: usize, ranges: &[(i64, i64)], rows: &Rows) -> Vec<u64> {
+        let snapshot = self.snapshot();
+        let values = snapshot.values(table, key);
+        let rank = |value: i64| values.partition_point(|known| *known < value) as u32;
+        let ranges = ranges.iter().map(|(first, last)| rank(*first)..rank(last.saturating_add(1)));
+        let ranges: Vec<Range<u32>> = ranges.collect();
+        let rows_of = |range: &Range<u32>| snapshot.rows_of_ranks(table, key, range.clone());
+        match rows {
+            Rows::All => ranges.iter().map(|range| rows_of(range).len() as u64).collect(),
+            Rows::Many(bits) => ranges.iter().map(|range| common_count(RowSet::Sparse(rows_of(range)), bits)).collect(),
+            Rows::Few(rows) => {
+                let ranks = snapshot.ranks(table, key);
+                let mut counts = vec![0; ranges.len()];
+                for rank in rows.iter().map(|row| ranks[*row as usize]) {
+                    let place = ranges.partition_point(|range| range.end <= rank);
+                    if ranges.get(place).is_some_and(|range| range.contains(&rank)) {
+                        counts[place] += 1;
+                    }
+                }
+                counts
+            }
+        }
+    }
+
+    /// Counts the firms that invested in a year.
+    pub(crate) fn active_count(&self, year: i32, rows: &Rows) -> u64 {
+        let active = self.active_firms(year);
+        match rows {
+            Rows::All => active.len() as u64,
+            Rows::Many(bits) => common_count(RowSet::Sparse(active), bits),
+            Rows::Few(rows) => rows.iter().filter(|row| active.binary_search(row).is_ok()).count() as u64,
+        }
+    }
+
+    pub(crate) fn counts_of(&self, table: Table, facet: Facet, rows: &Rows) -> Vec<ValueCount> {
         let column = GroupColumn::of(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
         let groups = column.groups(rows, &mut places).into_iter();

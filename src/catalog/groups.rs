@@ -256,7 +256,7 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
 }
 
 /// The number of rows that a set has in common with `bits`.
-fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
+pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),
         RowSet::Sparse(rows) => rows.iter().filter(|row| RowSet::Dense(bits).contains(**row)).count() as u64,

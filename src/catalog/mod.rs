@@ -55,6 +55,7 @@ pub use completion::Suggestion;
 pub use coverage::Coverage;
 pub use cursor::Cursor;
 pub use facets::{FacetCounts, ValueCount};
+pub(crate) use groups::Rows;
 pub use history::History;
 pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};

@@ -20,6 +20,8 @@ pub(crate) struct RoundYears {
     covered: BTreeSet<i32>,
     /// Years of which the investors of rounds are covered.
     with_investors: BTreeSet<i32>,
+    /// The firms that joined a round of each year, ascending.
+    active: BTreeMap<i32, Vec<u32>>,
     /// Years whose rounds are dated by year only.
     by_year_only: BTreeSet<i32>,
 }
@@ -37,10 +39,15 @@ impl RoundYears {
             }
         }
         let mut invested: BTreeMap<i32, u32> = BTreeMap::new();
-        for date in
-            snapshot.known_rows(Table::Rounds, Facet::Investor).iter().filter_map(|row| snapshot.round_date(row))
-        {
-            *invested.entry(date.year()).or_default() += 1;
+        let mut active: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
+        for round in snapshot.known_rows(Table::Rounds, Facet::Investor).iter() {
+            let Some(year) = snapshot.round_date(round).map(PartialDate::year) else { continue };
+            *invested.entry(year).or_default() += 1;
+            active.entry(year).or_default().extend(snapshot.round_investors(round).map(|(firm, _)| firm));
+        }
+        for firms in active.values_mut() {
+            firms.sort_unstable();
+            firms.dedup();
         }
         let (covered, with_investors) = (covered(&rounds), covered(&invested));
         let is_by_year = |year: &i32| {
@@ -48,7 +55,7 @@ impl RoundYears {
             all >= MIN_DATED && u64::from(of_year) * 10 >= u64::from(all) * 9
         };
         let by_year_only = rounds.keys().copied().filter(is_by_year).collect();
-        Self { rounds, covered, with_investors, by_year_only }
+        Self { rounds, covered, with_investors, active, by_year_only }
     }
 
     /// The years of a period that are not covered, from the first to the last that is.
@@ -91,6 +98,17 @@ impl Catalog {
     /// The years whose rounds are dated by year only.
     pub fn years_without_days(&self) -> &BTreeSet<i32> {
         &self.round_years().by_year_only
+    }
+
+    /// The firms that joined a round of a year, ascending.
+    pub(crate) fn active_firms(&self, year: i32) -> &[u32] {
+        self.round_years().active.get(&year).map_or(&[], Vec::as_slice)
+    }
+
+    /// The first and the last year of the rounds whose investors are covered.
+    pub(crate) fn investor_years(&self) -> Option<(i32, i32)> {
+        let years = &self.round_years().with_investors;
+        Some((*years.first()?, *years.last()?))
     }
 
     /// What the data does not cover of a period of rounds, as a sentence.

@@ -4,59 +4,34 @@
 use askama::Template;
 
 use crate::catalog::{
-    Catalog, Filter, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
-    ValueCount,
+    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, Request, Resource,
 };
-use crate::data::fold::fold;
-use crate::data::vocabulary::Vocabulary;
-use crate::data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Stage, StartupStatus, Table};
+use crate::data::{Facet, ReviewStatus};
 use crate::http::State;
+use crate::site::conditions::active_filters;
 use crate::site::error_page::{PageError, named, sentence};
+use crate::site::filters::{FieldConfig, Filters, Given, RangeConfig};
 use crate::site::format;
 use crate::site::link::Link;
 
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.
-const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, 100];
+const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
+pub(crate) const MAX_PER_PAGE: u64 = 100;
+/// Rows of a list as a file.
+pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
 /// The parameter for the number of rows of a page.
 pub(crate) const SIZE: &str = "per_page";
-/// Options of a filter that are shown at once; the others are shown on click.
-const VISIBLE_OPTIONS: usize = 8;
-const MAX_OPTIONS: usize = 60;
 
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
     /// Filters whose values are offered with their counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],
-    /// Filters with a text field: parameter, label, placeholder.
-    pub bounds: &'static [(&'static str, &'static str, &'static str)],
+    pub ranges: &'static [RangeConfig],
+    pub fields: &'static [FieldConfig],
     /// The value of `sort` and its label; the first is the default.
     pub sort_options: &'static [(&'static str, &'static str)],
-}
-
-pub(crate) struct FacetGroup {
-    pub title: &'static str,
-    /// The most frequent values, selected ones first.
-    pub options: Vec<FacetOption>,
-    pub more_options: Vec<FacetOption>,
-}
-
-pub(crate) struct FacetOption {
-    pub label: String,
-    /// The link that adds or removes the value.
-    pub href: String,
-    pub count: String,
-    pub is_selected: bool,
-}
-
-pub(crate) struct Bound {
-    pub name: &'static str,
-    pub label: &'static str,
-    pub hint: &'static str,
-    pub value: String,
-    /// What is wrong with the value, which the list ignores.
-    pub error: Option<String>,
 }
 
 /// The heading of a column, which sorts the list.
@@ -86,15 +61,9 @@ pub(crate) struct Browse {
     pub total: u64,
     /// What to say about the matches of a search.
     pub search_notes: Vec<String>,
-    /// Whether more rows match the name than are counted.
-    pub groups: Vec<FacetGroup>,
-    pub bounds: Vec<Bound>,
+    pub filters: Filters,
     /// The value of `sort`, its label, and whether it is selected.
     pub sort_options: Vec<(String, &'static str, bool)>,
-    /// Hidden fields of the search form.
-    pub search_fields: Vec<(String, String)>,
-    /// Hidden fields of the sort form.
-    pub sort_fields: Vec<(String, String)>,
     /// The label of each filter and the link that removes it.
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
@@ -105,8 +74,9 @@ pub(crate) struct Browse {
     pub api: String,
     /// The page that saves the query.
     pub save: String,
-    /// The list as a file.
+    /// The list as a file, and the number of its rows.
     pub csv: String,
+    pub csv_rows: String,
     /// The rows of a page to choose from: their number, the link, and whether it is chosen.
     pub sizes: Vec<(u64, String, bool)>,
     /// The query in its canonical form, with the page.
@@ -168,8 +138,55 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 }
 
 /// Pages ignore unknown parameters and values, with a warning.
-const PARSE_OPTIONS: ParseOptions =
+pub(crate) const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
+
+/// A query without the values that are wrong. These are marked at their fields: a page is more use than an error.
+pub(crate) struct Understood {
+    pub parsed: ParsedRequest,
+    /// From 1.
+    pub page: u64,
+    /// The parameters that were given.
+    pub given: Vec<(String, String)>,
+    /// What is wrong with them: invalid values first, then what was ignored.
+    pub problems: Vec<ParameterError>,
+}
+
+impl Understood {
+    pub(crate) fn read(
+        catalog: &Catalog,
+        resource: Resource,
+        options: ParseOptions,
+        query: &str,
+    ) -> Result<Self, PageError> {
+        let (given, page) = read_page(query);
+        let mut problems: Vec<ParameterError> = Vec::new();
+        let parsed = catalog.parse(resource, &given, options).or_else(|issues| {
+            problems = issues.report(catalog);
+            let is_valid = |name: &String| !problems.iter().any(|problem| problem.parameter == *name);
+            let valid: Vec<(String, String)> = given.iter().filter(|(name, _)| is_valid(name)).cloned().collect();
+            catalog.parse(resource, &valid, options)
+        });
+        let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
+        problems.extend(parsed.warnings.report(catalog));
+        Ok(Self { parsed, page, given, problems })
+    }
+
+    /// The link to the query, with the number of rows of a page.
+    pub(crate) fn link(&self, path: &str) -> Link {
+        link_of(path, &self.parsed, &self.given)
+    }
+
+    /// What to say about the query.
+    pub(crate) fn warnings(&self, link: &Link) -> Vec<Warning> {
+        self.problems.iter().chain(&self.parsed.notes).cloned().map(|problem| Warning::new(problem, link)).collect()
+    }
+}
+
+/// What is wrong with the value of a field.
+pub(crate) fn problem_of(problems: &[ParameterError], name: &str) -> Option<String> {
+    problems.iter().find(|problem| problem.parameter == name).map(|problem| sentence(&problem.detail))
+}
 
 /// Parses the query of the page at `path`. Returns also the link to this query and the number of the page.
 pub(crate) fn parse(
@@ -209,35 +226,13 @@ impl Browse {
         config: &BrowseConfig,
         query: &str,
     ) -> Result<(Self, Vec<u32>), PageError> {
-        let (mut params, page) = read_page(query);
-        // A list without the conditions that are wrong, which are marked, is more use than an error.
-        let mut errors: Vec<ParameterError> = Vec::new();
-        let given = params.clone();
-        let parsed = catalog.parse(config.resource, &params, PARSE_OPTIONS).or_else(|issues| {
-            errors = issues.report(catalog);
-            params.retain(|(name, _)| !errors.iter().any(|error| error.parameter == *name));
-            catalog.parse(config.resource, &params, PARSE_OPTIONS)
-        });
-        let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
-        let link = link_of(config.path, &parsed, &params);
+        let understood = Understood::read(catalog, config.resource, PARSE_OPTIONS, query)?;
+        let link = understood.link(config.path);
+        let mut warnings = understood.warnings(&link);
+        let Understood { parsed, page, given, problems } = understood;
         let canonical = parsed.canonical;
         let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
         let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
-        let bound_names: Vec<&str> = config.bounds.iter().map(|(name, ..)| *name).collect();
-        let bound = |(name, label, hint): &(&'static str, &'static str, &'static str)| Bound {
-            name,
-            label,
-            hint,
-            value: match errors.iter().any(|error| error.parameter == *name) {
-                true => {
-                    given.iter().find(|(known, _)| known == name).map_or_else(String::new, |(_, value)| value.clone())
-                }
-                false => link.text(name).to_owned(),
-            },
-            error: errors.iter().find(|error| error.parameter == *name).map(|error| sentence(&error.detail)),
-        };
-        let mut warnings = warnings(catalog, &parsed.warnings, &parsed.notes, &link);
-        warnings.extend(errors.iter().map(|error| Warning { text: error.detail.clone(), suggestion: None }));
         if found.total == 0 {
             let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
             warnings.extend(relaxation.map(|relaxation| {
@@ -252,11 +247,12 @@ impl Browse {
             q: link.text("q").to_owned(),
             total: found.total,
             search_notes: found.notes.iter().map(|note| sentence(&note.detail)).collect(),
-            groups: groups(catalog, config, &query, &link),
-            bounds: config.bounds.iter().map(bound).collect(),
+            filters: Filters::new(
+                catalog,
+                config,
+                &Given { params: &given, problems: &problems, query: &query, link: &link },
+            ),
             sort_options: sort_options(config, &query, link.text("sort")),
-            search_fields: link.others(&[&["q"], bound_names.as_slice()].concat()),
-            sort_fields: link.others(&["sort"]),
             active_filters: active_filters(catalog, &link),
             warnings,
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
@@ -265,6 +261,10 @@ impl Browse {
             save: saving(config.resource, &link).href(),
             api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
             csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
+            csv_rows: match found.total {
+                total if total <= MAX_FILE_ROWS => format::counted(total, "row", "rows"),
+                total => format!("first {} of {} rows", format::number(MAX_FILE_ROWS), format::number(total)),
+            },
             sizes: PAGE_SIZES
                 .iter()
                 .map(|size| {
@@ -311,16 +311,22 @@ fn saving(resource: Resource, link: &Link) -> Link {
 }
 
 pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {
-    let warning = |ParameterError { parameter, code, detail, did_you_mean, .. }| {
+    let problems = issues.report(catalog).into_iter().chain(notes.iter().cloned());
+    problems.map(|problem| Warning::new(problem, link)).collect()
+}
+
+impl Warning {
+    fn new(problem: ParameterError, link: &Link) -> Self {
+        let ParameterError { parameter, code, detail, did_you_mean, .. } = problem;
         let suggestion = did_you_mean.map(|suggestion: String| {
             let link = if code == "unknown_value" { &link.toggled(&parameter, &suggestion) } else { link };
             (suggestion, link.href())
         });
-        Warning { text: detail, suggestion }
-    };
-    issues.report(catalog).into_iter().chain(notes.iter().cloned()).map(warning).collect()
+        Self { text: detail, suggestion }
+    }
 }
 
+/// The orders to choose from. The default one has no value, so that the address says nothing of it.
 fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
     let is_search = query.text.is_some();
     let mut options = Vec::new();
@@ -328,118 +334,12 @@ fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String
         options.push((String::new(), "Best match", sort.is_empty()));
     }
     for (index, (value, label)) in config.sort_options.iter().enumerate() {
-        let is_selected = sort == *value || (sort.is_empty() && !is_search && index == 0);
-        options.push(((*value).to_owned(), *label, is_selected));
+        let is_default = !is_search && index == 0;
+        let is_selected = sort == *value || (sort.is_empty() && is_default);
+        options.push((if is_default { String::new() } else { (*value).to_owned() }, *label, is_selected));
     }
     if !options.iter().any(|(.., is_selected)| *is_selected) {
         options.push((sort.to_owned(), "Custom order", true));
     }
     options
-}
-
-/// The options of each facet. If an option is selected, its alternatives are counted as if it were not.
-fn groups(catalog: &Catalog, config: &BrowseConfig, query: &Query, link: &Link) -> Vec<FacetGroup> {
-    let facets: Vec<Facet> = config.facets.iter().map(|(.., facet)| *facet).collect();
-    let counts = catalog.counts_by(query, &facets);
-    let group = |((name, title, facet), counts): (&(&'static str, &'static str, Facet), Vec<ValueCount>)| {
-        let is_selection = |filter: &Filter| matches!(filter, Filter::AnyOf(known, _) if known == facet);
-        let counts = if query.filters.iter().any(is_selection) {
-            let filters = query.filters.iter().filter(|filter| !is_selection(filter)).cloned().collect();
-            let mut counts = catalog.counts_by(&Query { filters, ..query.clone() }, &[*facet]);
-            counts.pop().expect("one facet is counted")
-        } else {
-            counts
-        };
-        let mut options: Vec<FacetOption> = Vec::new();
-        for counted in counts.iter().take(MAX_OPTIONS) {
-            let Some((value, label)) = value_of(catalog, query.table, *facet, counted.value) else { continue };
-            let is_selected = link.values(name).any(|known| known == value);
-            let href = link.toggled(name, &value).href();
-            options.push(FacetOption { label, href, count: format::number(counted.count), is_selected });
-        }
-        // In the order of a company's life.
-        if *facet == Facet::Stage {
-            options = stages_in_order(options, counts.iter().map(|counted| counted.value));
-        }
-        // Selected options come first, so that they can be removed.
-        options.sort_by_key(|option| !option.is_selected);
-        let more_options = options.split_off(options.len().min(VISIBLE_OPTIONS));
-        FacetGroup { title, options, more_options }
-    };
-    config.facets.iter().zip(counts).map(group).filter(|group| !group.options.is_empty()).collect()
-}
-
-/// Options of stages in the order of the vocabulary, whose indexes are given in the same order as the options.
-fn stages_in_order(options: Vec<FacetOption>, indexes: impl Iterator<Item = u32>) -> Vec<FacetOption> {
-    let mut indexed: Vec<(u32, FacetOption)> = indexes.zip(options).collect();
-    indexed.sort_by_key(|(index, _)| *index);
-    indexed.into_iter().map(|(_, option)| option).collect()
-}
-
-/// A value of a facet as its parameter takes it, and its label.
-pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
-    fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
-        let name = V::at(value as usize)?.name();
-        Some((name.to_owned(), format::word(name)))
-    }
-    let snapshot = catalog.snapshot();
-    match facet {
-        Facet::Stage => word::<Stage>(value),
-        Facet::Kind if table == Table::People => word::<OrganizationKind>(value),
-        Facet::Kind => word::<FirmKind>(value),
-        Facet::Status => word::<StartupStatus>(value),
-        Facet::Country => {
-            let country = Country::at(value as usize)?;
-            Some((country.alpha2().to_owned(), country.name().to_owned()))
-        }
-        Facet::Sector => {
-            let (slug, name) = (snapshot.slug(Table::Sectors, value), snapshot.name(Table::Sectors, value));
-            Some((slug.to_owned(), name.to_owned()))
-        }
-        _ => None,
-    }
-}
-
-/// The label of each filter and the link that removes it.
-pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, String)> {
-    let mut filters = Vec::new();
-    for (name, text) in link.others(&["sort", "metric", SIZE]) {
-        if name == "q" {
-            filters.push((format!("“{text}”"), link.with("q", "").href()));
-            continue;
-        }
-        for value in link.values(&name) {
-            filters.push((label_of(catalog, &name, value), link.toggled(&name, value).href()));
-        }
-    }
-    filters
-}
-
-pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
-    let snapshot = catalog.snapshot();
-    let name_of = |table: Table| snapshot.find(table, value).map_or(value, |row| snapshot.name(table, row));
-    let usd = || value.parse::<u64>().map_or_else(|_| value.to_owned(), |usd| format::usd(&usd));
-    match name {
-        "stage" | "kind" | "status" => format::word(value),
-        "sector" | "parent" => name_of(Table::Sectors).to_owned(),
-        "country" => format::country(value).to_owned(),
-        "investor" => format!("backed by {}", name_of(Table::Firms)),
-        "organization" => match snapshot.find(Table::Firms, value) {
-            Some(firm) => format!("at {}", snapshot.name(Table::Firms, firm)),
-            None => format!("at {}", name_of(Table::Startups)),
-        },
-        "min_health_score" => format!("score {value} or more"),
-        "max_ghosting_rate" => format!("ghosting rate up to {value} %"),
-        "min_reviews" => format!("{value} reviews or more"),
-        "ghosted" => format::response(&Some(value == "true")).to_owned(),
-        "min_rating" => format!("{value} stars or more"),
-        "max_rating" => format!("{value} stars or fewer"),
-        "check_usd" => format!("check size {}", usd()),
-        "active_since" => format!("active since {}", format::day(value)),
-        "city" => {
-            let city = snapshot.find_term(Facet::City, &fold(value)).and_then(|city| snapshot.city_name(city));
-            format!("in {}", city.unwrap_or_else(|| format::word(value)))
-        }
-        _ => format!("{}: {value}", format::word(name)),
-    }
 }

@@ -1,8 +1,9 @@
 //! Choices of a form: the values of a condition to choose from.
 
-use crate::catalog::{Catalog, Query};
+use crate::catalog::{Catalog, ParameterError, Query};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, FirmKind, Stage, Table};
+use crate::site::browse::problem_of;
 use crate::site::format;
 use crate::site::link::Link;
 
@@ -16,6 +17,13 @@ pub(crate) struct Choice {
     pub any: &'static str,
     /// Value, label, and whether it is selected.
     pub options: Vec<(String, String, bool)>,
+    /// What is wrong with a value, which the page ignores.
+    pub error: Option<String>,
+}
+
+/// The same choices with what is wrong with their values.
+pub(crate) fn marked(choices: Vec<Choice>, problems: &[ParameterError]) -> Vec<Choice> {
+    choices.into_iter().map(|choice| Choice { error: problem_of(problems, choice.name), ..choice }).collect()
 }
 
 /// Those of these names: `stage`, `sector`, `country`, `kind`; selected is what a link has.
@@ -33,7 +41,7 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str]) -> Vec<Cho
         if !text.is_empty() && !options.iter().any(|(.., is_selected)| *is_selected) {
             options.push((text.clone(), text, true));
         }
-        Choice { name, label, any, options }
+        Choice { name, label, any, options, error: None }
     };
     let all = [
         ("stage", "Stage", "Any stage"),

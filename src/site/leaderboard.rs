@@ -8,9 +8,10 @@ use crate::catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
-use crate::site::browse::{Pager, Warning, active_filters, at_page, label_of, page_size, parse, position_of, warnings};
+use crate::site::browse::{PARSE_OPTIONS, Pager, Understood, Warning, at_page, page_size, position_of};
 use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, round_step};
-use crate::site::choice::{Choice, choices};
+use crate::site::choice::{Choice, choices, marked};
+use crate::site::conditions::{active_filters, label_of};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
@@ -145,8 +146,11 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
 
 /// `/leaderboard`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (parsed, mut link, page) = parse(catalog, Resource::Leaderboard, "/leaderboard", request.query)?;
-    let Request::Leaderboard(mut query) = parsed.request else { unreachable!("the leaderboard is not a list") };
+    let understood = Understood::read(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
+    let (mut link, page) = (understood.link("/leaderboard"), understood.page);
+    let Request::Leaderboard(mut query) = understood.parsed.request.clone() else {
+        unreachable!("the leaderboard is not a list")
+    };
     // Without reviews the page begins with a board that needs none.
     if link.text("metric").is_empty()
         && !has_board(catalog, query.metric)
@@ -190,12 +194,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let page = LeaderboardPage {
         layout: PageLayout::of(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
-        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
+        warnings: understood.warnings(&link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: choices(catalog, &link, &CONDITIONS),
+        choices: marked(choices(catalog, &link, &CONDITIONS), &understood.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),

@@ -7,6 +7,7 @@ use crate::data::model::{Firm, FundingRound, Person, Startup};
 use crate::data::{Facet, Table};
 use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
+use crate::site::filters::{Bins, FieldConfig, RangeConfig};
 use crate::site::layout::PageLayout;
 use crate::site::records::records;
 use crate::site::stage_strip::StageStrip;
@@ -16,18 +17,29 @@ const STAGE: (&str, &str, Facet) = ("stage", "Stage", Facet::Stage);
 const SECTOR: (&str, &str, Facet) = ("sector", "Sector", Facet::Sector);
 const COUNTRY: (&str, &str, Facet) = ("country", "Country", Facet::Country);
 
+const fn field(name: &'static str, label: &'static str, hint: &'static str) -> FieldConfig {
+    FieldConfig { name, label, hint }
+}
+
+const fn range(label: &'static str, names: [&'static str; 2], hints: [&'static str; 2], bins: Bins) -> RangeConfig {
+    let [from, to] = names;
+    RangeConfig { label, from: field(from, "From", hints[0]), to: field(to, "To", hints[1]), bins }
+}
+
 const FIRMS: BrowseConfig = BrowseConfig {
     resource: Resource::Firms,
     path: "/vcs",
     facets: &[STAGE, SECTOR, COUNTRY, ("kind", "Kind", Facet::Kind)],
-    bounds: &[
-        ("min_health_score", "Minimum health score", "0 to 100"),
-        ("max_ghosting_rate", "Maximum ghosting rate", "percent"),
-        ("check_usd", "Check size", "US dollars, 500000"),
-        ("active_since", "Active since", "2026-01-31"),
-        ("city", "City", "London"),
-        ("min_portfolio", "Minimum portfolio", "number of startups"),
-        ("founded_from", "Founded since", "2015"),
+    ranges: &[
+        range("Year of investment", ["active_since", "active_until"], ["2021", "2026"], Bins::ActiveYears),
+        range("Year founded", ["founded_from", "founded_to"], ["2015", "2026"], Bins::Years("founded_year")),
+    ],
+    fields: &[
+        field("city", "City", "London"),
+        field("check_usd", "Check size", "US dollars, 500k"),
+        field("min_portfolio", "Minimum portfolio", "number of startups"),
+        field("min_health_score", "Minimum health score", "0 to 100"),
+        field("max_ghosting_rate", "Maximum ghosting rate", "percent"),
     ],
     sort_options: &[
         ("-health_score,-investment_count", "Health score"),
@@ -44,12 +56,22 @@ const STARTUPS: BrowseConfig = BrowseConfig {
     resource: Resource::Startups,
     path: "/startups",
     facets: &[STAGE, SECTOR, COUNTRY, ("status", "Status", Facet::Status)],
-    bounds: &[
-        ("city", "City", "London"),
-        ("founded_from", "Founded since", "2015"),
-        ("min_raised_usd", "Minimum raised", "US dollars, 500k"),
-        ("last_round_since", "Last round since", "2026"),
+    ranges: &[
+        range(
+            "Amount raised",
+            ["min_raised_usd", "max_raised_usd"],
+            ["500k", "20m"],
+            Bins::Amounts("total_raised_usd"),
+        ),
+        range(
+            "Year of the last round",
+            ["last_round_since", "last_round_until"],
+            ["2021", "2026"],
+            Bins::RoundYears("last_round_on"),
+        ),
+        range("Year founded", ["founded_from", "founded_to"], ["2015", "2026"], Bins::Years("founded_year")),
     ],
+    fields: &[field("city", "City", "London"), field("investor", "Investor", "name of a firm")],
     sort_options: &[
         ("-total_raised_usd,-round_count", "Most raised"),
         ("-last_round_on", "Latest round"),
@@ -63,7 +85,8 @@ const PEOPLE: BrowseConfig = BrowseConfig {
     resource: Resource::People,
     path: "/people",
     facets: &[("kind", "Works at a", Facet::Kind), COUNTRY],
-    bounds: &[("title", "Title", "partner"), ("city", "City", "London")],
+    ranges: &[],
+    fields: &[field("title", "Title", "partner"), field("city", "City", "London")],
     sort_options: &[("name", "Name"), ("-name", "Name, Z to A")],
 };
 
@@ -71,14 +94,11 @@ const ROUNDS: BrowseConfig = BrowseConfig {
     resource: Resource::Rounds,
     path: "/rounds",
     facets: &[STAGE, SECTOR, COUNTRY],
-    bounds: &[
-        ("since", "Announced since", "2025"),
-        ("until", "Announced until", "2026-06-30"),
-        ("min_amount_usd", "Minimum amount", "US dollars, 500k"),
-        ("max_amount_usd", "Maximum amount", "US dollars, 20m"),
-        ("investor", "Investor", "name of a firm"),
-        ("city", "City", "London"),
+    ranges: &[
+        range("Date announced", ["since", "until"], ["2021", "2026-06-30"], Bins::RoundYears("announced_on")),
+        range("Amount", ["min_amount_usd", "max_amount_usd"], ["500k", "20m"], Bins::Amounts("amount_usd")),
     ],
+    fields: &[field("investor", "Investor", "name of a firm"), field("city", "City", "London")],
     sort_options: &[
         ("-announced_on", "Newest"),
         ("-amount_usd", "Largest"),

@@ -8,9 +8,9 @@ use crate::catalog::{
 };
 use crate::data::model::{Firm, FundingRound, Startup};
 use crate::data::{Facet, Table};
-use crate::site::browse::{Pager, Warning, page_size, position_of, read_page, warnings};
+use crate::site::browse::{Pager, Understood, Warning, page_size, position_of, problem_of};
 use crate::site::charts::{Segment, Segments, Unit};
-use crate::site::choice::{Choice, choices};
+use crate::site::choice::{Choice, choices, marked};
 use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
@@ -24,6 +24,7 @@ const MAX_PICKED: usize = 50;
 /// Firms that can be compared.
 const MAX_COMPARED: usize = 4;
 const PICKED: &str = "pick";
+const RAISE: &str = "raise_usd";
 
 const OPTIONS: ParseOptions = ParseOptions { strict: false, review_statuses: &[], other_names: &["page", PICKED] };
 
@@ -34,6 +35,8 @@ struct MatchingPage {
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
     raise: String,
+    /// What is wrong with it: the page ignores it.
+    raise_error: Option<String>,
     /// Whether the form says anything of the startup.
     is_described: bool,
     /// Kept by the form.
@@ -72,13 +75,12 @@ struct Card {
 
 /// `/match`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (params, page) = read_page(request.query);
-    let parsed = catalog.parse(Resource::Match, &params, OPTIONS);
-    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
-    let Request::Match(query) = parsed.request else { unreachable!("matches are not a list") };
+    let understood = Understood::read(catalog, Resource::Match, OPTIONS, request.query)?;
+    let Understood { parsed, page, given: params, problems } = &understood;
+    let Request::Match(query) = &parsed.request else { unreachable!("matches are not a list") };
     let mut pairs: Vec<(String, String)> =
         parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let picked = picked(catalog, &params);
+    let picked = picked(catalog, params);
     let is_described = !pairs.is_empty();
     let slugs: Vec<&str> = picked.iter().map(|row| catalog.snapshot().slug(Table::Firms, *row)).collect();
     if !slugs.is_empty() {
@@ -86,21 +88,26 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     }
     let link = Link::new("/match", pairs);
     let found = match is_described {
-        true => catalog.matches(&query, position_of(&link, page), page_size(&link) as usize),
+        true => catalog.matches(query, position_of(&link, *page), page_size(&link) as usize),
         false => Default::default(),
     };
-    let cards = found.matches.iter().map(|found| card(catalog, &query, found, &link, &slugs));
+    let cards = found.matches.iter().map(|found| card(catalog, query, found, &link, &slugs));
     let cards: Result<Vec<Card>, PageError> = cards.collect();
     let api = link.with(PICKED, "");
+    let raise_error = problem_of(problems, RAISE);
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
         layout: PageLayout::of(catalog.snapshot(), "Match", description, request.path)
             .at(&request.state.public_url)
             .by(&request.state.operator),
-        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
-        choices: choices(catalog, &link, &["stage", "sector", "country"]),
-        raise: link.text("raise_usd").to_owned(),
+        warnings: understood.warnings(&link),
+        choices: marked(choices(catalog, &link, &["stage", "sector", "country"]), problems),
+        raise: match &raise_error {
+            Some(_) => params.iter().find(|(name, _)| name == RAISE).map_or_else(String::new, |(_, text)| text.clone()),
+            None => link.text(RAISE).to_owned(),
+        },
+        raise_error,
         is_described,
         picked: slugs.join(","),
         shortlist: slugs
@@ -119,7 +126,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         cards: cards?,
         total: found.total,
         max_points: found.max_points,
-        pager: Pager::new(&link, page, found.total),
+        pager: Pager::new(&link, *page, found.total),
         api: api.at(&format!("{}/api/v3/match", request.state.public_url)).href(),
     };
     Ok(page.render()?)

@@ -15,7 +15,7 @@ use crate::catalog::flat::{CsvWriter, Formulas, list_columns};
 use crate::catalog::json::{Fields, computed, record};
 use crate::catalog::{Catalog, ParameterError, ParsedRequest, Query, Request, Resource};
 use crate::data::Table;
-use crate::site::browse::{PER_PAGE, Pager, page_size, parse, position_of};
+use crate::site::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse, position_of};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::link::Link;
 use crate::site::{PageRequest, find, format, respond_with};
@@ -27,9 +27,6 @@ pub enum TwinFormat {
     /// Of lists only.
     Csv,
 }
-
-/// Rows of a CSV file.
-const CSV_ROWS: usize = 1_000;
 
 impl TwinFormat {
     const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
@@ -139,7 +136,8 @@ pub(crate) fn respond(
     Ok(response)
 }
 
-/// The rows of a list from its page on, as columns; of more than [`CSV_ROWS`] the first. Each started page of rows counts as one.
+/// The rows of a list from its page on, as columns; of more than [`MAX_FILE_ROWS`] the first. They count as the pages that show
+/// them, [`MAX_PER_PAGE`] each.
 fn csv(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -149,9 +147,9 @@ fn csv(
     let Subject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     let (parsed, link, page) = parse(catalog, resource, path, request.query)?;
     let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
-    let found = catalog.list(&query, position_of(&link, page), CSV_ROWS);
+    let found = catalog.list(&query, position_of(&link, page), MAX_FILE_ROWS as usize);
     let address = request.state.client(request.peer, request.headers);
-    for _ in 1..found.rows.len().div_ceil(PER_PAGE as usize) {
+    for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
     let fields = Fields::Default;

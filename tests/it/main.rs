@@ -32,6 +32,7 @@ mod etag;
 mod faults;
 mod file_rows;
 mod files;
+mod filters;
 mod full_disk;
 mod further;
 mod fuzz;

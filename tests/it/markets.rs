@@ -6,7 +6,7 @@ use serde_json::Value;
 use venturedex::quota::Tier;
 
 use crate::harness::{Client, Server};
-use crate::pages::{between, check};
+use crate::pages::{between, check, list_of};
 
 /// The cells of the rows of a table in a section, each as its text.
 fn rows(page: &str, section: &str) -> Vec<Vec<String>> {
@@ -245,10 +245,16 @@ fn a_csv_file_has_the_rows_of_its_list() {
         let expected = client.send("GET", &format!("/api/v3/{list}.csv?{query}"), &[]);
         let mut expected = csv::Reader::from_reader(expected.text.as_bytes());
         assert_eq!(reader.headers().unwrap(), expected.headers().unwrap());
-        let expected: Vec<csv::StringRecord> = expected.records().map(Result::unwrap).take(1_000).collect();
+        let expected: Vec<csv::StringRecord> = expected.records().map(Result::unwrap).take(5_000).collect();
         assert!(!rows.is_empty() && rows == expected, "{link}");
         let total: usize = csv.header("x-total-count").parse().unwrap();
-        assert!(total >= rows.len() && (total == rows.len()) == (total <= 1_000), "{link}");
+        // The page says how many rows the file has.
+        let said = between(shown.split("\">Download CSV").nth(1).unwrap(), "small\">", "</span>").replace(',', "");
+        assert!(
+            said == format!("{} rows", rows.len()) || said.starts_with(&format!("first {} of {total} ", rows.len())),
+            "{said}"
+        );
+        assert!(total >= rows.len() && (total == rows.len()) == (total <= 5_000), "{link}");
         // Files without rows of records exist for lists only.
         assert_eq!(visitor.get(&format!("{page}/x.csv")).status, 404);
     }
@@ -260,13 +266,13 @@ fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
     let visitor = server.anonymous();
     for path in ["/vcs", "/startups", "/people"] {
         let page = visitor.get(path).text;
-        let head = between(&page, "<thead>", "</thead>");
+        let head = between(list_of(&page), "<thead>", "</thead>");
         let links: BTreeSet<&str> =
             head.split("<a href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
         assert!(!links.is_empty());
         for link in links {
             let sorted = visitor.get(&link.replace("&#38;", "&")).text;
-            let head = between(&sorted, "<thead>", "</thead>");
+            let head = between(list_of(&sorted), "<thead>", "</thead>");
             assert_eq!(head.matches("aria-sort=").count(), 1, "{link}: {head}");
             // The same heading leads to the opposite direction.
             let (direction, opposite) = if link.contains("sort=-") { ("descending", "") } else { ("ascending", "-") };
@@ -281,10 +287,10 @@ fn headings_sort_and_a_wrong_value_is_marked_while_the_list_stays() {
     assert!(field.contains("value=\"abc\"") && field.contains("aria-invalid=\"true\""), "{field}");
     assert!(between(&page, "id=\"check_usd-error\">", "<").contains("is not an integer"), "{page}");
     let list = visitor.get("/vcs?stage=seed").text;
-    assert_eq!(between(&page, "<tbody>", "</tbody>"), between(&list, "<tbody>", "</tbody>"));
+    assert_eq!(between(list_of(&page), "<tbody>", "</tbody>"), between(list_of(&list), "<tbody>", "</tbody>"));
     for (size, rows) in [("25", 25), ("50", 50), ("100", 100), ("7", 25), ("x", 25)] {
         let page = visitor.get(&format!("/vcs?per_page={size}")).text;
-        assert_eq!(between(&page, "<tbody>", "</tbody>").matches("<tr>").count(), rows, "{size}");
+        assert_eq!(between(list_of(&page), "<tbody>", "</tbody>").matches("<tr>").count(), rows, "{size}");
         let second = visitor.get(&format!("/vcs?per_page={size}&page=2")).text;
         assert!(second.contains("aria-label=\"Pages\""));
     }

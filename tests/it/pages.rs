@@ -156,8 +156,13 @@ fn listed(page: &str, path: &str) -> Vec<String> {
     slugs.map(str::to_owned).collect()
 }
 
+/// The table of a list.
+pub(crate) fn list_of(page: &str) -> &str {
+    between(page, "<table class=\"rows", "</table>")
+}
+
 /// The total above a list.
-fn total(page: &str) -> u64 {
+pub(crate) fn total(page: &str) -> u64 {
     let text = between(page, "<strong class=\"number\">", "</strong>");
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_else(|_| panic!("{text}"))
@@ -201,38 +206,6 @@ fn lists_equal_those_of_the_api() {
             assert!(!shown.is_empty(), "{path}?{query} finds nothing");
         }
     }
-}
-
-#[test]
-fn the_count_of_a_filter_is_the_total_of_its_list() {
-    let server = Server::bundled();
-    let visitor = server.anonymous();
-    let mut compared = 0;
-    for start in
-        ["/vcs", "/vcs?country=US", "/vcs?stage=seed&q=capital", "/startups?sector=fintech", "/people?country=DE"]
-    {
-        let page = visitor.get(start).text;
-        let options = page.split("<li><a href=\"").skip(1).filter(|option| option.contains("class=\"count\""));
-        for option in options.step_by(7) {
-            let href = option.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
-            let is_selected = option.split('>').next().unwrap().contains("aria-current");
-            let has_alternative = ["stage", "sector", "country", "kind", "status"].iter().any(|name| {
-                // The count of an alternative to a selected option is its own, not that of both.
-                let list = |href: &str| {
-                    href.split(&format!("{name}="))
-                        .nth(1)
-                        .map_or(0, |l| l.split('&').next().unwrap().split(',').count())
-                };
-                list(&href) > 1
-            });
-            let count: u64 = between(option, "class=\"count\">", "<").replace(',', "").parse().unwrap();
-            if !is_selected && !has_alternative {
-                assert_eq!(total(&visitor.get(&href).text), count, "{start} → {href}");
-                compared += 1;
-            }
-        }
-    }
-    assert!(compared > 30, "{compared}");
 }
 
 #[test]

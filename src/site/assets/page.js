@@ -36,10 +36,59 @@ try {
   });
 } catch { /* The first language. */ }
 
-// Submits a form when a choice changes.
-for (const select of document.querySelectorAll("select[data-submit]")) {
-  select.addEventListener("change", () => select.form.requestSubmit());
-  for (const button of select.form.querySelectorAll("button[data-without-script]")) button.hidden = true;
+// Submits a form when a choice changes, and comes back to the same place of the page.
+for (const element of document.querySelectorAll("[data-submit]")) {
+  element.addEventListener("change", ({ target }) => {
+    if (!target.matches("select, [type=checkbox]")) return;
+    sessionStorage.setItem("place", JSON.stringify([location.pathname, scrollY, target.name, target.value, target.type]));
+    (element.form ?? element).requestSubmit();
+  });
+}
+for (const button of document.querySelectorAll("button[data-without-script]")) button.hidden = true;
+try {
+  const [path, top, name, value, type] = JSON.parse(sessionStorage.getItem("place") ?? "[]");
+  sessionStorage.removeItem("place");
+  if (path === location.pathname) {
+    const choice = type === "checkbox" ? `[type=checkbox][value="${CSS.escape(value)}"]` : "select";
+    const element = document.querySelector(`${choice}[name="${CSS.escape(name)}"]`);
+    for (let around = element?.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
+    element?.focus({ preventScroll: true });
+    scrollTo({ top, behavior: "instant" });
+  }
+} catch { /* Nothing is stored, or storage is blocked. */ }
+
+// Leaves empty fields out of the address, and joins the values of a filter.
+for (const form of document.querySelectorAll("form[method=get]")) {
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const name of new Set(formData.keys())) {
+      const values = formData.getAll(name).filter((value) => value !== "");
+      formData.delete(name);
+      const joined = values.some((value) => value.includes(",")) ? values : [values.join(",")];
+      for (const value of joined.filter((value) => value !== "")) formData.append(name, value);
+    }
+  });
+}
+
+// Finds options of a filter while a visitor types. Enter checks the first, or adds what is not among them.
+for (const input of document.querySelectorAll("input[data-find]")) {
+  const { name } = input, group = input.closest("fieldset"), more = group.querySelector("details");
+  const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
+  const labels = [...group.querySelectorAll("li label")].map((label) => [label, folded(label.querySelector("span").textContent)]);
+  const found = () => labels.filter(([, text]) => text.includes(folded(input.value))).map(([label]) => label);
+  input.removeAttribute("name");
+  input.addEventListener("input", () => {
+    const shown = new Set(found());
+    for (const [label] of labels) label.parentElement.hidden = !shown.has(label);
+    more.open = input.value.trim() !== "";
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !input.value.trim()) return;
+    event.preventDefault();
+    const [first] = found();
+    if (first) return first.querySelector("input").checked ? undefined : first.click();
+    input.name = name;
+    input.form.requestSubmit();
+  });
 }
 
 // Suggests names while a visitor types: a combobox according to the ARIA Authoring Practices.

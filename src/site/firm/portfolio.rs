@@ -4,9 +4,9 @@ use crate::catalog::{Catalog, Filter, Query, ValueCount};
 use crate::data::model::Startup;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Facet, NONE_U64, Table};
-use crate::site::browse::value_of;
 use crate::site::charts::{Breakdown, Item};
 use crate::site::error_page::PageError;
+use crate::site::filters::value_of;
 use crate::site::format;
 use crate::site::records::record;
 

@@ -6,7 +6,7 @@ use crate::auth::watch::{Alert, Watch};
 use crate::catalog::Catalog;
 use crate::data::Table;
 use crate::data::vocabulary::Vocabulary;
-use crate::site::browse::active_filters;
+use crate::site::conditions::active_filters;
 use crate::site::format;
 use crate::site::link::Link;
 

@@ -1,0 +1,375 @@
+//! The filters of a list as one form: values to check with the number of rows of each, ranges with histograms, and other
+//! fields.
+
+use crate::catalog::params::ParamType;
+use crate::catalog::{Catalog, Filter, ListPosition, ParameterError, Query, Request, Resource, Rows};
+use crate::data::vocabulary::Vocabulary;
+use crate::data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
+use crate::site::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
+use crate::site::charts::{Head, Histogram, Item, Unit};
+use crate::site::conditions::label_of;
+use crate::site::format;
+use crate::site::link::Link;
+
+/// Options that are shown at once; the others are shown on click.
+const VISIBLE_OPTIONS: usize = 8;
+/// A few more than these are shown at once, too.
+const FEW_OPTIONS: usize = 12;
+const MAX_OPTIONS: usize = 60;
+/// Years of a histogram: the latest.
+const YEARS: i32 = 20;
+/// Where the bars of amounts begin, US dollars.
+const AMOUNTS: [u64; 10] =
+    [0, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000, 300_000_000, 1_000_000_000];
+
+/// A filter with a text field.
+pub(crate) struct FieldConfig {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub hint: &'static str,
+}
+
+/// A filter with a field for either end.
+pub(crate) struct RangeConfig {
+    pub label: &'static str,
+    pub from: FieldConfig,
+    pub to: FieldConfig,
+    pub bins: Bins,
+}
+
+/// What the bars above a range count, with the sort key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bins {
+    Years(&'static str),
+    /// Years of rounds, which the data may not cover.
+    RoundYears(&'static str),
+    /// Years in which firms invested.
+    ActiveYears,
+    Amounts(&'static str),
+}
+
+/// The filters of a list and the values that it has of them.
+pub(crate) struct Filters {
+    pub groups: Vec<FacetGroup>,
+    pub ranges: Vec<RangeFilter>,
+    pub fields: Vec<TextField>,
+    /// Hidden fields: what else the query has.
+    pub kept: Vec<(String, String)>,
+}
+
+pub(crate) struct FacetGroup {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub options: Vec<FacetOption>,
+    pub more_options: Vec<FacetOption>,
+    /// Whether there are more values than options.
+    pub is_open: bool,
+    /// What is wrong with a value.
+    pub error: Option<String>,
+}
+
+pub(crate) struct FacetOption {
+    pub value: String,
+    pub label: String,
+    /// The number of rows of the list with this value alone.
+    pub count: String,
+    pub is_selected: bool,
+}
+
+pub(crate) struct RangeFilter {
+    pub label: &'static str,
+    pub histogram: Option<Histogram>,
+    pub ends: [TextField; 2],
+}
+
+pub(crate) struct TextField {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub hint: &'static str,
+    pub value: String,
+    /// What is wrong with the value.
+    pub error: Option<String>,
+}
+
+/// A query as it was given and as it was understood.
+pub(crate) struct Given<'a> {
+    pub params: &'a [(String, String)],
+    pub problems: &'a [ParameterError],
+    pub query: &'a Query,
+    pub link: &'a Link,
+}
+
+impl Filters {
+    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &Given<'_>) -> Self {
+        // Most filters are not selected: they have the rows of the list in common.
+        let all = Matches::of(catalog, given.query.clone());
+        let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
+        let ranges = config.ranges.iter().filter_map(|range| {
+            let ends = [field(&range.from, given), field(&range.to, given)];
+            let is_given = ends.iter().any(|field| !field.value.is_empty());
+            let histogram = histogram(catalog, config, range, given, &all);
+            // A range of what is not known of any record finds nothing.
+            (is_given || is_known(catalog, config.resource, range.from.name)).then_some(RangeFilter {
+                label: range.label,
+                histogram,
+                ends,
+            })
+        });
+        let fields = config.fields.iter().map(|config| field(config, given));
+        let fields = fields.filter(|field| !field.value.is_empty() || is_known(catalog, config.resource, field.name));
+        let (groups, ranges, fields): (Vec<_>, Vec<_>, Vec<_>) = (groups.collect(), ranges.collect(), fields.collect());
+        let names = groups.iter().map(|group: &FacetGroup| group.name);
+        let own = ranges
+            .iter()
+            .flat_map(|range: &RangeFilter| &range.ends)
+            .chain(&fields)
+            .map(|field: &TextField| field.name);
+        let own: Vec<&str> = names.chain(own).chain(["q", "sort"]).collect();
+        Self { kept: given.link.others(&own), groups, ranges, fields }
+    }
+}
+
+fn field(config: &FieldConfig, given: &Given<'_>) -> TextField {
+    let FieldConfig { name, label, hint } = *config;
+    let error = problem_of(given.problems, name);
+    let written = || given.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let value = match error {
+        Some(_) => written().unwrap_or_default(),
+        None => given.link.text(name).to_owned(),
+    };
+    TextField { name, label, hint, value, error }
+}
+
+/// Whether any record has a value of what a parameter filters by.
+fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
+    let table = resource.table();
+    match resource.parameter(name).map(|parameter| parameter.kind) {
+        Some(ParamType::Range { key, .. }) => !catalog.snapshot().values(table, table.sort_key(key)).is_empty(),
+        Some(ParamType::Number { .. }) => {
+            let any = Query { filters: vec![Filter::CheckRange { min: 0, max: u64::MAX }], ..Query::all(table) };
+            catalog.list(&any, ListPosition::default(), 0).total > 0
+        }
+        _ => true,
+    }
+}
+
+/// The rows of a query.
+struct Matches {
+    query: Query,
+    rows: Rows,
+}
+
+impl Matches {
+    fn of(catalog: &Catalog, query: Query) -> Self {
+        let (rows, _) = catalog.rows_of(&query);
+        Self { query, rows }
+    }
+
+    /// Those without some parameters; `None` if the query has none of these.
+    fn without(catalog: &Catalog, resource: Resource, link: &Link, names: &[&str]) -> Option<Self> {
+        if names.iter().all(|name| link.text(name).is_empty()) {
+            return None;
+        }
+        let parsed = catalog.parse(resource, &link.others(names), PARSE_OPTIONS).ok()?;
+        let Request::List(query) = parsed.request else { return None };
+        Some(Self::of(catalog, query))
+    }
+}
+
+/// The options of a facet. If some are selected, its rows are counted as if none were.
+fn group(
+    catalog: &Catalog,
+    config: &BrowseConfig,
+    (name, title, facet): (&'static str, &'static str, Facet),
+    given: &Given<'_>,
+    all: &Matches,
+) -> Option<FacetGroup> {
+    let (table, link) = (config.resource.table(), given.link);
+    let others = Matches::without(catalog, config.resource, link, &[name]);
+    let mut counts = catalog.counts_of(table, facet, &others.as_ref().unwrap_or(all).rows);
+    let is_open = counts.len() > MAX_OPTIONS;
+    counts.truncate(MAX_OPTIONS);
+    if facet == Facet::Stage {
+        // In the order of a company's life.
+        counts.sort_by_key(|counted| counted.value);
+    }
+    let mut options: Vec<FacetOption> = Vec::new();
+    for counted in counts {
+        let Some((value, label)) = value_of(catalog, table, facet, counted.value) else { continue };
+        let is_selected = link.values(name).any(|known| known == value);
+        options.push(FacetOption { value, label, count: format::number(counted.count), is_selected });
+    }
+    // What is selected can be removed, even if nothing has it.
+    for value in link.values(name) {
+        if !options.iter().any(|option| option.value == value) {
+            let label = label_of(catalog, name, value);
+            let count = format::number(total(catalog, config.resource, &link.with(name, value)));
+            options.push(FacetOption { value: value.to_owned(), label, count, is_selected: true });
+        }
+    }
+    if facet != Facet::Stage {
+        options.sort_by_key(|option| !option.is_selected);
+    }
+    let visible = if options.len() <= FEW_OPTIONS { FEW_OPTIONS } else { VISIBLE_OPTIONS };
+    let more_options = options.split_off(options.len().min(visible));
+    (!options.is_empty()).then_some(FacetGroup {
+        name,
+        title,
+        options,
+        more_options,
+        is_open,
+        error: problem_of(given.problems, name),
+    })
+}
+
+/// The number of rows of a list.
+fn total(catalog: &Catalog, resource: Resource, link: &Link) -> u64 {
+    let parsed = catalog.parse(resource, &link.others(&[]), PARSE_OPTIONS);
+    let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
+    catalog.list(&query, ListPosition::default(), 0).total
+}
+
+/// A value of a facet as its parameter takes it, and its label.
+pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
+    fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
+        let name = V::at(value as usize)?.name();
+        Some((name.to_owned(), format::word(name)))
+    }
+    let snapshot = catalog.snapshot();
+    match facet {
+        Facet::Stage => word::<Stage>(value),
+        Facet::Kind if table == Table::People => word::<OrganizationKind>(value),
+        Facet::Kind => word::<FirmKind>(value),
+        Facet::Status => word::<StartupStatus>(value),
+        Facet::Country => {
+            let country = Country::at(value as usize)?;
+            Some((country.alpha2().to_owned(), country.name().to_owned()))
+        }
+        Facet::Sector => {
+            let (slug, name) = (snapshot.slug(Table::Sectors, value), snapshot.name(Table::Sectors, value));
+            Some((slug.to_owned(), name.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A bar: its label, the texts of both fields, and its first and last value.
+struct Bin {
+    label: String,
+    texts: [String; 2],
+    values: (i64, i64),
+    is_covered: bool,
+}
+
+fn histogram(
+    catalog: &Catalog,
+    config: &BrowseConfig,
+    range: &RangeConfig,
+    given: &Given<'_>,
+    all: &Matches,
+) -> Option<Histogram> {
+    let (table, link) = (config.resource.table(), given.link);
+    let [from, to] = [range.from.name, range.to.name];
+    let bins = bins(catalog, table, range.bins)?;
+    let others = Matches::without(catalog, config.resource, link, &[from, to]);
+    let rows = &others.as_ref().unwrap_or(all).rows;
+    let counts: Vec<u64> = match range.bins {
+        Bins::ActiveYears => bins.iter().map(|bin| catalog.active_count(year_of(bin), rows)).collect(),
+        Bins::Years(key) | Bins::RoundYears(key) | Bins::Amounts(key) => {
+            let values: Vec<(i64, i64)> = bins.iter().map(|bin| bin.values).collect();
+            catalog.counts_within(table, table.sort_key(key), &values, rows)
+        }
+    };
+    let (low, high) = selected(&all.query, table, range.bins);
+    let items = bins.into_iter().zip(counts).map(|(bin, count)| {
+        let is_inside = bin.values.0 <= high && bin.values.1 >= low;
+        let [first, last] = &bin.texts;
+        let href = link.with(from, first).with(to, last).href();
+        (Item::linked(bin.label, bin.is_covered.then_some(count), href), is_inside)
+    });
+    let nouns = nouns(table);
+    let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
+    let heads = [range.label, &format::word(nouns.1)];
+    Histogram::new(Head::new(from, title, ""), heads, Unit::Count(nouns.0, nouns.1), items.collect())
+}
+
+fn nouns(table: Table) -> (&'static str, &'static str) {
+    match table {
+        Table::Startups => ("startup", "startups"),
+        Table::Rounds => ("round", "rounds"),
+        Table::People => ("person", "people"),
+        _ => ("firm", "firms"),
+    }
+}
+
+fn year_of(bin: &Bin) -> i32 {
+    PartialDate::day_of_code(bin.values.0 as i32).year()
+}
+
+/// The range that a query has of what bars count.
+fn selected(query: &Query, table: Table, kind: Bins) -> (i64, i64) {
+    let key = match kind {
+        Bins::ActiveYears => "last_investment_on",
+        Bins::Years(key) | Bins::RoundYears(key) | Bins::Amounts(key) => key,
+    };
+    let key = table.sort_key(key);
+    let bounds = query.filters.iter().filter_map(|filter| match filter {
+        Filter::Range { key: known, min, max } if *known == key => Some((*min, *max)),
+        Filter::JoinedRound { min, max } if kind == Bins::ActiveYears => Some((*min, *max)),
+        _ => None,
+    });
+    bounds.fold((i64::MIN, i64::MAX), |(low, high), (min, max)| (low.max(min), high.min(max)))
+}
+
+/// The bars of a range; `None` if the data has no values.
+fn bins(catalog: &Catalog, table: Table, kind: Bins) -> Option<Vec<Bin>> {
+    let of_dates = |(first, last): (i32, i32), covers: &dyn Fn(i32) -> bool| {
+        let years = first.max(last - YEARS + 1)..=last;
+        let bin = |year: i32| {
+            let day = |text: String| text.parse::<Date>().ok();
+            let (first, last) = (day(format!("{year:04}-01-01"))?, day(format!("{year:04}-12-31"))?);
+            let values = (PartialDate::first_code(first).into(), PartialDate::last_code(last).into());
+            Some(Bin { values, is_covered: covers(year), ..Bin::of_year(year) })
+        };
+        years.filter_map(bin).collect()
+    };
+    Some(match kind {
+        Bins::ActiveYears => of_dates(catalog.investor_years()?, &|year| catalog.covers_investors(year)),
+        Bins::RoundYears(_) => {
+            let years = catalog.rounds_by_year();
+            of_dates((years.first()?.0, years.last()?.0), &|year| catalog.covers(year))
+        }
+        Bins::Years(key) => {
+            let values = catalog.snapshot().values(table, table.sort_key(key));
+            let year = |value: &i64| i32::try_from(*value).ok();
+            let last = year(values.last()?)?.min(catalog.snapshot().released_on().year());
+            (year(values.first()?)?.max(last - YEARS + 1)..=last).map(Bin::of_year).collect()
+        }
+        Bins::Amounts(key) => {
+            let values = catalog.snapshot().values(table, table.sort_key(key));
+            let (least, most) = (*values.first()?, *values.last()?);
+            let ends = AMOUNTS[1..].iter().map(|end| Some(end - 1)).chain([None]);
+            let bins = AMOUNTS.iter().zip(ends).map(|(start, end)| Bin::of_amounts(*start, end));
+            bins.filter(|bin| bin.values.1 >= least && bin.values.0 <= most).collect()
+        }
+    })
+}
+
+impl Bin {
+    fn of_year(year: i32) -> Self {
+        let (text, value) = (year.to_string(), i64::from(year));
+        Self { label: text.clone(), texts: [text.clone(), text], values: (value, value), is_covered: true }
+    }
+
+    /// Amounts from `start` to `end`; the last bar has no end.
+    fn of_amounts(start: u64, end: Option<u64>) -> Self {
+        let label = match end {
+            Some(end) if start == 0 => format!("under {}", format::usd(&(end + 1))),
+            Some(end) => format!("{} to {}", format::usd(&start), format::usd(&(end + 1))),
+            None => format!("{} or more", format::usd(&start)),
+        };
+        let first = if start == 0 { String::new() } else { start.to_string() };
+        let values = (start as i64, end.map_or(i64::MAX, |end| end as i64));
+        Self { label, texts: [first, end.map_or_else(String::new, |end| end.to_string())], values, is_covered: true }
+    }
+}
