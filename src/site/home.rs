@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Texts, Totals};
 use crate::data::model::{Firm, FundingRound, Person, Startup};
-use crate::data::{Metric, Table};
+use crate::data::{Direction, Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
-use crate::site::charts::Bars;
+use crate::site::charts::{Bars, TileMap, Treemap};
 use crate::site::choice::{Choice, choices};
 use crate::site::error_page::{PageError, named, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
-use crate::site::market::rounds_by_year;
+use crate::site::market::{countries, rounds_by_year, sectors};
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, respond_with};
 
@@ -31,12 +31,27 @@ struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
     released_on: String,
-    leaders: Vec<(u64, Firm)>,
+    boards: Vec<Board>,
     /// The form of a match.
     choices: Vec<Choice>,
     by_year: Option<Bars>,
+    sectors: Option<Treemap>,
+    countries: Option<TileMap>,
     newest: Vec<FundingRound>,
     base: &'a str,
+}
+
+/// The first firms of an order.
+struct Board {
+    name: &'static str,
+    title: &'static str,
+    /// All of them.
+    href: &'static str,
+    all: &'static str,
+    /// Each with its rank.
+    firms: Vec<(u64, Firm)>,
+    /// Whether the score is shown; else the number of rounds.
+    is_scored: bool,
 }
 
 #[derive(Template)]
@@ -87,10 +102,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     if !text.is_empty() {
         return search(catalog, request, text);
     }
-    let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
-    let board = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS);
-    let leaders = board.ranked.iter().map(|ranked| Ok((ranked.rank, record(catalog, Table::Firms, ranked.row)?)));
-    let leaders: Result<Vec<(u64, Firm)>, PageError> = leaders.collect();
     let newest = catalog.list(&Query::all(Table::Rounds), ListPosition::default(), MAX_NEWEST);
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
@@ -100,13 +111,45 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .by(&request.state.operator),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
-        leaders: leaders?,
+        boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
         by_year: rounds_by_year(catalog),
+        sectors: sectors(catalog),
+        countries: countries(catalog),
         newest: records(catalog, Table::Rounds, &newest.rows)?,
         base: &request.state.public_url,
     };
     Ok(page.render()?)
+}
+
+/// The boards that have firms.
+fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
+    let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
+    let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).ranked;
+    let key = Table::Firms.sort_key("investment_count");
+    let query = Query { order: Order::Keys(vec![(key, Direction::Descending)]), ..Query::all(Table::Firms) };
+    let busiest = catalog.list(&query, ListPosition::default(), MAX_LEADERS).rows;
+    let rated = Board {
+        name: "rated",
+        title: "Highest rated by founders",
+        href: "/leaderboard",
+        all: "full leaderboard",
+        firms: ranked(catalog, rated.iter().map(|ranked| (ranked.rank, ranked.row)))?,
+        is_scored: true,
+    };
+    let busiest = Board {
+        name: "busiest",
+        title: "Most investments",
+        href: "/vcs?sort=-investment_count",
+        all: "all firms",
+        firms: ranked(catalog, (1..).zip(busiest))?.into_iter().filter(|(_, firm)| firm.investment_count > 0).collect(),
+        is_scored: false,
+    };
+    Ok([rated, busiest].into_iter().filter(|board| !board.firms.is_empty()).collect())
+}
+
+fn ranked(catalog: &Catalog, rows: impl Iterator<Item = (u64, u32)>) -> Result<Vec<(u64, Firm)>, PageError> {
+    rows.map(|(rank, row)| Ok((rank, record(catalog, Table::Firms, row)?))).collect()
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {

@@ -138,6 +138,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
     let shown = shown_years(catalog, &years);
     let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
+    let is_all = market == Market::All;
     let description = description(&title, names.is_empty(), &rounds);
     let page = MarketPage {
         layout: PageLayout::of(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
@@ -152,8 +153,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
         undisclosed: rounds.amounts.map_or(0, |amounts| amounts.unknown),
         by_year: shown.map(|shown| by_year(catalog, &years, shown, &link)),
         by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &query, shown, &link)),
-        sectors: sectors(catalog, market),
-        countries: countries(catalog, market),
+        sectors: if is_all { sectors(catalog) } else { None },
+        countries: if is_all { countries(catalog) } else { None },
         stages: stages(&rounds, market, &link),
         investors: investors(catalog, &rounds, &query.filters),
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
@@ -334,11 +335,8 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows).scrolled_to_end())
 }
 
-/// All sectors by the number of their startups, on the page of all markets.
-fn sectors(catalog: &Catalog, market: Market<'_>) -> Option<Treemap> {
-    if market != Market::All {
-        return None;
-    }
+/// All sectors by the number of their startups.
+pub(crate) fn sectors(catalog: &Catalog) -> Option<Treemap> {
     let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], MAX_SECTORS);
     let groups = &grouping(&groups, "sector")?.values;
     let items =
@@ -353,11 +351,8 @@ fn sectors(catalog: &Catalog, market: Market<'_>) -> Option<Treemap> {
     Treemap::new(Head::new("sectors", "Startups by sector", summary), ["Sector", "Startups"], STARTUPS, items.collect())
 }
 
-/// All countries by the number of their startups, on the page of all markets.
-fn countries(catalog: &Catalog, market: Market<'_>) -> Option<TileMap> {
-    if market != Market::All {
-        return None;
-    }
+/// All countries by the number of their startups.
+pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
     let mark = |counted: &ValueCount| {
         let country = Country::at(counted.value as usize)?;
