@@ -8,16 +8,20 @@ use crate::catalog::{
 };
 use crate::data::{Facet, ReviewStatus};
 use crate::http::State;
-use crate::site::conditions::active_filters;
+use crate::site::PageRequest;
+use crate::site::conditions::{self, active_filters, title};
 use crate::site::error_page::{PageError, named, sentence};
 use crate::site::filters::{FieldConfig, Filters, Given, RangeConfig};
 use crate::site::format;
+use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 
 pub(crate) const PER_PAGE: u64 = 25;
 /// Rows of a page to choose from.
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
 pub(crate) const MAX_PER_PAGE: u64 = 100;
+/// Conditions of a list that search engines may know: of more there are too many.
+const MAX_INDEXED: usize = 2;
 /// Rows of a list as a file.
 pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
 /// The parameter for the number of rows of a page.
@@ -79,6 +83,8 @@ pub(crate) struct Browse {
     pub csv_rows: String,
     /// The rows of a page to choose from: their number, the link, and whether it is chosen.
     pub sizes: Vec<(u64, String, bool)>,
+    /// The list in words.
+    pub title: String,
     /// The query in its canonical form, with the page.
     pub query: String,
     link: Link,
@@ -252,11 +258,12 @@ impl Browse {
                 config,
                 &Given { params: &given, problems: &problems, query: &query, link: &link },
             ),
-            sort_options: sort_options(config, &query, link.text("sort")),
+            sort_options: sort_options(catalog, config, &query, link.text("sort")),
             active_filters: active_filters(catalog, &link),
             warnings,
             suggestions: found.did_you_mean.iter().take(5).map(|row| named(catalog, query.table, *row)).collect(),
             pager: Pager::new(&link, page, found.total),
+            title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
             save: saving(config.resource, &link).href(),
             api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
@@ -298,6 +305,31 @@ impl Browse {
         Heading { label, class, href: self.link.with("sort", &next).href(), direction }
     }
 
+    /// The layout of the page with a description of the list.
+    pub(crate) fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
+        let title = match self.pager.page {
+            1 => self.title.clone(),
+            page => format!("{} · page {}", self.title, format::number(page)),
+        };
+        let description = match conditions::count(&self.link) {
+            0 => about.to_owned(),
+            _ => format!("{}: {} found. {about}", self.title, format::number(self.total)),
+        };
+        let layout = PageLayout::of(catalog.snapshot(), &title, &description, request.path);
+        let layout =
+            layout.with_twins(request.state, &self.query).at_address(&request.state.public_url, &self.address().href());
+        let is_page = self.total > 0 && self.pager.page <= self.pager.pages && self.q.is_empty();
+        if is_page && conditions::count(&self.link) <= MAX_INDEXED { layout } else { layout.not_indexed() }
+    }
+
+    /// The address that search engines are to know: without order and number of rows. Another order or size has other pages, so
+    /// that only its first one is the same list.
+    fn address(&self) -> Link {
+        let plain = self.link.with("sort", "").with(SIZE, "");
+        let is_plain = plain.query() == self.link.query();
+        at_page(&plain, if is_plain { self.pager.page } else { 1 })
+    }
+
     /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         format::counted(self.total, one, many)
@@ -326,15 +358,31 @@ impl Warning {
     }
 }
 
-/// The orders to choose from. The default one has no value, so that the address says nothing of it.
-fn sort_options(config: &BrowseConfig, query: &Query, sort: &str) -> Vec<(String, &'static str, bool)> {
+/// The orders to choose from: those by what the data has. The default one has no value, so that the address says nothing of it.
+fn sort_options(
+    catalog: &Catalog,
+    config: &BrowseConfig,
+    query: &Query,
+    sort: &str,
+) -> Vec<(String, &'static str, bool)> {
     let is_search = query.text.is_some();
     let mut options = Vec::new();
+    let is_ordered = |key: &str| {
+        let (table, key) = (config.resource.table(), key.trim_start_matches('-'));
+        key == "name" || catalog.snapshot().values(table, table.sort_key(key)).len() > 1
+    };
+    // The default order without the keys that all records have alike.
+    let default: Vec<&str> = config.sort_options[0].0.split(',').skip_while(|key| !is_ordered(key)).collect();
+    let default = default.join(",");
     if is_search {
         options.push((String::new(), "Best match", sort.is_empty()));
     }
     for (index, (value, label)) in config.sort_options.iter().enumerate() {
-        let is_default = !is_search && index == 0;
+        let is_first = if default.is_empty() { index == 0 } else { *value == default };
+        if !is_first && !value.split(',').next().is_some_and(is_ordered) {
+            continue;
+        }
+        let is_default = !is_search && is_first;
         let is_selected = sort == *value || (sort.is_empty() && is_default);
         options.push((if is_default { String::new() } else { (*value).to_owned() }, *label, is_selected));
     }

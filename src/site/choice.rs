@@ -17,7 +17,7 @@ pub(crate) struct Choice {
     pub any: &'static str,
     /// Value, label, and whether it is selected.
     pub options: Vec<(String, String, bool)>,
-    /// What is wrong with a value, which the page ignores.
+    /// What is wrong with a value.
     pub error: Option<String>,
 }
 

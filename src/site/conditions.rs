@@ -1,6 +1,6 @@
 //! Conditions of a list in words.
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Resource};
 use crate::data::fold::fold;
 use crate::data::{Facet, Table};
 use crate::site::browse::SIZE;
@@ -20,6 +20,92 @@ pub(crate) fn active_filters(catalog: &Catalog, link: &Link) -> Vec<(String, Str
         }
     }
     filters
+}
+
+/// Values of one condition that a title names; of more it has the number.
+const MAX_NAMED: usize = 3;
+
+/// A list in words: `Seed fintech investors in Germany, founded since 2015`.
+pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> String {
+    let is_named = |name: &str| link.values(name).count() <= MAX_NAMED;
+    let named = |name: &str| named(catalog, link, name).filter(|_| is_named(name));
+    let before = ["stage", "status", "sector"].map(named);
+    let kind = named("kind");
+    let what = before.iter().flatten().cloned();
+    let noun = match resource {
+        // People are of firms or of startups.
+        Resource::People => kind.map_or("people".to_owned(), |kind| format!("people at {}s", kind.to_lowercase())),
+        Resource::Startups => "startups".to_owned(),
+        Resource::Rounds => "rounds".to_owned(),
+        _ if kind.is_some() || before.iter().any(Option::is_some) => {
+            kind.map_or("investors".to_owned(), |kind| format!("{} investors", lower_first(&kind)))
+        }
+        _ => "firms".to_owned(),
+    };
+    let mut title = what.chain([noun]).collect::<Vec<_>>().join(" ");
+    if let Some(first) = title.chars().next() {
+        title.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
+    }
+    let places = [named("city"), named("country")];
+    let places: Vec<String> =
+        places.into_iter().flatten().map(|place| place.trim_start_matches("in ").to_owned()).collect();
+    if !places.is_empty() {
+        title = format!("{title} in {}", places.join(", "));
+    }
+    let in_title = ["stage", "status", "sector", "kind", "city", "country"];
+    let others = link.others(&["sort", SIZE]).into_iter();
+    for (name, text) in others.filter(|(name, _)| !in_title.contains(&name.as_str()) || !is_named(name)) {
+        let label = if name == "q" {
+            format!("named “{text}”")
+        } else {
+            self::named(catalog, link, &name).unwrap_or_default()
+        };
+        title = format!("{title}, {label}");
+    }
+    title
+}
+
+/// The values of a condition in words; `None` if the list has no such condition.
+fn named(catalog: &Catalog, link: &Link, name: &str) -> Option<String> {
+    let labels: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
+    Some(match labels.as_slice() {
+        [] => return None,
+        [one] => one.clone(),
+        [first @ .., last] if labels.len() <= MAX_NAMED => format!("{} and {last}", first.join(", ")),
+        _ => format!("{} {}", labels.len(), plural_of(name)),
+    })
+}
+
+fn plural_of(name: &str) -> &str {
+    match name {
+        "stage" => "stages",
+        "sector" => "sectors",
+        "country" => "countries",
+        "city" => "cities",
+        "status" => "statuses",
+        "investor" => "investors",
+        _ => "values",
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// The number of conditions of a list; each value is one.
+pub(crate) fn count(link: &Link) -> usize {
+    link.others(&["sort", SIZE]).iter().map(|(name, _)| link.values(name).count()).sum()
+}
+
+/// The beginning of a period: `2023`, or the day.
+fn since(date: &str) -> String {
+    format::day(date.strip_suffix("-01-01").unwrap_or(date))
+}
+
+/// The end of a period: `2023`, or the day.
+fn until(date: &str) -> String {
+    format::day(date.strip_suffix("-12-31").unwrap_or(date))
 }
 
 pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
@@ -42,11 +128,25 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_rating" => format!("{value} stars or more"),
         "max_rating" => format!("{value} stars or fewer"),
         "check_usd" => format!("check size {}", usd()),
-        "active_since" => format!("active since {}", format::day(value)),
+        "active_since" => format!("active since {}", since(value)),
+        "active_until" => format!("active until {}", until(value)),
+        "since" => format!("announced since {}", since(value)),
+        "until" => format!("announced until {}", until(value)),
+        "last_round_since" => format!("last round since {}", since(value)),
+        "last_round_until" => format!("last round until {}", until(value)),
+        "founded_from" => format!("founded since {value}"),
+        "founded_to" => format!("founded until {value}"),
+        "min_amount_usd" | "min_raised_usd" => format!("{} or more", usd()),
+        "max_amount_usd" | "max_raised_usd" => format!("up to {}", usd()),
+        "min_portfolio" => format!("{value} startups or more"),
         "city" => {
             let city = snapshot.find_term(Facet::City, &fold(value)).and_then(|city| snapshot.city_name(city));
             format!("in {}", city.unwrap_or_else(|| format::word(value)))
         }
-        _ => format!("{}: {value}", format::word(name)),
+        _ => match (name.strip_prefix("not_"), name.strip_suffix("_all")) {
+            (Some(name), _) => format!("not {}", label_of(catalog, name, value)),
+            (_, Some(name)) => label_of(catalog, name, value),
+            _ => format!("{}: {value}", format::word(name)),
+        },
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use http::{Response, StatusCode};
+use http::Response;
 use serde_json::json;
 
 use crate::catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
@@ -12,7 +12,7 @@ use crate::data::{Date, Snapshot, Table};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::records::records;
-use crate::site::{PageRequest, format, respond_with};
+use crate::site::{PageRequest, format, respond_unless_known};
 
 /// Entries of a feed of rounds.
 const MAX_ROUNDS: usize = 50;
@@ -202,7 +202,7 @@ impl Feed {
             FeedFormat::Atom => (self.render()?, "application/atom+xml; charset=utf-8"),
             FeedFormat::Json => (self.json().to_string(), "application/feed+json"),
         };
-        Ok(respond_with(request, StatusCode::OK, body.into_bytes(), content_type))
+        Ok(respond_unless_known(request, body.into_bytes(), content_type))
     }
 
     fn json(&self) -> serde_json::Value {

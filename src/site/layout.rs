@@ -103,7 +103,21 @@ impl PageLayout {
 
     /// The same layout with the address of the page.
     pub(crate) fn at(self, base: &str) -> Self {
-        Self { canonical: Some(format!("{base}{}", self.path)), ..self }
+        let path = self.path.clone();
+        self.at_address(base, &path)
+    }
+
+    /// The same layout with the address of a page of a list.
+    pub(crate) fn at_address(self, base: &str, href: &str) -> Self {
+        Self { canonical: Some(format!("{base}{href}")), ..self }
+    }
+
+    /// The title with the name of the service.
+    pub(crate) fn full_title(&self) -> String {
+        match self.title.as_str() {
+            "" => format!("{}: venture capital firms, rated by founders", self.brand),
+            title => format!("{title} · {}", self.brand),
+        }
     }
 
     /// The same layout for a page that has twins, of a list with its canonical query; without it also with the address of the
@@ -142,7 +156,12 @@ impl PageLayout {
     }
 
     pub(crate) fn asset_version(&self) -> String {
-        let color = self.color.map_or_else(String::new, |color| format!("-{}", &color.light.to_string()[1..]));
-        format!("{}{color}", ASSET_VERSION.as_str())
+        asset_version(self.color)
     }
+}
+
+/// The query of the address of an asset that never has another content, with the operator's color.
+pub(crate) fn asset_version(color: Option<BrandColor>) -> String {
+    let color = color.map_or_else(String::new, |color| format!("-{}", &color.light.to_string()[1..]));
+    format!("{}{color}", ASSET_VERSION.as_str())
 }

@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
-use crate::site::browse::{PARSE_OPTIONS, Pager, Understood, Warning, at_page, page_size, position_of};
+use crate::site::browse::{PARSE_OPTIONS, Pager, Understood, Warning, at_page, page_size, parse, position_of};
 use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, round_step};
 use crate::site::choice::{Choice, choices, marked};
 use crate::site::conditions::{active_filters, label_of};

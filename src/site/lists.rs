@@ -157,8 +157,7 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
     let (browse, rows) = Browse::read(request.state, catalog, &FIRMS, request.query)?;
     let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
                        kind.";
-    let layout =
-        PageLayout::of(catalog.snapshot(), "Firms", description, request.path).with_twins(request.state, &browse.query);
+    let layout = browse.layout(catalog, request, description);
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
     let shows = FirmColumns {
         score: firms.iter().any(|firm| firm.health_score.is_some()),
@@ -181,8 +180,7 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::read(request.state, catalog, &STARTUPS, request.query)?;
     let description = "Startups with their funding, investors and latest rounds.";
-    let layout = PageLayout::of(catalog.snapshot(), "Startups", description, request.path)
-        .with_twins(request.state, &browse.query);
+    let layout = browse.layout(catalog, request, description);
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
@@ -190,8 +188,7 @@ pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::read(request.state, catalog, &ROUNDS, request.query)?;
     let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
-    let layout = PageLayout::of(catalog.snapshot(), "Rounds", description, request.path)
-        .with_twins(request.state, &browse.query);
+    let layout = browse.layout(catalog, request, description);
     Ok(RoundsPage { layout, browse, rounds: records(catalog, Table::Rounds, &rows)? }.render()?)
 }
 
@@ -199,7 +196,6 @@ pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Stri
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::read(request.state, catalog, &PEOPLE, request.query)?;
     let description = "People at venture capital firms and startups, with their titles.";
-    let layout = PageLayout::of(catalog.snapshot(), "People", description, request.path)
-        .with_twins(request.state, &browse.query);
+    let layout = browse.layout(catalog, request, description);
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

@@ -35,7 +35,7 @@ struct MatchingPage {
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
     raise: String,
-    /// What is wrong with it: the page ignores it.
+    /// What is wrong with it.
     raise_error: Option<String>,
     /// Whether the form says anything of the startup.
     is_described: bool,

@@ -48,10 +48,11 @@ pub use docs::clients::{CLIENTS, Client};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
 use http::{HeaderMap, Response, StatusCode};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::catalog::{Catalog, Resource};
 use crate::data::Table;
-use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
+use crate::http::headers::{Caching, CommonHeaders, READS, Vary, if_none_match, set};
 use crate::http::negotiation::compressed;
 use crate::http::url::{decoded, with_slug};
 use crate::http::{Peer, RequestTrace, State};
@@ -240,11 +241,12 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
         Page::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
         Page::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
         Page::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
-            .map(|text| respond_with(request, StatusCode::OK, text.into_bytes(), "application/xml")),
+            .map(|text| respond_unless_known(request, text.into_bytes(), "application/xml")),
         Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
         Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
         Page::AlertFeed(token, format) => alert_feed::respond(request, token, format),
-        _ => render(page, &catalog, request).map(|html| respond(request, StatusCode::OK, html)),
+        _ => render(page, &catalog, request)
+            .map(|html| in_colors(request, html, |body| respond_unless_known(request, body, HTML))),
     };
     response.unwrap_or_else(|error| fail(&error, &catalog, request))
 }
@@ -340,9 +342,34 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
 }
 
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
-    let html = Theme::of(request).apply(html);
-    let mut response = respond_with(request, status, html.into_bytes(), HTML);
+    in_colors(request, html, |body| respond_with(request, status, body, HTML))
+}
+
+/// A page in the colors that the visitor chose.
+fn in_colors(
+    request: PageRequest<'_>,
+    html: String,
+    respond: impl FnOnce(Vec<u8>) -> Response<Vec<u8>>,
+) -> Response<Vec<u8>> {
+    let mut response = respond(Theme::of(request).apply(html).into_bytes());
     CommonHeaders { varies: Some(Vary::Cookie), ..CommonHeaders::default() }.write(response.headers_mut());
+    response
+}
+
+/// A page or a feed that is the same for everybody, with a hash of its body; 304 if the client has it.
+fn respond_unless_known(request: PageRequest<'_>, body: Vec<u8>, content_type: &str) -> Response<Vec<u8>> {
+    let hash = format!("\"{:032x}\"", xxh3_128(&body));
+    let mut response = match if_none_match(request.headers).any(|known| known == "*" || known == hash) {
+        true => {
+            let mut response = Response::new(Vec::new());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            write_headers(&mut response);
+            response
+        }
+        false => respond_with(request, StatusCode::OK, body, content_type),
+    };
+    // Weak, because the compressed body has the same.
+    set(response.headers_mut(), "etag", &format!("W/{hash}"));
     response
 }
 
@@ -355,9 +382,14 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
         set(response.headers_mut(), "content-encoding", "gzip");
     }
     set(response.headers_mut(), "content-type", content_type);
-    let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
-    CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
+    write_headers(&mut response);
     response
+}
+
+fn write_headers(response: &mut Response<Vec<u8>>) {
+    let is_cached = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
+    let caching = Some(if is_cached { Caching::Private } else { Caching::Never });
+    CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
 }
 
 const PAGE: CommonHeaders<'static> = CommonHeaders {

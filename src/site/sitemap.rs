@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::catalog::Catalog;
-use crate::data::Table;
+use crate::catalog::{Catalog, Query, ValueCount};
+use crate::data::{Facet, Table};
 use crate::site::docs;
 use crate::site::error_page::{PageError, path_of};
 use crate::site::static_pages::StaticEntry;
@@ -25,6 +25,8 @@ const PAGES: [&str; 11] = [
     "/data",
     "/releases",
 ];
+/// Facets whose values have pages, and the paths above these.
+const MARKETS: [(Facet, &str); 2] = [(Facet::Sector, "/sectors"), (Facet::Country, "/countries")];
 /// Tables whose records have pages.
 const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
@@ -55,7 +57,7 @@ const ACCEPTS: &str = "a string accepts any text";
 
 fn count(catalog: &Catalog) -> usize {
     let records = TABLES.map(|table| catalog.snapshot().rows(table) as usize);
-    PAGES.len() + docs_pages().count() + records.into_iter().sum::<usize>()
+    PAGES.len() + docs_pages().count() + markets(catalog).len() + records.into_iter().sum::<usize>()
 }
 
 fn docs_pages() -> impl Iterator<Item = &'static str> {
@@ -63,11 +65,22 @@ fn docs_pages() -> impl Iterator<Item = &'static str> {
     pages.map(|(path, _)| *path)
 }
 
+/// The pages of sectors and countries that have startups.
+fn markets(catalog: &Catalog) -> Vec<String> {
+    let counts = catalog.counts_by(&Query::all(Table::Startups), &MARKETS.map(|(facet, _)| facet));
+    let pages = MARKETS.into_iter().zip(counts).flat_map(|((facet, above), counts)| {
+        let slug = move |counted: ValueCount| catalog.facet_label(Table::Startups, facet, counted.value).0;
+        counts.into_iter().map(move |counted| format!("{above}/{}", slug(counted).to_ascii_lowercase()))
+    });
+    pages.collect()
+}
+
 /// Writes the addresses of a file; `start` are those of the files before it.
 fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
     let snapshot = catalog.snapshot();
     let released = snapshot.released_on().to_string();
-    let data_pages = PAGES.into_iter().map(|path| (path.to_owned(), Some(released.clone())));
+    let data_pages = PAGES.into_iter().map(str::to_owned).chain(markets(catalog));
+    let data_pages = data_pages.map(|path| (path, Some(released.clone())));
     let docs_pages = docs_pages().map(|path| (path.to_owned(), None));
     // Of a record that has not changed since the first release, it is not known when it did.
     let is_first = !catalog.has_record_history();

@@ -20,7 +20,7 @@ use crate::openapi::Version;
 use crate::openapi::reference::{Group, Reference};
 use crate::site::docs::html::escaped;
 use crate::site::error_page::PageError;
-use crate::site::layout::{CSP, HTML, PageLayout};
+use crate::site::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::site::theme::Theme;
 use crate::site::{PageRequest, assets, docs};
 
@@ -163,11 +163,18 @@ impl StaticPages {
             Ok(asset) => asset.answer(method, request.headers)?,
             Err(error) => return failed(error),
         };
+        // The typeface has its version in its name.
+        let is_asset = request.path.starts_with("/assets/");
+        let has_version = request.query == asset_version(self.operator.brand.color) || request.path.ends_with(".woff2");
         let common = CommonHeaders {
             page_policy: Some(CSP),
             is_cross_origin: request.path.starts_with("/openapi/"),
             // No shared cache mixes the colors of visitors.
-            caching: is_page.then_some(Caching::Private),
+            caching: match (is_page, is_asset && has_version) {
+                (true, _) => Some(Caching::Private),
+                (_, true) => Some(Caching::Forever),
+                _ => None,
+            },
             varies: is_page.then_some(Vary::Cookie),
             ..CommonHeaders::default()
         };

@@ -18,7 +18,7 @@ use crate::data::Table;
 use crate::site::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse, position_of};
 use crate::site::error_page::{PageError, path_of};
 use crate::site::link::Link;
-use crate::site::{PageRequest, find, format, respond_with};
+use crate::site::{PageRequest, find, format, respond_unless_known, respond_with};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TwinFormat {
@@ -127,7 +127,7 @@ pub(crate) fn respond(
         }
         TwinFormat::Csv => unreachable!("responded to above"),
     };
-    let mut response = respond_with(request, StatusCode::OK, body, content_type);
+    let mut response = respond_unless_known(request, body, content_type);
     // Search engines list the page.
     let page = format!("<{}{}>; rel=\"canonical\"", request.state.public_url, link.href());
     if let Ok(page) = HeaderValue::try_from(page) {

@@ -319,3 +319,46 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
         assert!(response.body().len() < 45_000, "{path}: {} bytes", response.body().len());
     }
 }
+
+#[test]
+fn the_maps_and_boards_of_home_have_the_numbers_of_the_lists() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    let total =
+        |list: &str| client.get(&format!("/api/v3/{list}&limit=1")).json()["pagination"]["total"].as_u64().unwrap();
+    let page = visitor.get("/").text;
+    for (name, path, parameter) in [("sectors", "/sectors/", "sector"), ("countries", "/countries/", "country")] {
+        let chart = chart(&page, name).unwrap();
+        let rows = chart.split("<tr><th scope=\"row\"><a href=\"").skip(1);
+        let compared = rows.map(|row| {
+            let value = row.split('"').next().unwrap().strip_prefix(path).unwrap();
+            let cell = row.split("<td class=\"right\">").nth(1).unwrap().split('<').next().unwrap();
+            assert_eq!(total(&format!("startups?{parameter}={value}")), cell.replace(',', "").parse::<u64>().unwrap());
+        });
+        assert!(compared.count() > 10, "{name}");
+    }
+    let board = page.split("id=\"busiest\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let firms: Vec<(&str, u64)> = board
+        .split("/rounds?investor=")
+        .skip(1)
+        .map(|row| {
+            let (slug, rest) = row.split_once("\">").unwrap();
+            (slug, rest.split('<').next().unwrap().replace(',', "").parse().unwrap())
+        })
+        .collect();
+    let first = client.get("/api/v3/vcs?sort=-investment_count&limit=5").slugs();
+    assert_eq!(firms.iter().map(|(slug, _)| *slug).collect::<Vec<_>>(), first);
+    for (slug, rounds) in firms {
+        assert_eq!(total(&format!("funding-rounds?investor={slug}")), rounds, "{slug}");
+    }
+    assert!(page.contains("id=\"rated\""));
+}
+
+#[test]
+fn home_has_no_board_that_the_data_cannot_fill() {
+    let Some(folder) = real_data() else { return };
+    let server = Server::of(catalog_of(&folder));
+    let page = server.anonymous().get("/").text;
+    assert!(page.contains("id=\"busiest\"") && !page.contains("id=\"rated\""), "{page}");
+    assert!(chart(&page, "sectors").is_some() && chart(&page, "countries").is_some());
+}

@@ -165,8 +165,133 @@ fn every_address_of_the_sitemap_is_a_page_that_names_itself() {
     for path in ["/sitemap-1.xml", "/sitemap-0.xml", "/sitemap-x.xml", "/sitemap-.xml"] {
         assert_eq!(client.get(path).status, 404, "{path}");
     }
-    // A filtered list is not a page of its own.
-    assert!(values(&client.get("/vcs?stage=seed").text, "link rel=\"canonical\"", "href").is_empty());
+    assert!(all.iter().any(|(address, _)| address.ends_with("/sectors/fintech")));
+    assert!(all.iter().any(|(address, _)| address.ends_with("/countries/de")));
+}
+
+#[test]
+fn a_list_has_a_title_that_names_its_conditions_and_one_address() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let own = |path: &str| {
+        let page = client.get(path).text;
+        let title = page.split_once("<title>").unwrap().1.split_once(" · VentureDex</title>").unwrap().0.to_owned();
+        let canonical = values(&page, "link rel=\"canonical\"", "href").join(" ").replace("&#38;", "&");
+        let address = canonical.strip_prefix(client.base.as_str()).unwrap_or(&canonical).to_owned();
+        (title, address, page.contains("<meta name=\"robots\" content=\"noindex\">"))
+    };
+    for (path, title, address, is_hidden) in [
+        ("/vcs", "Firms", "/vcs", false),
+        ("/vcs?country=DE&stage=seed", "Seed investors in Germany", "/vcs?stage=seed&country=DE", false),
+        ("/vcs?stage=seed&page=2", "Seed investors · page 2", "/vcs?stage=seed&page=2", false),
+        // Another order or another number of rows is no other list.
+        ("/vcs?stage=seed&sort=name&page=2", "Seed investors · page 2", "/vcs?stage=seed", false),
+        ("/vcs?per_page=50&stage=seed&utm_source=x", "Seed investors", "/vcs?stage=seed", false),
+        ("/vcs?kind=corporate", "Corporate investors", "/vcs?kind=corporate", false),
+        (
+            "/startups?sector=fintech&founded_from=2020",
+            "Fintech startups, founded since 2020",
+            "/startups?sector=fintech&founded_from=2020",
+            false,
+        ),
+        ("/rounds?stage=seed,series-a", "Seed and Series A rounds", "/rounds?stage=seed,series-a", false),
+        ("/rounds?since=2024", "Rounds, announced since 2024", "/rounds?since=2024-01-01", false),
+        (
+            "/people?kind=startup&country=GB",
+            "People at startups in United Kingdom",
+            "/people?kind=startup&country=GB",
+            false,
+        ),
+        (
+            "/rounds?stage=seed&country=DE&since=2024",
+            "Seed rounds in Germany, announced since 2024",
+            "/rounds?stage=seed&country=DE&since=2024-01-01",
+            true,
+        ),
+        (
+            "/rounds?stage=seed,series-a,series-b,series-c",
+            "Rounds, 4 stages",
+            "/rounds?stage=seed,series-a,series-b,series-c",
+            true,
+        ),
+        ("/vcs?q=capital", "Firms, named “capital”", "/vcs?q=capital", true),
+        ("/vcs?page=900", "Firms · page 900", "/vcs?page=900", true),
+    ] {
+        assert_eq!(own(path), (title.to_owned(), address.to_owned(), is_hidden), "{path}");
+    }
+}
+
+#[test]
+fn what_is_indexed_has_a_card() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    for path in [
+        "/",
+        "/vcs",
+        "/vcs/alder-capital",
+        "/startups",
+        "/markets",
+        "/sectors/fintech",
+        "/docs",
+        "/leaderboard",
+        "/data",
+    ] {
+        let page = client.get(path).text;
+        let of = |property: &str| values(&page, &format!("meta property=\"{property}\""), "content").join(" ");
+        assert!(!of("og:title").is_empty() && of("og:description").len() > 20, "{path}");
+        assert_eq!(of("og:url"), values(&page, "link rel=\"canonical\"", "href").join(" "), "{path}");
+        assert!(page.contains("<meta name=\"twitter:card\" content=\"summary"), "{path}");
+    }
+    let hidden = client.get("/vcs?q=capital").text;
+    assert!(!hidden.contains("og:title"), "{hidden}");
+}
+
+#[test]
+fn a_page_that_a_browser_has_is_not_sent_again() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    for path in [
+        "/",
+        "/vcs?stage=seed",
+        "/vcs/alder-capital",
+        "/markets",
+        "/vcs.json",
+        "/vcs/alder-capital.md",
+        "/rounds.atom",
+        "/sitemap.xml",
+    ] {
+        let first = client.get(path);
+        let etag = first.header("etag").to_owned();
+        assert!(etag.starts_with("W/\"") && etag.len() == 36, "{path}: {etag}");
+        assert_eq!(client.get(path).header("etag"), etag, "{path}");
+        for known in [etag.as_str(), "*", &format!("\"x\", {etag}")] {
+            let again = client.send("GET", path, &[("if-none-match", known)]);
+            assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", etag.as_str()), "{path}");
+            assert_eq!(again.header("cache-control"), "private, max-age=60", "{path}");
+        }
+        assert_eq!(client.send("GET", path, &[("if-none-match", "\"x\"")]).text, first.text, "{path}");
+    }
+    assert_ne!(client.get("/vcs").header("etag"), client.get("/vcs?stage=seed").header("etag"));
+    // Pages of accounts and errors are never stored.
+    for path in ["/signin", "/vcs/nobody-at-all"] {
+        let page = client.send("GET", path, &[("if-none-match", "*")]);
+        assert!(page.status != 304 && page.header("etag").is_empty(), "{path}: {}", page.status);
+        assert_eq!(page.header("cache-control"), "no-store", "{path}");
+    }
+}
+
+#[test]
+fn an_asset_whose_address_has_its_version_never_changes() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    let page = client.get("/").text;
+    let style = values(&page, "link rel=\"stylesheet\"", "href")[0];
+    let caching = |path: &str| client.get(path).header("cache-control").to_owned();
+    assert_eq!(caching(style), "public, max-age=31536000, immutable");
+    assert_eq!(caching("/assets/inter-4.1.woff2"), "public, max-age=31536000, immutable");
+    for path in ["/assets/style.css", "/assets/style.css?other", "/assets/page.js", "/robots.txt"] {
+        assert_eq!(caching(path), "public, max-age=300", "{path}");
+    }
 }
 
 #[test]
