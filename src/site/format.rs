@@ -125,6 +125,11 @@ pub(crate) fn word(name: &str) -> String {
     }
 }
 
+/// The kind of a firm; that it is another one says no more than that it invests.
+pub(crate) fn firm_kind(kind: &Option<String>) -> String {
+    kind.as_deref().filter(|kind| *kind != "other").map_or_else(|| "Investor".to_owned(), word)
+}
+
 fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -257,6 +262,12 @@ mod tests {
         ] {
             assert_eq!(word(name), text);
         }
+    }
+
+    #[test]
+    fn a_firm_of_another_kind_is_an_investor() {
+        let kinds = [Some("angel-network"), Some("other"), None].map(|kind| firm_kind(&kind.map(str::to_owned)));
+        assert_eq!(kinds, ["Angel network", "Investor", "Investor"]);
     }
 
     #[test]

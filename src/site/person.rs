@@ -120,13 +120,11 @@ fn role(
 fn of_firm(firm: &Firm) -> Vec<(String, Option<String>)> {
     let startups = format::counted(firm.portfolio_count, "startup", "startups");
     let rounds = format::counted(firm.investment_count, "round", "rounds");
-    let kind = firm.kind.as_deref().map(|kind| (format::word(kind), None));
-    kind.into_iter()
-        .chain([
-            (startups, Some(format!("/startups?investor={}", firm.slug))),
-            (rounds, Some(format!("/rounds?investor={}", firm.slug))),
-        ])
-        .collect()
+    vec![
+        (format::firm_kind(&firm.kind), None),
+        (startups, Some(format!("/startups?investor={}", firm.slug))),
+        (rounds, Some(format!("/rounds?investor={}", firm.slug))),
+    ]
 }
 
 fn of_startup(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Backers>) {

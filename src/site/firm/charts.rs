@@ -10,6 +10,7 @@ use crate::site::format;
 const MAX_YEARS: i32 = 20;
 /// Rounds of the timeline, the largest.
 const MAX_DOTS: usize = 100;
+const MIN_DOTS: usize = 3;
 const ROUNDS: Unit = Unit::Count("round", "rounds");
 
 type Counts = [u32; Stage::ALL.len()];
@@ -92,16 +93,21 @@ impl<'a> Rounds<'a> {
         Some(StackedBars::new(head, "Year", ROUNDS, &stages(), columns))
     }
 
-    /// The rounds one by one, of many the largest. `None` if no round has a date.
+    /// The rounds one by one, of many the largest. `None` if few have a date: bars say as much.
     pub(crate) fn timeline(&self) -> Option<Timeline> {
         let (snapshot, amounts) = (self.catalog.snapshot(), self.catalog.snapshot().round_amounts());
         let amount = |round: u32| Some(amounts[round as usize]).filter(|usd| *usd != NONE_U64);
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, self.firm).iter();
         let mut rounds: Vec<u32> = rounds.filter(|round| snapshot.round_date(*round).is_some()).collect();
         let dated = rounds.len();
+        if dated < MIN_DOTS {
+            return None;
+        }
         // Of the same amount, or of none, the latest.
         rounds.sort_by_key(|round| std::cmp::Reverse(amount(*round)));
-        rounds.truncate(MAX_DOTS);
+        let left_out = rounds.split_off(dated.min(MAX_DOTS));
+        let undisclosed = left_out.iter().filter(|round| amount(**round).is_none()).count();
+        let smaller = left_out.len() - undisclosed;
         let event = |round: u32| {
             let startup = snapshot.round_startup(round);
             let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, round));
@@ -116,21 +122,22 @@ impl<'a> Rounds<'a> {
         let events: Vec<Event> = rounds.iter().filter_map(|round| event(*round)).collect();
         let undated: u32 = self.history.rounds.get(&None).into_iter().flatten().sum();
         let unknown = events.iter().filter(|event| event.amount.is_none()).count();
-        let which = match dated > events.len() {
-            true => format!("each of the {} largest rounds", events.len()),
-            false => "each round".to_owned(),
+        let which = match (left_out.is_empty(), unknown) {
+            (true, _) => "each round".to_owned(),
+            (false, 0) => format!("each of the {} largest rounds", events.len()),
+            (false, _) => format!("each of {} rounds", events.len()),
         };
         let mut summary = format!("A dot for {which}; its area is the amount raised by all investors.");
         if unknown > 0 {
             let of = format::counted(unknown, "round", "rounds");
             summary.push_str(&format!(" The amount of {of} is unknown: a hollow dot."));
         }
-        let smaller = dated - events.len();
         let left_out = [
             (smaller > 0).then(|| format::counted(smaller, "smaller round", "smaller rounds")),
+            (undisclosed > 0).then(|| format!("{} of unknown amount", format::counted(undisclosed, "round", "rounds"))),
             (undated > 0).then(|| format!("{} without a date", format::counted(undated, "round", "rounds"))),
         ];
-        let left_out = left_out.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let left_out = left_out.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
         let is_covered = |year: i32| self.of_year(year).is_some();
         let head = Head::new("timeline", "Rounds one by one", summary);

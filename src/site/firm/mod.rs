@@ -188,7 +188,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
 }
 
 fn description(firm: &Firm) -> String {
-    let kind = firm.kind.as_deref().map_or_else(|| "Investor".to_owned(), format::word);
+    let kind = format::firm_kind(&firm.kind);
     let place = format::place(&firm.city, &firm.country);
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let score = match firm.health_score {

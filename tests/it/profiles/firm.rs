@@ -53,7 +53,7 @@ fn the_timeline_of_all_firms_has_their_largest_rounds() {
         let own = rounds.iter().filter(|round| round.investors.contains(&slug));
         let (dated, undated): (Vec<&Round>, Vec<&Round>) = own.partition(|round| round.date.is_some());
         let timeline = chart(&page, "timeline");
-        assert_eq!(timeline.is_some(), !dated.is_empty(), "{slug}");
+        assert_eq!(timeline.is_some(), dated.len() >= 3, "{slug}");
         let Some(timeline) = timeline else { continue };
         assert_eq!(timeline.matches("<circle").count(), dated.len().min(100), "{slug}");
         if dated.len() <= 100 {
@@ -67,6 +67,11 @@ fn the_timeline_of_all_firms_has_their_largest_rounds() {
         }
         let is_cut = dated.len() > 100 || !undated.is_empty();
         assert_eq!(timeline.contains("Not drawn: "), is_cut, "{slug}");
+        if is_cut {
+            let rest = without_tags(between(timeline, "Not drawn: <a", "</a>"));
+            let rest = rest.split(['>', ',']).filter_map(|part| part.trim().split(' ').next()?.parse::<usize>().ok());
+            assert_eq!(rest.sum::<usize>(), dated.len().saturating_sub(100) + undated.len(), "{slug}");
+        }
         with_rest += u32::from(is_cut);
         let rows = table(timeline);
         assert!(rows[1..].windows(2).all(|pair| pair[0].len() == 4 && pair[1].len() == 4), "{slug}");
