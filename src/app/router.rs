@@ -302,7 +302,8 @@ impl FrontEnds {
         }
         match *route {
             Route::Account(account) if sends_form || (is_read && account.is_read()) => Err(Pending::Account(account)),
-            Route::Page(_) if is_read || sends_form => Err(Pending::Page),
+            Route::Page(route) if is_read => site::cached(route, page).ok_or(Pending::Page),
+            Route::Page(_) if sends_form => Err(Pending::Page),
             Route::Health if is_read => Ok(alive()),
             Route::Readiness if is_read => Ok(readiness(state)),
             Route::SecurityTxt if is_read => Ok(match &state.operator.contact {

@@ -1,6 +1,7 @@
 //! The response cache.
 //!
-//! A release never changes, and neither does its response to a path and query: the same bytes serve every caller. The cache
+//! A release never changes, and neither does its response to a path and query, of the API as of a page: the same bytes serve
+//! every caller. The cache
 //! is bounded by its size in bytes. A response is cached when it is computed for the second time: most requests of a program
 //! that walks through the data are never repeated, and would evict those that are.
 //!
@@ -14,13 +15,14 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use foldhash::fast::RandomState;
-use http::header::ETAG;
-use http::{HeaderMap, HeaderValue};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::catalog::Catalog;
-use crate::http::negotiation::{MIN_COMPRESSED_SIZE, gzip};
+use crate::http::headers::if_none_match;
+use crate::http::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
 use crate::http::telemetry::RouteLabel;
 use crate::metrics::PerThread;
 
@@ -61,12 +63,31 @@ impl CachedResponse {
         let compress = || (self.body.len() >= MIN_COMPRESSED_SIZE).then(|| Bytes::from(gzip(&self.body)));
         self.gzipped.get_or_init(compress).clone()
     }
+
+    /// The response to a request: 304 if the client has it, compressed if the client accepts it.
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::new());
+        *response.headers_mut() = self.headers.clone();
+        let etag = self.etag().and_then(|etag| etag.to_str().ok()).map(|etag| etag.trim_start_matches("W/"));
+        if if_none_match(request).any(|known| known == "*" || etag == Some(known)) {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response.headers_mut().remove(CONTENT_TYPE);
+            return response;
+        }
+        let packed = if accepts_gzip(request) { self.gzipped() } else { None };
+        if packed.is_some() {
+            response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        *response.body_mut() = packed.unwrap_or_else(|| self.body.clone());
+        response
+    }
 }
 
 /// A path and query with the release that they were sent to.
 #[derive(PartialEq, Eq, Hash)]
 struct OwnedCacheKey {
     release: u128,
+    variant: u8,
     path: Box<str>,
     query: Box<str>,
 }
@@ -75,6 +96,7 @@ struct OwnedCacheKey {
 #[derive(Clone, Copy, Hash)]
 pub(crate) struct CacheKey<'a> {
     release: u128,
+    variant: u8,
     path: &'a str,
     query: &'a str,
 }
@@ -86,13 +108,18 @@ impl<'a> CacheKey<'a> {
         let release = u128::from(catalog.content()) << 64
             | u128::from(version.date.days().cast_unsigned()) << 32
             | u128::from(version.counter);
-        Self { release, path, query }
+        Self { release, variant: 0, path, query }
+    }
+
+    /// One of several responses to the same path and query.
+    pub(crate) fn in_variant(self, variant: u8) -> Self {
+        Self { variant, ..self }
     }
 }
 
 impl From<CacheKey<'_>> for OwnedCacheKey {
-    fn from(CacheKey { release, path, query }: CacheKey<'_>) -> Self {
-        Self { release, path: path.into(), query: query.into() }
+    fn from(CacheKey { release, variant, path, query }: CacheKey<'_>) -> Self {
+        Self { release, variant, path: path.into(), query: query.into() }
     }
 }
 
@@ -103,7 +130,7 @@ impl Equivalent<OwnedCacheKey> for CacheKey<'_> {
             "" => key.query.is_empty(),
             query => *query == *key.query,
         };
-        self.release == key.release && same_query && *self.path == *key.path
+        self.release == key.release && self.variant == key.variant && same_query && *self.path == *key.path
     }
 }
 

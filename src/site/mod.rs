@@ -47,13 +47,18 @@ mod twin;
 pub use docs::clients::{CLIENTS, Client};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
-use http::{HeaderMap, Response, StatusCode};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, ETAG};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::catalog::{Catalog, Resource};
 use crate::data::Table;
-use crate::http::headers::{Caching, CommonHeaders, READS, Vary, if_none_match, set};
+use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
 use crate::http::negotiation::compressed;
+use crate::http::response_cache::{CacheKey, CachedResponse};
 use crate::http::url::{decoded, with_slug};
 use crate::http::{Peer, RequestTrace, State};
 use crate::quota::RetryAfter;
@@ -197,6 +202,27 @@ impl<'a> Page<'a> {
         })
     }
 
+    /// Whether it depends on nothing but the release, its path and query, and the colors: it may be cached. Other pages
+    /// read what other releases are held.
+    fn is_kept(self) -> bool {
+        match self {
+            Self::Home
+            | Self::Firms
+            | Self::Firm(_)
+            | Self::FirmReviews(_)
+            | Self::Startups
+            | Self::Startup(_)
+            | Self::People
+            | Self::Person(_)
+            | Self::Rounds
+            | Self::Sectors
+            | Self::Market(_)
+            | Self::Match
+            | Self::Compare => true,
+            _ => false,
+        }
+    }
+
     /// The path without the slug.
     pub(crate) fn label(self) -> &'static str {
         match self {
@@ -245,10 +271,25 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
         Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
         Page::RoundFeed(format) => feeds::of_rounds(&catalog, request).and_then(|feed| feed.respond(request, format)),
         Page::AlertFeed(token, format) => alert_feed::respond(request, token, format),
-        _ => render(page, &catalog, request)
-            .map(|html| in_colors(request, html, |body| respond_unless_known(request, body, HTML))),
+        _ => render(page, &catalog, request).map(|html| {
+            let theme = Theme::of(request);
+            let rendered = Arc::new(rendered(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
+            if page.is_kept() {
+                request.state.response_cache.insert(CacheKey::of_page(&catalog, request, theme), &rendered);
+            }
+            rendered.answer(request.headers).map(Vec::from)
+        }),
     };
     response.unwrap_or_else(|error| fail(&error, &catalog, request))
+}
+
+/// The response with a page that was rendered before; `None` if it has to be rendered.
+pub(crate) fn cached(page: Page<'_>, request: PageRequest<'_>) -> Option<Response<Bytes>> {
+    if !page.is_kept() {
+        return None;
+    }
+    let key = CacheKey::of_page(&request.state.releases.serving(), request, Theme::of(request));
+    Some(request.state.response_cache.get(key)?.answer(request.headers))
 }
 
 /// The 404 for a path without a page.
@@ -342,35 +383,30 @@ fn fail(error: &PageError, catalog: &Catalog, request: PageRequest<'_>) -> Respo
 }
 
 fn respond(request: PageRequest<'_>, status: StatusCode, html: String) -> Response<Vec<u8>> {
-    in_colors(request, html, |body| respond_with(request, status, body, HTML))
-}
-
-/// A page in the colors that the visitor chose.
-fn in_colors(
-    request: PageRequest<'_>,
-    html: String,
-    respond: impl FnOnce(Vec<u8>) -> Response<Vec<u8>>,
-) -> Response<Vec<u8>> {
-    let mut response = respond(Theme::of(request).apply(html).into_bytes());
+    let html = Theme::of(request).apply(html);
+    let mut response = respond_with(request, status, html.into_bytes(), HTML);
     CommonHeaders { varies: Some(Vary::Cookie), ..CommonHeaders::default() }.write(response.headers_mut());
     response
 }
 
-/// A page or a feed that is the same for everybody, with a hash of its body; 304 if the client has it.
-fn respond_unless_known(request: PageRequest<'_>, body: Vec<u8>, content_type: &str) -> Response<Vec<u8>> {
-    let hash = format!("\"{:032x}\"", xxh3_128(&body));
-    let mut response = match if_none_match(request.headers).any(|known| known == "*" || known == hash) {
-        true => {
-            let mut response = Response::new(Vec::new());
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            write_headers(&mut response);
-            response
-        }
-        false => respond_with(request, StatusCode::OK, body, content_type),
-    };
+/// A response that is the same for everybody who asks for it in the same way, with a hash of its body.
+fn rendered(request: PageRequest<'_>, body: Vec<u8>, content_type: &'static str, varies: Vary) -> CachedResponse {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    CommonHeaders { caching: Some(Caching::Private), varies: Some(varies), ..PAGE }.write(&mut headers);
     // Weak, because the compressed body has the same.
-    set(response.headers_mut(), "etag", &format!("W/{hash}"));
-    response
+    set(&mut headers, ETAG, &format!("W/\"{:032x}\"", xxh3_128(&body)));
+    CachedResponse::new(body, headers, request.trace.route())
+}
+
+fn respond_unless_known(request: PageRequest<'_>, body: Vec<u8>, content_type: &'static str) -> Response<Vec<u8>> {
+    rendered(request, body, content_type, Vary::Encoding).answer(request.headers).map(Vec::from)
+}
+
+impl<'a> CacheKey<'a> {
+    fn of_page(catalog: &Catalog, request: PageRequest<'a>, theme: Theme) -> Self {
+        Self::of(catalog, request.path, request.query).in_variant(theme as u8)
+    }
 }
 
 /// A response with a page or a feed, compressed if the client accepts it.
@@ -382,14 +418,9 @@ fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, con
         set(response.headers_mut(), "content-encoding", "gzip");
     }
     set(response.headers_mut(), "content-type", content_type);
-    write_headers(&mut response);
-    response
-}
-
-fn write_headers(response: &mut Response<Vec<u8>>) {
-    let is_cached = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
-    let caching = Some(if is_cached { Caching::Private } else { Caching::Never });
+    let caching = Some(if status.is_success() { Caching::Private } else { Caching::Never });
     CommonHeaders { caching, varies: Some(Vary::Encoding), ..PAGE }.write(response.headers_mut());
+    response
 }
 
 const PAGE: CommonHeaders<'static> = CommonHeaders {

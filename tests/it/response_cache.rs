@@ -55,6 +55,60 @@ fn a_cached_response_equals_the_computed_one() {
 }
 
 #[test]
+fn a_cached_page_equals_the_rendered_one() {
+    let server = Server::bundled();
+    let client = server.anonymous();
+    for path in [
+        "/",
+        "/?q=aldr",
+        "/vcs?stage=seed&page=2",
+        "/vcs/alder-capital",
+        "/vcs/alder-capital/reviews",
+        "/startups",
+        "/people",
+        "/rounds?country=DE",
+        "/sectors",
+        "/markets",
+        "/countries/de/seed",
+        "/match?stage=seed&country=US",
+        "/compare?firm=alder-capital",
+    ] {
+        let colors = ["", "theme=dark", "theme=light"];
+        let made: Vec<_> = colors.iter().map(|theme| client.send("GET", path, &[("cookie", theme)])).collect();
+        let before = server.state.response_cache.hits();
+        for _ in 0..2 {
+            for (theme, made) in colors.iter().zip(&made) {
+                assert_eq!(made.status, 200, "{path}");
+                let again = client.send("GET", path, &[("cookie", theme)]);
+                assert_eq!(again.text, made.text, "{path} {theme}");
+                assert_eq!(constant(&again.headers), constant(&made.headers), "{path} {theme}");
+                let packed = client.send("GET", path, &[("cookie", theme), ("accept-encoding", "gzip")]);
+                assert_eq!(packed.text, made.text, "{path} {theme}");
+                let known = client.send("GET", path, &[("cookie", theme), ("if-none-match", made.header("etag"))]);
+                assert_eq!((known.status, known.text.as_str()), (304, ""), "{path} {theme}");
+                assert_eq!(client.send("HEAD", path, &[("cookie", theme)]).text, "", "{path} {theme}");
+            }
+        }
+        assert!(server.state.response_cache.hits() >= before + 15, "{path} is not cached");
+        assert_ne!(made[0].header("etag"), made[1].header("etag"), "{path}");
+    }
+}
+
+#[test]
+fn a_page_of_a_new_release_and_one_over_the_limit_are_not_those_of_the_cache() {
+    let server = Server::allowing(30, 1);
+    let client = server.anonymous();
+    let before = (0..3).map(|_| client.get("/vcs").text).next_back().unwrap();
+    let folder = copy_as(&bundled_folder(), "2026-12-24.7");
+    server.state.releases.replace(Arc::new(catalog_of(folder.path())));
+    let after = client.get("/vcs").text;
+    assert!(after.contains("2026-12-24.7") && !before.contains("2026-12-24.7"));
+    // A cached page counts as any other.
+    let statuses: Vec<u16> = (0..30).map(|_| client.get("/vcs").status).collect();
+    assert_eq!((statuses[0], statuses[29]), (200, 429));
+}
+
+#[test]
 fn a_cached_response_is_counted() {
     let server = Server::bundled();
     let client = server.client(Tier::Free);
