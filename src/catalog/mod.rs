@@ -92,6 +92,8 @@ use crate::search::{Candidates, Explanation, MatchClass, SearchError, SearchResu
 const MAX_CACHED: usize = 4_096;
 /// Maximum number of cached aggregates, of which the largest have some 200 KB.
 const MAX_AGGREGATES: usize = 128;
+/// Maximum number of pictures of records, each of some 20 KB.
+const MAX_PICTURES: usize = 256;
 /// Maximum number of releases whose differences are cached: more are hardly held.
 const MAX_CHANGES: usize = 8;
 
@@ -146,6 +148,8 @@ pub struct Catalog {
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     /// The rows that differ from releases before, by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
+    /// Pictures of records, which a front end draws.
+    pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
     /// Slugs of sectors: what a mistyped one is compared with.
@@ -171,6 +175,7 @@ impl Catalog {
             searches: SearchCache::default(),
             aggregates: Cache::default(),
             changes: Cache::default(),
+            pictures: Cache::default(),
             totals: OnceCell::new(),
             round_years: OnceCell::new(),
             sectors: OnceCell::new(),
@@ -315,6 +320,11 @@ impl Catalog {
 
     pub fn text_index(&self, table: Table) -> Option<&TextIndex> {
         self.texts.of(table)
+    }
+
+    /// The picture of a record, drawn when it is first needed.
+    pub(crate) fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
+        self.pictures.get_or_insert_with((table, row), draw)
     }
 
     /// The number of rows that match all filters; cached for the life of the release.

@@ -55,6 +55,8 @@ pub(crate) struct PageLayout {
     pub twins: Option<[String; 2]>,
     /// JSON-LD about what the page shows.
     pub linked_data: Option<String>,
+    /// The address of a picture for previews.
+    pub picture: Option<String>,
 }
 
 /// What the footer says about the data.
@@ -82,6 +84,7 @@ impl PageLayout {
             canonical: None,
             twins: None,
             linked_data: None,
+            picture: None,
         }
     }
 
@@ -133,6 +136,13 @@ impl PageLayout {
     /// The same layout with JSON-LD.
     pub(crate) fn about(self, linked_data: String) -> Self {
         Self { linked_data: Some(linked_data), ..self }
+    }
+
+    /// The same layout of a record that has a picture. Its address has the version of the release: it never changes.
+    pub(crate) fn with_picture(self) -> Self {
+        let (page, release) = (self.canonical.as_deref(), self.release.as_ref());
+        let picture = page.zip(release).map(|(page, release)| format!("{page}.png?{}", release.version));
+        Self { picture, ..self }
     }
 
     /// The same layout, not indexed by search engines.

@@ -7,6 +7,8 @@ pub(crate) mod account;
 mod alert_feed;
 mod assets;
 mod browse;
+mod canvas;
+mod card;
 mod charts;
 mod choice;
 mod compare;
@@ -108,6 +110,8 @@ pub enum Page<'a> {
     AlertFeed(&'a str, FeedFormat),
     /// The JSON or Markdown of what a page shows.
     Twin(Subject<'a>, TwinFormat),
+    /// What previews of a firm or startup show.
+    Picture(Table, &'a str),
     /// The file with a number, or the first one.
     Sitemap(Option<usize>),
     Suggest,
@@ -172,6 +176,13 @@ impl<'a> Page<'a> {
     fn of_file(path: &'a str) -> Option<Self> {
         if let Some(number) = path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
             return Some(Self::Sitemap(Some(number.parse().ok()?)));
+        }
+        if let Some(path) = path.strip_suffix(".png") {
+            return match Self::of(path)? {
+                Self::Firm(slug) => Some(Self::Picture(Table::Firms, slug)),
+                Self::Startup(slug) => Some(Self::Picture(Table::Startups, slug)),
+                _ => None,
+            };
         }
         if let Some(rest) = path.strip_prefix("/alerts/") {
             return match rest.split_once('.')? {
@@ -253,6 +264,8 @@ impl<'a> Page<'a> {
             Self::Twin(_, TwinFormat::Markdown) => "/{page}.md",
             Self::Twin(_, TwinFormat::Json) => "/{page}.json",
             Self::Twin(_, TwinFormat::Csv) => "/{page}.csv",
+            Self::Picture(Table::Startups, _) => "/startups/{slug}.png",
+            Self::Picture(..) => "/vcs/{slug}.png",
             Self::Sitemap(_) => "/sitemap.xml",
             Self::Suggest => "/suggest",
             Self::OpenSearchSuggest => "/suggest/opensearch",
@@ -266,6 +279,7 @@ pub fn answer(page: Page<'_>, request: PageRequest<'_>) -> Response<Vec<u8>> {
         Page::Suggest => return home::suggest(&catalog, request),
         Page::OpenSearchSuggest => return home::suggest_to_browser(&catalog, request),
         Page::Twin(subject, format) => twin::respond(&catalog, request, subject, format),
+        Page::Picture(table, slug) => card::respond(&catalog, request, table, slug),
         Page::Sitemap(number) => sitemap::text(&catalog, &request.state.public_url, number)
             .map(|text| respond_unless_known(request, text.into_bytes(), "application/xml")),
         Page::ReleaseFeed(format) => feeds::of_releases(request).respond(request, format),
@@ -332,6 +346,7 @@ fn render(page: Page<'_>, catalog: &Catalog, request: PageRequest<'_>) -> Result
         | Page::RoundFeed(_)
         | Page::AlertFeed(..)
         | Page::Twin(..)
+        | Page::Picture(..)
         | Page::Sitemap(_) => home::page(catalog, request),
         Page::Resolve => resolve::page(catalog, request),
         Page::Releases => feeds::releases(catalog, request),

@@ -72,6 +72,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let page = StartupPage {
         layout: PageLayout::of(snapshot, &startup.name, &description(&startup), &path)
             .with_twins(request.state, "")
+            .with_picture()
             .about(linked_data::of_record(base, ("/startups", "Startups"), &path, &about)),
         sectors: startup.sectors.iter().filter_map(sector).collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),

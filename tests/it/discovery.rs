@@ -242,6 +242,24 @@ fn what_is_indexed_has_a_card() {
         assert_eq!(of("og:url"), values(&page, "link rel=\"canonical\"", "href").join(" "), "{path}");
         assert!(page.contains("<meta name=\"twitter:card\" content=\"summary"), "{path}");
     }
+    for path in ["/vcs/alder-capital".to_owned(), format!("/startups/{}", some_slugs(&server, Table::Startups)[0])] {
+        let page = client.get(&path).text;
+        assert!(page.contains("content=\"summary_large_image\""), "{path}");
+        let address = values(&page, "meta property=\"og:image\"", "content")[0];
+        let (_, version) = address.split_once('?').unwrap();
+        assert_eq!(address, format!("{}{path}.png?{version}", client.base));
+        let request = |address: &str| client.agent.get(address).call().unwrap();
+        let mut picture = request(address);
+        assert_eq!(picture.headers()["content-type"], "image/png");
+        assert_eq!(picture.headers()["cache-control"], "public, max-age=31536000, immutable");
+        let bytes = picture.body_mut().read_to_vec().unwrap();
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() < 60_000, "{}", bytes.len());
+        assert_eq!(bytes[16..24], [0, 0, 4, 176, 0, 0, 2, 118], "1200 by 630");
+        let again = request(&format!("{}{path}.png", client.base));
+        assert_eq!(again.headers()["cache-control"], "public, max-age=300");
+    }
+    assert_eq!(client.get("/vcs/nobody.png").status, 404);
+    assert_eq!(client.get("/people/nobody.png").status, 404);
     let hidden = client.get("/vcs?q=capital").text;
     assert!(!hidden.contains("og:title"), "{hidden}");
 }

@@ -33,6 +33,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("idna", &["auth"]),
     ("sha1", &["auth/totp"]),
     ("qrcodegen", &["site/account"]),
+    ("ab_glyph", &["site/canvas"]),
     // Its parser knows all spellings of an address.
     ("url", &["alerts/webhook"]),
     ("zeroize", &["auth", "alerts/webhook", "site/account", "cli/admin"]),

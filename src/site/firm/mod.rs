@@ -130,6 +130,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
     let about = linked_data::firm(&firm, snapshot.is_invented());
     let layout = PageLayout::of(snapshot, &firm.name, &description(&firm), &path)
         .with_twins(request.state, "")
+        .with_picture()
         .about(linked_data::of_record(&request.state.public_url, ("/vcs", "Firms"), &path, &about));
     let page = FirmPage {
         sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),

@@ -1,0 +1,197 @@
+//! `/vcs/{slug}.png` and `/startups/{slug}.png`: the pictures that other sites show next to a link to a profile (Open Graph).
+//!
+//! They are drawn when they are first requested and kept with the release.
+
+use std::sync::Arc;
+
+use http::Response;
+
+use crate::catalog::{Catalog, Filter, RowFilter};
+use crate::data::model::{Firm, Startup};
+use crate::data::{Facet, PartialDate, Table};
+use crate::http::Brand;
+use crate::http::headers::{Caching, CommonHeaders, set};
+use crate::site::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
+use crate::site::error_page::PageError;
+use crate::site::records::record;
+use crate::site::{PAGE, PageRequest, find, format};
+
+/// As sites that show previews recommend.
+pub(crate) const WIDTH: u16 = 1_200;
+pub(crate) const HEIGHT: u16 = 630;
+
+const MARGIN: f32 = 72.0;
+const ROOM: f32 = WIDTH as f32 - 2.0 * MARGIN;
+/// Bars of years: the latest.
+const YEARS: usize = 24;
+/// The base line and the height of the bars.
+const BASE: f32 = 544.0;
+const BARS: f32 = 116.0;
+
+/// What a picture shows.
+struct Card {
+    /// What the record is.
+    noun: &'static str,
+    name: String,
+    /// Kind and place.
+    about: String,
+    /// Numbers and what they count.
+    facts: Vec<(String, &'static str)>,
+    /// The rounds of each year; `None` if the data does not cover it.
+    years: Vec<(i32, Option<u64>)>,
+    is_invented: bool,
+}
+
+/// The picture of a record; at the address with the version of the release for ever.
+pub(crate) fn respond(
+    catalog: &Catalog,
+    request: PageRequest<'_>,
+    table: Table,
+    slug: &str,
+) -> Result<Response<Vec<u8>>, PageError> {
+    let row = find(catalog, table, slug)?;
+    let card = match table {
+        Table::Startups => Card::of_startup(catalog, row)?,
+        _ => Card::of_firm(catalog, row)?,
+    };
+    let Brand { name, color } = &request.state.operator.brand;
+    let color = color.map_or(BRAND, |color| color.light.0);
+    let picture = catalog.picture(table, row, || Arc::from(card.draw(name.as_str()).png(color)));
+    let mut response = Response::new(picture.to_vec());
+    set(response.headers_mut(), "content-type", "image/png");
+    let is_versioned = request.query == catalog.version().to_string();
+    let caching = Some(if is_versioned { Caching::Forever } else { Caching::Public });
+    CommonHeaders { caching, ..PAGE }.write(response.headers_mut());
+    Ok(response)
+}
+
+impl Card {
+    fn of_firm(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+        let firm: Firm = record(catalog, Table::Firms, row)?;
+        let kind = firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word);
+        let last = match firm.health_score {
+            Some(score) => Some((score.to_string(), "health score of 100")),
+            None => firm.last_investment_on.map(|date| (format::day(date), "last investment")),
+        };
+        let counts =
+            [counted(firm.portfolio_count, "startup", "startups"), counted(firm.investment_count, "round", "rounds")];
+        let years =
+            years(catalog, catalog.investor_years(), Facet::Investor, row, |year| catalog.covers_investors(year));
+        Ok(Self {
+            noun: "Investor",
+            name: firm.name,
+            about: about(kind, format::place(&firm.city, &firm.country)),
+            facts: counts.into_iter().flatten().chain(last).collect(),
+            years,
+            is_invented: catalog.snapshot().is_invented(),
+        })
+    }
+
+    fn of_startup(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+        let startup: Startup = record(catalog, Table::Startups, row)?;
+        let stage = startup.stage.as_deref().map(format::word);
+        let facts = [
+            startup.total_raised_usd.map(|usd| (format::usd(&usd), "raised")),
+            counted(startup.round_count, "round", "rounds"),
+            startup.last_round_on.map(|date| (format::day(date), "last round")),
+        ];
+        let period = catalog.rounds_by_year();
+        let period = period.first().zip(period.last()).map(|((first, _), (last, _))| (*first, *last));
+        Ok(Self {
+            noun: "Startup",
+            name: startup.name,
+            about: about(stage, format::place(&startup.city, &startup.country)),
+            facts: facts.into_iter().flatten().collect(),
+            years: years(catalog, period, Facet::Startup, row, |year| catalog.covers(year)),
+            is_invented: catalog.snapshot().is_invented(),
+        })
+    }
+
+    fn draw(&self, brand: &str) -> Canvas {
+        let mut canvas = Canvas::new(WIDTH.into(), HEIGHT.into());
+        canvas.rectangle(0.0, 0.0, WIDTH.into(), 12.0, Ink::Brand);
+        if has_letters(brand) {
+            canvas.text(MARGIN, 84.0, 26.0, Ink::Brand, brand);
+        }
+        if self.is_invented {
+            let text = "Invented data";
+            canvas.text(MARGIN + ROOM - width(text, 26.0), 84.0, 26.0, Ink::Quiet, text);
+        }
+        // A name in letters that the font does not have is left to the text next to the picture.
+        let name = if has_letters(&self.name) { &self.name } else { self.noun };
+        let size = [72.0, 60.0, 48.0].into_iter().find(|size| width(name, *size) <= ROOM).unwrap_or(48.0);
+        canvas.text(MARGIN, 184.0, size, Ink::Text, &shortened(name, size, ROOM));
+        if has_letters(&self.about) {
+            canvas.text(MARGIN, 236.0, 30.0, Ink::Quiet, &shortened(&self.about, 30.0, ROOM));
+        }
+        let mut x = MARGIN;
+        for (value, label) in &self.facts {
+            canvas.text(x, 332.0, 52.0, Ink::Text, value);
+            canvas.text(x, 370.0, 25.0, Ink::Quiet, label);
+            x += width(value, 52.0).max(width(label, 25.0)) + 72.0;
+        }
+        self.draw_years(&mut canvas);
+        canvas
+    }
+
+    /// Rounds per year as bars.
+    fn draw_years(&self, canvas: &mut Canvas) {
+        let Some(max) = self.years.iter().filter_map(|(_, rounds)| *rounds).max().filter(|max| *max > 0) else {
+            return;
+        };
+        let step = ROOM / self.years.len() as f32;
+        let bar = (step * 0.76).min(64.0);
+        for (index, (year, rounds)) in self.years.iter().enumerate() {
+            let x = MARGIN + step * (index as f32 + 0.5) - bar / 2.0;
+            match rounds {
+                Some(0) => {}
+                Some(rounds) => {
+                    let height = (BARS * *rounds as f32 / max as f32).max(3.0);
+                    canvas.rectangle(x, BASE - height, bar, height, Ink::Brand);
+                }
+                None => canvas.hatched(x, BASE - BARS, bar, BARS, Ink::Line),
+            }
+            if index == 0 || index + 1 == self.years.len() {
+                let text = year.to_string();
+                let x = if index == 0 { MARGIN } else { MARGIN + ROOM - width(&text, 24.0) };
+                canvas.text(x, BASE + 34.0, 24.0, Ink::Quiet, &text);
+            }
+        }
+        canvas.rectangle(MARGIN, BASE, ROOM, 2.0, Ink::Line);
+        let has_gaps = self.years.iter().any(|(_, rounds)| rounds.is_none());
+        let label = if has_gaps { "Rounds per year, hatched: not covered" } else { "Rounds per year" };
+        canvas.text(MARGIN + (ROOM - width(label, 24.0)) / 2.0, BASE + 34.0, 24.0, Ink::Quiet, label);
+    }
+}
+
+/// A number and what it counts; `None` if it is zero.
+fn counted(count: u32, one: &'static str, many: &'static str) -> Option<(String, &'static str)> {
+    (count > 0).then(|| (format::number(count), if count == 1 { one } else { many }))
+}
+
+fn about(kind: Option<String>, place: String) -> String {
+    kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
+}
+
+/// The rounds of a record in each year of a period; none without any.
+fn years(
+    catalog: &Catalog,
+    period: Option<(i32, i32)>,
+    facet: Facet,
+    row: u32,
+    covers: impl Fn(i32) -> bool,
+) -> Vec<(i32, Option<u64>)> {
+    let Some((first, last)) = period else { return Vec::new() };
+    let first = first.max(last - YEARS as i32 + 1);
+    let snapshot = catalog.snapshot();
+    let mut counts = vec![0_u64; (last - first + 1) as usize];
+    RowFilter::of(snapshot, Table::Rounds, &[Filter::AnyOf(facet, vec![row])]).each(|round| {
+        let year = snapshot.round_date(round).map(PartialDate::year);
+        let place = year.and_then(|year| usize::try_from(year - first).ok());
+        if let Some(count) = place.and_then(|place| counts.get_mut(place)) {
+            *count += 1;
+        }
+    });
+    let year = |(year, count): (i32, u64)| (year, (covers(year) || count > 0).then_some(count));
+    (first..=last).zip(counts).map(year).collect()
+}
