@@ -216,22 +216,22 @@ impl<'a> Page<'a> {
     /// Whether it depends on nothing but the release, its path and query, and the colors: it may be cached. Other pages
     /// read what other releases are held.
     fn is_kept(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Home
-            | Self::Firms
-            | Self::Firm(_)
-            | Self::FirmReviews(_)
-            | Self::Startups
-            | Self::Startup(_)
-            | Self::People
-            | Self::Person(_)
-            | Self::Rounds
-            | Self::Sectors
-            | Self::Market(_)
-            | Self::Match
-            | Self::Compare => true,
-            _ => false,
-        }
+                | Self::Firms
+                | Self::Firm(_)
+                | Self::FirmReviews(_)
+                | Self::Startups
+                | Self::Startup(_)
+                | Self::People
+                | Self::Person(_)
+                | Self::Rounds
+                | Self::Sectors
+                | Self::Market(_)
+                | Self::Match
+                | Self::Compare
+        )
     }
 
     /// The path without the slug.

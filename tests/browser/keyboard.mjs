@@ -22,7 +22,8 @@ async function to(selector, on = page) {
 }
 const heading = (on = page) => on.locator("h1").textContent();
 async function enter(address, on = page) {
-  await Promise.all([on.waitForURL(address), on.keyboard.press("Enter")]);
+  await Promise.all([on.waitForEvent("load"), on.keyboard.press("Enter")]);
+  await on.waitForURL(address);
 }
 
 // A firm by half of its name.
@@ -62,7 +63,8 @@ expect(await page.locator("table.compare thead th").count() === 2, "not two firm
 await to('nav a[href="/vcs"]');
 await enter("**/vcs");
 await to('.filters input[name="stage"][value="series-a"]');
-await Promise.all([page.waitForURL("**stage=series-a**"), page.keyboard.press("Space")]);
+await Promise.all([page.waitForEvent("load"), page.keyboard.press("Space")]);
+await page.waitForURL("**stage=series-a**");
 await to("thead th a");
 await enter("**sort=**");
 await to("a[rel=next], .pages a:last-of-type");
