@@ -69,11 +69,14 @@ fn main() {
     let busiest = (0..snapshot.rows(Table::Firms))
         .max_by_key(|firm| snapshot.facet_count(Table::Rounds, Facet::Investor, *firm))
         .expect("a firm");
+    let largest = (0..snapshot.rows(Table::Sectors))
+        .max_by_key(|sector| snapshot.facet_count(Table::Startups, Facet::Sector, *sector))
+        .expect("a sector");
     let slug = |table| snapshot.slug(table, 0).to_owned();
     let name = snapshot.name(Table::Firms, 0).replace(' ', "+");
     let reference = reference(&catalog);
     println!("parsing 25 firms: {reference:.0} µs");
-    println!("{:44} {:>9} {:>9} {:>9} {:>9}", "page", "µs", "ratio", "µs, gzip", "bytes");
+    println!("{:44} {:>9} {:>9} {:>9} {:>12}", "page", "µs", "ratio", "µs, gzip", "bytes, gzip");
     for address in [
         "/".to_owned(),
         format!("/?q={name}"),
@@ -86,11 +89,20 @@ fn main() {
         format!("/startups/{}", slug(Table::Startups)),
         "/people".to_owned(),
         format!("/people/{}", slug(Table::People)),
+        format!("/people?organization={}", snapshot.slug(Table::Firms, busiest)),
+        "/rounds".to_owned(),
+        "/rounds?country=US&stage=seed".to_owned(),
+        "/markets".to_owned(),
+        format!("/sectors/{}", snapshot.slug(Table::Sectors, largest)),
+        "/countries/us/seed".to_owned(),
+        "/match?stage=seed&country=US".to_owned(),
+        format!("/compare?firm={},{}", snapshot.slug(Table::Firms, busiest), slug(Table::Firms)),
         "/sectors".to_owned(),
         "/leaderboard?metric=activity".to_owned(),
+        "/data".to_owned(),
     ] {
-        let ((micros, bytes), (micros_packed, _)) = (cost(&state, &address, &plain), cost(&state, &address, &packed));
-        println!("{address:44} {micros:9.0} {:9.1} {micros_packed:9.0} {bytes:9}", micros / reference);
+        let ((micros, _), (micros_packed, bytes)) = (cost(&state, &address, &plain), cost(&state, &address, &packed));
+        println!("{address:44} {micros:9.0} {:9.1} {micros_packed:9.0} {bytes:12}", micros / reference);
     }
 
     let mut profiles: Vec<(f64, usize)> = (0..snapshot.rows(Table::Firms))

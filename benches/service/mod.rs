@@ -28,5 +28,6 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         telemetry: Default::default(),
         hosts: Hosts::new(url, false).expect("a URL"),
         bulk: Default::default(),
+        index: None,
     })
 }
