@@ -25,7 +25,7 @@ use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
 use venturedex::http::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
-use venturedex::quota::Tier;
+use venturedex::quota::{RateLimitConfig, Tier};
 use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
 
@@ -72,7 +72,8 @@ fn main() {
     println!("release {}, {} firms, {} clients", catalog.version(), snapshot.counts().firms, options.clients);
 
     let folder = std::env::temp_dir().join(format!("venturedex-rates-{}", std::process::id()));
-    let auth = AuthService::open(&folder, now()).expect("a data folder");
+    let limits = RateLimitConfig { pages_per_minute: u32::MAX, ..RateLimitConfig::default() };
+    let auth = AuthService::open_with(&folder, limits, now()).expect("a data folder");
     let key = auth.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
@@ -97,6 +98,8 @@ fn main() {
             "/api/v3/vcs?limit=20&stage=seed&country=US&sort=-investment_count&fields=name,slug,healthScore,country,stages"
                 .to_owned(),
         ),
+        ("page, list", "/vcs".to_owned()),
+        ("page, firm", format!("/vcs/{slug}")),
     ];
     println!(
         "{:<14} {:>7} {:>10} {:>10} {:>9} {:>9}  ratios, in order",
