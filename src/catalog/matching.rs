@@ -178,6 +178,9 @@ impl Catalog {
         let scorer = MatchScorer::new(self.snapshot(), query);
         let conditions = RowFilter::of(self.snapshot(), Table::Firms, &query.conditions);
         let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
+        // Without the last row of the page before, the rows before are found again.
+        let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };
+        let limit = limit.saturating_add(skipped).min(self.snapshot().rows(Table::Firms) as usize);
         let mut best: BinaryHeap<(u8, u32)> = BinaryHeap::with_capacity(limit + 1);
         let mut total = 0;
         scorer.each(|row, points| {
@@ -194,7 +197,8 @@ impl Catalog {
                 }
             }
         });
-        let matches: Vec<FirmMatch> = best.into_sorted_vec().into_iter().map(|(_, row)| scorer.explain(row)).collect();
+        let best = best.into_sorted_vec().into_iter().skip(skipped);
+        let matches: Vec<FirmMatch> = best.map(|(_, row)| scorer.explain(row)).collect();
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });

@@ -177,6 +177,18 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
             assert!(conflicts >= firm["conflicts"].as_array().unwrap().len());
         }
     }
+    // The pages of a search are those of the list, one after the other.
+    let mut next = "match?stage=seed&limit=25".to_owned();
+    for number in 1..=3 {
+        let found = data(&client, &next);
+        let expected: Vec<&str> =
+            found["data"].as_array().unwrap().iter().map(|firm| firm["slug"].as_str().unwrap()).collect();
+        let page = visitor.get(&format!("/match?stage=seed&page={number}")).text;
+        let cards = page.split("<li class=\"card\">").skip(1);
+        let shown: Vec<&str> = cards.map(|card| between(card, "<h2><a href=\"/vcs/", "\"")).collect();
+        assert_eq!(shown, expected, "page {number}");
+        next = format!("match?stage=seed&limit=25&cursor={}", found["pagination"]["next_cursor"].as_str().unwrap());
+    }
     // The second firm is put on the shortlist, kept by the form and by pages, and removed.
     let page = visitor.get("/match?stage=seed").text;
     let pick =
