@@ -62,8 +62,6 @@ pub(crate) struct FacetGroup {
     pub title: &'static str,
     pub options: Vec<FacetOption>,
     pub more_options: Vec<FacetOption>,
-    /// Whether there are more values than options.
-    pub is_open: bool,
     /// What is wrong with a value.
     pub error: Option<String>,
 }
@@ -187,7 +185,6 @@ fn group(
     let (table, link) = (config.resource.table(), given.link);
     let others = Matches::without(catalog, config.resource, link, &[name]);
     let mut counts = catalog.counts_of(table, facet, &others.as_ref().unwrap_or(all).rows);
-    let is_open = counts.len() > MAX_OPTIONS;
     counts.truncate(MAX_OPTIONS);
     if facet == Facet::Stage {
         // In the order of a company's life.
@@ -217,7 +214,6 @@ fn group(
         title,
         options,
         more_options,
-        is_open,
         error: problem_of(given.problems, name),
     })
 }

@@ -24,6 +24,8 @@ const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
 const MAX_NEWEST: usize = 8;
+/// All of them have room for their names.
+const MAX_SECTORS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -114,7 +116,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
         by_year: rounds_by_year(catalog),
-        sectors: sectors(catalog),
+        sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),
         newest: records(catalog, Table::Rounds, &newest.rows)?,
         base: &request.state.public_url,

@@ -153,7 +153,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
         undisclosed: rounds.amounts.map_or(0, |amounts| amounts.unknown),
         by_year: shown.map(|shown| by_year(catalog, &years, shown, &link)),
         by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &query, shown, &link)),
-        sectors: if is_all { sectors(catalog) } else { None },
+        sectors: if is_all { sectors(catalog, MAX_SECTORS) } else { None },
         countries: if is_all { countries(catalog) } else { None },
         stages: stages(&rounds, market, &link),
         investors: investors(catalog, &rounds, &query.filters),
@@ -236,7 +236,7 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
     }
     let rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
     let summary = format!(
-        "{} from {first} to {last}. A hatched year has so few that nothing can be said about it.",
+        "{} from {first} to {last}. Hatched: too few rounds are known.",
         format::counted(rounds, "round", "rounds")
     );
     let item = |(year, rounds): (i32, Option<u64>)| {
@@ -280,7 +280,7 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     let usd: u64 = (first..=last).filter_map(raised).sum();
     let period = match (first..=last).all(|year| catalog.covers(year)) {
         true => format!("from {first} to {last}."),
-        false => format!("from {first} to {last}. A hatched year has so few that nothing can be said about it."),
+        false => format!("from {first} to {last}. Hatched: too few rounds are known."),
     };
     (
         Bars::new(
@@ -336,15 +336,15 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
 }
 
 /// All sectors by the number of their startups.
-pub(crate) fn sectors(catalog: &Catalog) -> Option<Treemap> {
-    let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], MAX_SECTORS);
+pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
+    let groups = aggregate(catalog, Resource::Startups, &[], &["sector"], max);
     let groups = &grouping(&groups, "sector")?.values;
     let items =
         groups.iter().map(|group| Item::linked(&group.name, Some(group.count), format!("/sectors/{}", group.value)));
     let summary = format!(
-        "{}, each as large as the number of its startups, which may have several.",
+        "{} by the number of their startups; a startup can be in several.",
         match groups.len() {
-            MAX_SECTORS => format!("The {MAX_SECTORS} largest sectors"),
+            count if count == max => format!("The {max} largest sectors"),
             count => format::counted(count, "sector", "sectors"),
         }
     );

@@ -63,7 +63,7 @@ struct Card {
     firm: Firm,
     points: u8,
     reasons: Segments,
-    /// Of the rounds that name their leads, those that the firm led, in percent; `None` if none names them.
+    /// How many of the rounds that name their leads it led, and how many do; `None` if none does.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
     conflicts: Vec<Startup>,

@@ -51,8 +51,10 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     // The oldest first; those without date have no place in time.
     let mut rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
     rounds.reverse();
-    let is_known = |round: &&u32| snapshot.round_investors(**round).next().is_some();
-    let known = rounds.iter().filter(is_known).count();
+    let all = rounds.len();
+    // A column in which nobody can be marked says nothing.
+    rounds.retain(|round| snapshot.round_investors(*round).next().is_some());
+    let known = rounds.len();
     if known < 2 {
         return None;
     }
@@ -81,8 +83,7 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
         let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {
             Some((_, true)) => Part::Led,
             Some((_, false)) => Part::Joined,
-            None if is_known(&round) => Part::Absent,
-            None => Part::Unknown,
+            None => Part::Absent,
         };
         let of = snapshot.slug(Table::Firms, *firm);
         let list = format!("/rounds?startup={slug}&investor={of}");
@@ -99,12 +100,12 @@ pub(crate) fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
         format::counted(known, "round", "rounds"),
         format::number(several),
     );
-    if known < rounds.len() {
-        let unknown = format::counted(rounds.len() - known, "round", "rounds");
+    if known < all {
+        let unknown = format::counted(all - known, "more round", "more rounds");
         summary.push_str(&format!(" The investors of {unknown} are not known."));
     }
     let lead = |round: &&u32| snapshot.round_investors(**round).any(|(_, led)| led);
-    let without_lead = rounds.iter().filter(is_known).filter(|round| !lead(round)).count();
+    let without_lead = rounds.iter().filter(|round| !lead(round)).count();
     if without_lead > 0 {
         summary.push_str(&format!(" The lead of {} is not known.", format::counted(without_lead, "round", "rounds")));
     }

@@ -44,7 +44,7 @@ impl Heatmap {
     /// `corner` is the heading of the names of rows.
     pub(crate) fn new(head: Head, corner: &'static str, unit: Unit, columns: Vec<String>, rows: Vec<HeatRow>) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
-        let ramp = Ramp::new(values().flatten());
+        let ramp = Ramp::new(values().flatten(), 2);
         let has_gaps = values().any(|value| value.is_none());
         let cell = |mark: &Mark| Cell {
             shade: mark.value.map(|value| ramp.shade(value)),

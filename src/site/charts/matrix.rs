@@ -41,8 +41,6 @@ pub(crate) enum Part {
     Joined,
     Led,
     Absent,
-    /// The data does not say who took part.
-    Unknown,
 }
 
 impl Part {
@@ -52,7 +50,6 @@ impl Part {
             Self::Joined => ("joined", "joined"),
             Self::Led => ("led", "led"),
             Self::Absent => ("", ""),
-            Self::Unknown => ("gap", "investors unknown"),
         }
     }
 }
@@ -82,7 +79,7 @@ mod tests {
     use crate::site::charts::check;
 
     fn part() -> impl Strategy<Value = Part> {
-        prop_oneof![Just(Part::Joined), Just(Part::Led), Just(Part::Absent), Just(Part::Unknown)]
+        prop_oneof![Just(Part::Joined), Just(Part::Led), Just(Part::Absent)]
     }
 
     proptest! {

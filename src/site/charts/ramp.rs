@@ -5,20 +5,22 @@ use crate::site::format;
 /// The number of shades of counts above zero; zero has its own.
 const SHADES: u64 = 5;
 
-/// Shades from 1 to 5 for counts up to a maximum. Bounds grow with the square, so that a few large counts do not make all
+/// Shades from 1 to 5 for counts up to a maximum. Bounds grow with a power, so that a few large counts do not make all
 /// others pale.
 pub(super) struct Ramp {
     max: u64,
+    power: u32,
 }
 
 impl Ramp {
-    pub(super) fn new(values: impl Iterator<Item = u64>) -> Self {
-        Self { max: values.max().unwrap_or(0) }
+    /// The higher the power, the more of the shades are for small counts.
+    pub(super) fn new(values: impl Iterator<Item = u64>, power: u32) -> Self {
+        Self { max: values.max().unwrap_or(0), power }
     }
 
     /// The largest count of a shade.
     fn bound(&self, shade: u64) -> u64 {
-        let bound = u128::from(self.max) * u128::from(shade * shade) / u128::from(SHADES * SHADES);
+        let bound = u128::from(self.max) * u128::from(shade.pow(self.power)) / u128::from(SHADES.pow(self.power));
         u64::try_from(bound).unwrap_or(self.max)
     }
 
@@ -49,8 +51,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn larger_counts_are_not_paler_and_the_legend_says_which(max in 1..5_000_u64, values in proptest::collection::vec(0..1_000_u64, 1..9)) {
-            let ramp = Ramp { max };
+        fn larger_counts_are_not_paler_and_the_legend_says_which(max in 1..5_000_u64, power in 1..6_u32, values in proptest::collection::vec(0..1_000_u64, 1..9)) {
+            let ramp = Ramp { max, power };
             let parts = |text: &str| {
                 let mut bounds = text.split('–').map(|bound| bound.replace(',', "").parse::<u64>().unwrap());
                 let low = bounds.next().unwrap();
@@ -68,8 +70,8 @@ mod tests {
 
     #[test]
     fn the_largest_number_has_a_shade() {
-        assert_eq!(Ramp { max: u64::MAX }.shade(u64::MAX), 5);
-        assert!(Ramp::new([].into_iter()).legend().is_empty());
+        assert_eq!(Ramp { max: u64::MAX, power: 4 }.shade(u64::MAX), 5);
+        assert!(Ramp::new([].into_iter(), 2).legend().is_empty());
     }
 
     /// The ratio of the luminance of two colors (WCAG 2).

@@ -62,7 +62,7 @@ struct Tile {
 impl TileMap {
     /// A country that is missing counts as zero.
     pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, countries: &BTreeMap<Country, Mark>) -> Self {
-        let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value));
+        let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
         let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
             let mark = countries.get(&country).cloned().unwrap_or(Mark::new(Some(0)));
