@@ -153,7 +153,7 @@ fn card(
 ) -> Result<Card, PageError> {
     let firm: Firm = record(catalog, Table::Firms, found.row)?;
     let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
-    let alike = [(Facet::Stage, &query.stages), (Facet::Sector, &query.sectors)];
+    let alike = [(Facet::Stage, &query.stages), (Facet::Sector, &query.sectors), (Facet::Country, &query.countries)];
     let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
     let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
     let deals = catalog.list(&deals, ListPosition::default(), DEALS);

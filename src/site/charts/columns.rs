@@ -16,6 +16,8 @@ const SHARE: f64 = 0.74;
 const MAX_BAR: f64 = 0.08;
 /// Space between the values of two columns, in CSS pixels.
 const GAP: f64 = 4.0;
+/// How high a column that is not covered is hatched: lower than most bars, so that it is not read as one.
+const UNCOVERED_HEIGHT: f64 = 32.0;
 
 pub(super) struct Column {
     /// The bar.
@@ -46,7 +48,7 @@ impl Columns {
         let bar = (step * SHARE).min(MAX_BAR);
         let center = |index: usize| step * (index as f64 + 0.5);
         let column = |(index, (_, value)): (usize, &(&str, Option<u64>))| {
-            let height = value.map_or(BASE - TOP, |value| scale * value as f64);
+            let height = value.map_or(UNCOVERED_HEIGHT, |value| scale * value as f64);
             Column {
                 x: Percent(center(index) - bar / 2.0),
                 width: Percent(bar),
@@ -75,7 +77,7 @@ impl Columns {
         for (first, last) in gaps(values) {
             let run = step * (last - first + 1) as f64;
             let fits = WIDTHS.map(|width| text::width(NOT_COVERED) + GAP <= run * width);
-            labels.add((center(first) + center(last)) / 2.0, (TOP + BASE) / 2.0, NOT_COVERED, fits);
+            labels.add((center(first) + center(last)) / 2.0, BASE - UNCOVERED_HEIGHT - 5.0, NOT_COVERED, fits);
         }
         Self {
             columns: values.iter().enumerate().map(column).collect(),
