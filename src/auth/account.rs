@@ -79,6 +79,8 @@ pub struct Account {
     pub recovery_codes: u32,
     /// Whether it sees and changes all accounts on the pages below `/admin`.
     pub is_operator: bool,
+    /// Unix seconds since which nobody can sign in and its keys are rejected; `None` if it is not blocked.
+    pub blocked_at: Option<i64>,
 }
 
 /// A key as shown to its owner.

@@ -29,6 +29,8 @@ pub enum StoreError {
     AccountExists(Email),
     #[error("the account was deleted")]
     AccountGone,
+    #[error("the account is blocked; unblock it with `venturedex account unblock`")]
+    AccountBlocked,
     #[error("codes from an authenticator app are already required at sign-in")]
     TotpEnabled,
     #[error("codes from an authenticator app are not required at sign-in")]
@@ -134,6 +136,7 @@ impl StoreError {
             Self::NoSuchAccount { .. } | Self::NoSuchAccountId(_) => "no_such_account",
             Self::AccountExists(_) => "account_exists",
             Self::AccountGone => "account_gone",
+            Self::AccountBlocked => "account_blocked",
             Self::TotpEnabled => "totp_enabled",
             Self::TotpDisabled => "totp_disabled",
             Self::PasswordChanged => "password_changed",
@@ -184,6 +187,9 @@ pub enum AccountError {
     SignInExpired,
     #[error("two-step sign-in was turned on or off in the meantime; check it on your account page")]
     TotpChanged,
+    /// The password is right, and the code too if one is needed.
+    #[error("this account is blocked; write to the operator of the service to have it unblocked")]
+    Blocked,
     /// The session has ended, or the account was deleted.
     #[error("you are signed out; sign in again")]
     SignedOut,
@@ -227,6 +233,7 @@ impl AccountError {
             Self::WrongCode => "wrong_code",
             Self::SignInExpired => "sign_in_expired",
             Self::TotpChanged => "totp_changed",
+            Self::Blocked => "blocked",
             Self::SignedOut => "signed_out",
             Self::KeyLimitReached { .. } => "key_limit_reached",
             Self::NewKeysUsedUp(_) => "new_keys_used_up",
@@ -254,6 +261,7 @@ impl From<StoreError> for AccountError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::AccountGone | StoreError::PasswordChanged => Self::SignedOut,
+            StoreError::AccountBlocked => Self::Blocked,
             StoreError::TotpEnabled | StoreError::TotpDisabled => Self::TotpChanged,
             StoreError::KeyLimitReached { tier, allowed, .. } => Self::KeyLimitReached { tier, allowed },
             StoreError::NewKeysUsedUp { allowed, .. } => Self::NewKeysUsedUp(allowed),

@@ -50,6 +50,11 @@ pub trait Store: Send + Sync {
     /// Makes an account an operator, or no longer. [`StoreError::AccountGone`].
     fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError>;
 
+    /// Blocks an account, or no longer. Blocking ends its sessions. Until it is unblocked no session can be added and its keys are
+    /// reported as revoked by [`Store::changes`]; they are accepted again then. An account that is already blocked is unchanged:
+    /// its `blocked_at` is earlier than `now`. [`StoreError::AccountGone`].
+    fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError>;
+
     /// The accounts whose addresses contain a text in lower case, by address: their number, and of these at most `limit` after
     /// the first `start`.
     fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError>;
@@ -57,7 +62,8 @@ pub trait Store: Send + Sync {
     /// [`StoreError::NoSuchAccount`].
     fn credentials(&self, email: &Email) -> Result<Credentials, StoreError>;
 
-    /// Sets an account's password, ends all its sessions and starts `session`, atomically. [`StoreError::AccountGone`].
+    /// Sets an account's password, ends all its sessions and starts `session`, atomically. [`StoreError::AccountGone`],
+    /// [`StoreError::AccountBlocked`] if there is a `session`.
     fn set_password(
         &self,
         account: AccountId,
@@ -91,7 +97,7 @@ pub trait Store: Send + Sync {
     fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> Result<(), StoreError>;
 
     /// If the account has more than [`MAX_SESSIONS`](crate::auth::session::MAX_SESSIONS) then, the oldest end.
-    /// [`StoreError::AccountGone`].
+    /// [`StoreError::AccountGone`], [`StoreError::AccountBlocked`].
     fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession)
     -> Result<(), StoreError>;
 
@@ -213,7 +219,7 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Replaced`] if what was opened is no longer what the next start would open. Every write checks this.
     fn check(&self) -> Result<(), StoreError>;
 
-    /// The keys that were created, revoked or moved to another tier after change `since` (0: all keys). Cheap if nothing
+    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all keys). Cheap if nothing
     /// changed. [`StoreError::Replaced`].
     fn changes(&self, since: i64) -> Result<Changes, StoreError>;
 
@@ -280,6 +286,7 @@ pub struct KeyState {
     /// `None` for a demo key, or if the account was deleted.
     pub account: Option<AccountId>,
     pub tier: Tier,
+    /// Also if its account is blocked.
     pub revoked: bool,
     /// Unix seconds; the first second at which the key is no longer accepted.
     pub expires_at: Option<i64>,

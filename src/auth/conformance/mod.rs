@@ -18,7 +18,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 31] = [
+pub(crate) const TESTS: [(&str, Test); 32] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -51,7 +51,11 @@ pub(crate) const TESTS: [(&str, Test); 31] = [
     ("what is due is claimed once, and again if it is not settled", watches::what_is_due_is_claimed_once),
     ("webhooks are kept by their account", watches::webhooks_are_kept),
     ("an account's usage is reported by day and key", accounts::usage_is_reported_by_day_and_key),
-    ("an account is an operator until it is none", operators::operators_are_made_and_unmade),
+    ("an account is an operator until the role is taken back", operators::operators_are_made_and_unmade),
+    (
+        "a blocked account has no sessions and no valid keys until it is unblocked",
+        operators::a_blocked_account_is_locked_out,
+    ),
     ("operators find accounts and the usage of all", operators::accounts_and_usage_are_found),
 ];
 

@@ -2,6 +2,8 @@
 
 use crate::auth::account::{AccountId, KeyRef};
 use crate::auth::conformance::*;
+use crate::auth::password::hash::PasswordHash;
+use crate::auth::session::{NewSession, SessionDigest};
 
 pub(crate) fn operators_are_made_and_unmade(open: Open<'_>) {
     let store = open();
@@ -21,6 +23,53 @@ pub(crate) fn operators_are_made_and_unmade(open: Open<'_>) {
     store.set_operator(bob.id, true).unwrap();
     store.delete_account(bob.id, None, NOON).unwrap();
     assert!(!store.create_account(&bob.email, Tier::Free, None, NOON).unwrap().is_operator);
+}
+
+pub(crate) fn a_blocked_account_is_locked_out(open: Open<'_>) {
+    let (store, there) = (open(), open());
+    let ada = ada(&*store, Tier::Free);
+    let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap();
+    add(&*store, 1, NOON).unwrap();
+    let revoked = add(&*store, 2, NOON).unwrap();
+    store.revoke_key(KeyRef::Id(revoked.id), NOON).unwrap();
+    store.create_key(bob.id, &"bob".parse().unwrap(), &key(8), None, NOON).unwrap();
+    let session = |number: u8| NewSession {
+        digest: SessionDigest::from_bytes([number; 32]),
+        created_at: NOON,
+        expires_at: NOON + 9_999,
+    };
+    let start = |account, number| store.add_session(account, PasswordVersion(0), &session(number));
+    start(ada.id, 1).unwrap();
+    start(bob.id, 2).unwrap();
+
+    let before = there.changes(0).unwrap();
+    assert_eq!(store.set_blocked(ada.id, true, NOON + 5).unwrap().blocked_at, Some(NOON + 5));
+    let changed = there.changes(before.last).unwrap();
+    assert_eq!(
+        changed.keys.iter().map(|key| key.revoked).collect::<Vec<_>>(),
+        [true, true],
+        "only those of the account"
+    );
+    assert!(there.session(&session(1).digest, NOON + 6).unwrap().is_none());
+    assert!(there.session(&session(2).digest, NOON + 6).unwrap().is_some());
+    assert!(matches!(start(ada.id, 3), Err(StoreError::AccountBlocked)));
+    // Neither a new password nor a new key helps.
+    let hash = PasswordHash::from_stored("a hash".to_owned());
+    assert!(matches!(store.set_password(ada.id, None, &hash, Some(&session(4))), Err(StoreError::AccountBlocked)));
+    add(&*store, 3, NOON + 7).unwrap();
+    assert!(state(&*there, 3).revoked);
+    // Blocking again changes nothing, and what else happens to the account does not matter.
+    assert_eq!(store.set_blocked(ada.id, true, NOON + 9).unwrap().blocked_at, Some(NOON + 5));
+    store.set_tier(&ada.email, Tier::Pro).unwrap();
+    assert_eq!(there.account(&ada.email).unwrap().blocked_at, Some(NOON + 5));
+    assert_eq!(there.account_by_id(bob.id).unwrap().blocked_at, None);
+
+    let before = there.changes(0).unwrap();
+    assert_eq!(store.set_blocked(ada.id, false, NOON + 10).unwrap().blocked_at, None);
+    assert_eq!(there.changes(before.last).unwrap().keys.len(), 3);
+    assert_eq!([1, 2, 3].map(|number| state(&*there, number).revoked), [false, true, false]);
+    start(ada.id, 5).unwrap();
+    assert!(matches!(store.set_blocked(AccountId(99), true, NOON), Err(StoreError::AccountGone)));
 }
 
 pub(crate) fn accounts_and_usage_are_found(open: Open<'_>) {

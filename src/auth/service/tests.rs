@@ -300,6 +300,9 @@ impl Store for FailingStore {
     fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
         self.store.set_operator(account, is_operator)
     }
+    fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError> {
+        self.store.set_blocked(account, is_blocked, now)
+    }
     fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
         self.store.find_accounts(part, start, limit)
     }

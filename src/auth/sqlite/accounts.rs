@@ -6,7 +6,7 @@ use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::session::NewSession;
 use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
-use crate::auth::sqlite::{SqliteError, deleted_keys, keys, next_change, sessions, usage};
+use crate::auth::sqlite::{SqliteError, deleted_keys, keys, sessions, usage};
 use crate::auth::{Credentials, PasswordVersion, StoreError};
 use crate::data::Date;
 use crate::quota::Tier;
@@ -53,8 +53,7 @@ pub(crate) fn set_tier(transaction: &Transaction<'_>, email: &Email, tier: Tier)
         return Err(StoreError::TooManyKeys { email: email.clone(), tier, allowed, active }.into());
     }
     transaction.execute("UPDATE accounts SET tier = ? WHERE id = ?", (tier.name(), before.id.0))?;
-    let change = next_change(transaction)?;
-    transaction.execute("UPDATE keys SET changed = ? WHERE account = ?", (change, before.id.0))?;
+    keys::mark_changed(transaction, before.id)?;
     Ok(Account { tier, ..before })
 }
 
@@ -64,6 +63,21 @@ pub(crate) fn set_operator(
     is_operator: bool,
 ) -> Result<Account, SqliteError> {
     transaction.execute("UPDATE accounts SET operator = ? WHERE id = ?", (is_operator, account.0))?;
+    by_id(transaction, account)
+}
+
+pub(crate) fn set_blocked(
+    transaction: &Transaction<'_>,
+    account: AccountId,
+    is_blocked: bool,
+    now: i64,
+) -> Result<Account, SqliteError> {
+    let sql = "UPDATE accounts SET blocked_at = CASE WHEN ?1 THEN coalesce(blocked_at, ?2) END WHERE id = ?3";
+    transaction.execute(sql, (is_blocked, now, account.0))?;
+    if is_blocked {
+        sessions::end_all(transaction, account)?;
+    }
+    keys::mark_changed(transaction, account)?;
     by_id(transaction, account)
 }
 
@@ -108,7 +122,7 @@ pub(crate) fn set_password(
         (password.as_str(), account.0),
     )?;
     sessions::end_all(transaction, account)?;
-    session.map_or(Ok(()), |session| Ok(sessions::add(transaction, account, session)?))
+    session.map_or(Ok(()), |session| sessions::add(transaction, account, session))
 }
 
 /// Sets a password that its owner did not choose, ends all sessions, and returns the number of keys that were revoked.
@@ -174,5 +188,5 @@ pub(crate) fn add_session(
     session: &NewSession,
 ) -> Result<(), SqliteError> {
     check_version(transaction, account, Some(version))?;
-    Ok(sessions::add(transaction, account, session)?)
+    sessions::add(transaction, account, session)
 }

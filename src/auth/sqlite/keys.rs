@@ -206,6 +206,13 @@ pub(crate) fn revoke_all(transaction: &Transaction<'_>, account: AccountId, now:
     Ok(u32::try_from(revoked).expect("an account has fewer than 2^32 keys"))
 }
 
+/// Reports all keys of an account to running servers: what holds for the account holds for them.
+pub(crate) fn mark_changed(transaction: &Transaction<'_>, account: AccountId) -> Result<(), rusqlite::Error> {
+    let change = next_change(transaction)?;
+    transaction.execute("UPDATE keys SET changed = ? WHERE account = ?", (change, account.0))?;
+    Ok(())
+}
+
 /// Revokes all keys of an account and clears what identifies it; their digests remain.
 pub(crate) fn orphan(transaction: &Transaction<'_>, account: AccountId, now: i64) -> Result<(), SqliteError> {
     let change = next_change(transaction)?;
@@ -226,6 +233,7 @@ pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, ru
     let since = if last < since { 0 } else { since };
     let mut statement = connection.prepare_cached(
         "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
+         accounts.blocked_at IS NOT NULL OR \
          keys.revoked_at IS NOT NULL AND (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
          keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
     )?;

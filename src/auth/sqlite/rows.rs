@@ -12,7 +12,7 @@ pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
      (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
-     accounts.operator FROM accounts";
+     accounts.operator, accounts.blocked_at FROM accounts";
 
 /// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
 pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
@@ -36,6 +36,7 @@ pub(crate) fn read_account(row: &Row<'_>) -> Result<Account, rusqlite::Error> {
         totp_enabled_at: row.get(6)?,
         recovery_codes: row.get(7)?,
         is_operator: row.get(8)?,
+        blocked_at: row.get(9)?,
     })
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 12] = [
+pub(crate) const STEPS: [&str; 13] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -19,6 +19,7 @@ pub(crate) const STEPS: [&str; 12] = [
     include_str!("migrations/10.sql"),
     include_str!("migrations/11.sql"),
     include_str!("migrations/12.sql"),
+    include_str!("migrations/13.sql"),
 ];
 
 #[derive(Debug, thiserror::Error)]

@@ -2,20 +2,20 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
+use crate::auth::StoreError;
 use crate::auth::account::AccountId;
 use crate::auth::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::sqlite::SqliteError;
 use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
+use crate::auth::sqlite::{SqliteError, accounts};
 
 /// Sessions that are not over at `:now`.
 const VALID: &str = "sessions.expires_at > :now AND sessions.last_used_at > :now - :idle";
 
-/// Adds a session; if the account has more than [`MAX_SESSIONS`] then, the oldest end.
-pub(crate) fn add(
-    transaction: &Transaction<'_>,
-    account: AccountId,
-    session: &NewSession,
-) -> Result<(), rusqlite::Error> {
+/// Adds a session unless the account is blocked; if it has more than [`MAX_SESSIONS`] then, the oldest end.
+pub(crate) fn add(transaction: &Transaction<'_>, account: AccountId, session: &NewSession) -> Result<(), SqliteError> {
+    if accounts::by_id(transaction, account)?.blocked_at.is_some() {
+        return Err(StoreError::AccountBlocked.into());
+    }
     let NewSession { digest, created_at, expires_at } = session;
     transaction.execute(
         "INSERT INTO sessions (digest, account, created_at, last_used_at, authenticated_at, expires_at) \
@@ -42,10 +42,10 @@ pub(crate) fn one(connection: &Connection, session: &SessionDigest, now: i64) ->
     let found = statement.query_row(params, |row| {
         Ok(Session {
             account: read_account(row)?,
-            created_at: row.get(9)?,
-            last_used_at: row.get(10)?,
-            authenticated_at: row.get(11)?,
-            expires_at: row.get(12)?,
+            created_at: row.get(10)?,
+            last_used_at: row.get(11)?,
+            authenticated_at: row.get(12)?,
+            expires_at: row.get(13)?,
         })
     });
     Ok(found.optional()?)

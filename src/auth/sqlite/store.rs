@@ -59,6 +59,10 @@ impl Store for SqliteStore {
         self.change("change the operators", |transaction| accounts::set_operator(transaction, account, is_operator))
     }
 
+    fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError> {
+        self.change("block the account", |transaction| accounts::set_blocked(transaction, account, is_blocked, now))
+    }
+
     fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
         self.list("list the accounts", |connection| accounts::find(connection, part, start, limit))
     }

@@ -73,6 +73,7 @@ delegate! {
     fn account(email: &Email) -> Account;
     fn account_by_id(account: AccountId) -> Account;
     fn set_operator(account: AccountId, is_operator: bool) -> Account;
+    fn set_blocked(account: AccountId, is_blocked: bool, now: i64) -> Account;
     fn find_accounts(part: &str, start: u32, limit: u32) -> (u32, Vec<Account>);
     fn usage_by_day(first: Date, last: Date) -> Vec<(Date, u64)>;
     fn usage_by_account(first: Date, last: Date) -> Vec<(AccountId, u64)>;
