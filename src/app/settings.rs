@@ -214,6 +214,19 @@ pub enum AccountCommand {
         #[arg(long)]
         revoke: bool,
     },
+    /// Block an account: ends its sessions, refuses sign-in and rejects its keys, until it is unblocked. Takes effect on a running
+    /// server within a second.
+    Block {
+        /// The owner's e-mail address, or the number of the account.
+        #[arg(long)]
+        email: AccountRef,
+    },
+    /// Unblock an account: its owner can sign in, and the keys that were not revoked are accepted again.
+    Unblock {
+        /// The owner's e-mail address, or the number of the account.
+        #[arg(long)]
+        email: AccountRef,
+    },
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.
     Delete {

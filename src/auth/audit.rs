@@ -68,6 +68,8 @@ pub enum Event {
     AccountCreation,
     AccountVerification,
     AccountDeletion,
+    AccountBlock,
+    AccountUnblock,
     /// By the link of an e-mail, as the next two.
     AddressVerification,
     PasswordResetRequest,
@@ -93,7 +95,7 @@ pub enum Event {
 }
 
 impl Event {
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 26] = [
         Self::SignIn,
         Self::SignUp,
         Self::SessionEnd,
@@ -102,6 +104,8 @@ impl Event {
         Self::AccountCreation,
         Self::AccountVerification,
         Self::AccountDeletion,
+        Self::AccountBlock,
+        Self::AccountUnblock,
         Self::AddressVerification,
         Self::PasswordResetRequest,
         Self::PasswordReset,
@@ -130,6 +134,8 @@ impl Event {
             Self::AccountCreation => "account_creation",
             Self::AccountVerification => "account_verification",
             Self::AccountDeletion => "account_deletion",
+            Self::AccountBlock => "account_block",
+            Self::AccountUnblock => "account_unblock",
             Self::AddressVerification => "address_verification",
             Self::PasswordResetRequest => "password_reset_request",
             Self::PasswordReset => "password_reset",

@@ -294,7 +294,7 @@ pub enum AuthError {
     /// Well-formed, but no such key was ever created.
     #[error("unknown API key; check that the key belongs to this service")]
     Invalid,
-    #[error("this API key was revoked; use another one")]
+    #[error("this API key was revoked, or its account is blocked; use another one")]
     Revoked,
     #[error("this API key has expired; create another one on the account page")]
     Expired,

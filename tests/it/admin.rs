@@ -14,8 +14,14 @@ use crate::pages::between;
 use crate::program::run;
 
 const READ: [&str; 4] = ["/admin", "/admin/accounts", "/admin/accounts?q=ada", "/admin/accounts/1"];
-const CHANGES: [&str; 4] =
-    ["/admin", "/admin/accounts/1/tier", "/admin/accounts/1/verification", "/admin/accounts/1/keys/1/revoke"];
+const CHANGES: [&str; 6] = [
+    "/admin",
+    "/admin/accounts/1/tier",
+    "/admin/accounts/1/verification",
+    "/admin/accounts/1/keys/1/revoke",
+    "/admin/accounts/1/block",
+    "/admin/accounts/1/unblock",
+];
 
 fn id(server: &Server, email: &str) -> AccountId {
     server.state.auth.store().account(&email.parse().unwrap()).unwrap().id
@@ -181,6 +187,53 @@ fn changes_take_effect_and_are_logged_with_the_operator() {
 }
 
 #[test]
+fn a_blocked_account_is_locked_out_until_it_is_unblocked() {
+    let (server, mut ada, mut operator) = service();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("audit.jsonl");
+    server.state.auth.log_to(AuditLog::open(&log, || NOON).unwrap());
+    let (key, _) = ada.create_key("second");
+    let client = ada.client(&key);
+    let sign_in =
+        |password| Browser::at(&server).post("/signin", &[("email", "ada@example.com"), ("password", password)]);
+
+    assert_eq!(operator.post("/admin/accounts/1/block", &[]).header("location"), "/admin/accounts/1");
+    let rejected = client.get("/api/v3/usage");
+    assert_eq!((rejected.status, &rejected.json()["code"]), (401, &"revoked_api_key".into()));
+    assert_eq!(ada.get("/account").header("location"), "/signin");
+    let refused = sign_in(PASSWORD);
+    assert!(refused.status == 422 && refused.text.contains("This account is blocked"), "{}", refused.text);
+    // Only who knows the password learns it.
+    assert!(!sign_in("not that one").text.contains("blocked"));
+    let page = operator.get("/admin/accounts/1").text;
+    assert!(page.contains("Blocked since 21 Nov 2026") && page.contains("Unblock account"), "{page}");
+    assert!(operator.get("/admin/accounts").text.contains(">blocked<"));
+
+    let own = id(&server, "ops@example.com").0;
+    let refused = operator.post(&format!("/admin/accounts/{own}/block"), &[]);
+    assert!(refused.status == 422 && refused.text.contains("your own account"), "{}", refused.text);
+    assert_eq!(operator.post("/admin/accounts/99/block", &[]).status, 404);
+
+    assert_eq!(operator.post("/admin/accounts/1/unblock", &[]).status, 303);
+    assert_eq!(client.get("/api/v3/usage").status, 200);
+    assert_eq!(sign_in(PASSWORD).header("location"), "/account");
+    assert_eq!(ada.get("/account").header("location"), "/signin", "ended sessions stay ended");
+
+    let text = fs::read_to_string(&log).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let seen: Vec<Value> = lines
+        .filter(|line| line["by"] == "operator" || line["outcome"] == "blocked")
+        .map(|line| json!([line["event"], line["outcome"], line["account"], line["operator"]]))
+        .collect();
+    let expected = [
+        json!(["account_block", "ok", 1, own]),
+        json!(["sign_in", "blocked", 1, null]),
+        json!(["account_unblock", "ok", 1, own]),
+    ];
+    assert_eq!(seen, expected);
+}
+
+#[test]
 fn accounts_are_found_with_their_keys_and_usage() {
     let (server, mut ada, mut operator) = service();
     let (key, _) = ada.create_key("second");
@@ -236,6 +289,36 @@ fn the_releases_are_listed_with_what_happened_to_them() {
     assert!(rows[0].contains("2026-11-21.1") && rows[0].contains("<td>served"), "{table}");
     assert!(rows[1].contains("2026-11-19.1") && rows[1].contains("<td>in memory"), "{table}");
     assert!(page.contains("indexer resolve --sources DIR --page pairs.html"), "{page}");
+}
+
+#[test]
+fn commands_block_and_unblock_an_account() {
+    let server = Server::bundled();
+    let mut ada = Browser::signed_up(&server, "ada@example.com");
+    let (key, _) = ada.create_key("laptop");
+    let client = ada.client(&key);
+    let log = server.data().join("commands.jsonl");
+    let command = |word: &str| {
+        let words = ["account", word, "--email", "ada@example.com", "--audit-log", log.to_str().unwrap()];
+        let done = run(server.data(), &words, "").err;
+        server.state.auth.refresh().unwrap();
+        done
+    };
+    assert!(command("unblock").contains("is not blocked"));
+    assert!(command("block").contains("is blocked now"));
+    assert!(command("block").contains("is blocked already"));
+    assert_eq!(client.get("/api/v3/usage").json()["code"], "revoked_api_key");
+    assert_eq!(ada.get("/account").header("location"), "/signin");
+    let list = run(server.data(), &["account", "list", "--json"], "").ok();
+    assert!(list.contains("\"blocked_at\":\"20"), "{list}");
+    assert!(command("unblock").contains("is no longer blocked"));
+    assert_eq!(client.get("/api/v3/usage").status, 200);
+    let text = fs::read_to_string(log).unwrap();
+    let events: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(events, ["account_block", "account_unblock"]);
 }
 
 #[test]

@@ -105,7 +105,8 @@ impl AuthService {
         rotated
     }
 
-    /// Revokes a key, which is rejected when this returns.
+    /// Revokes a key, which is rejected when this returns. `operator` is the account of the operator who does it, if its owner
+    /// does not.
     ///
     /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account.
@@ -113,6 +114,7 @@ impl AuthService {
         self: &Arc<Self>,
         account: AccountId,
         key: KeyId,
+        operator: Option<AccountId>,
         now: i64,
     ) -> Result<KeyRecord, AccountError> {
         let revoked = self.blocking(move |service| {
@@ -121,7 +123,7 @@ impl AuthService {
             Ok(record)
         });
         let revoked = revoked.await;
-        let entry = Entry { key: Some(key), ..Entry::new(Event::KeyRevocation, Some(account)) };
+        let entry = Entry { key: Some(key), operator, ..Entry::new(Event::KeyRevocation, Some(account)) };
         self.audit(entry, revoked.as_ref().err());
         revoked
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::auth::account::{Account, AccountId, KeyId, KeyRecord, KeyRef};
+use crate::auth::account::{Account, AccountId};
 use crate::auth::audit::{Entry, Event};
 use crate::auth::{AccountError, AuthService, StoreError};
 use crate::data::Date;
@@ -84,26 +84,23 @@ impl AuthService {
         verified
     }
 
-    /// Revokes a key of an account, which is rejected when this returns.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchKey`], also for a key of another account.
-    pub(crate) async fn revoke_key_for(
+    /// Blocks an account, or no longer: sign-in is refused and its keys are rejected when this returns, and accepted again after
+    /// it is unblocked.
+    pub(crate) async fn set_blocked_for(
         self: &Arc<Self>,
         operator: AccountId,
         account: AccountId,
-        key: KeyId,
+        is_blocked: bool,
         now: i64,
-    ) -> Result<KeyRecord, AccountError> {
-        let revoked = self.blocking(move |service| {
-            let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
-            service.refresh()?;
-            Ok(record)
+    ) -> Result<(), AccountError> {
+        let changed = self.blocking(move |service| {
+            service.store.set_blocked(account, is_blocked, now)?;
+            service.refresh().map(|_| ())
         });
-        let revoked = revoked.await;
-        let entry = Entry { key: Some(key), ..by(operator, Event::KeyRevocation, account) };
-        self.audit(entry, revoked.as_ref().err());
-        revoked
+        let changed = changed.await;
+        let event = if is_blocked { Event::AccountBlock } else { Event::AccountUnblock };
+        self.audit(by(operator, event, account), changed.as_ref().err());
+        changed
     }
 }
 

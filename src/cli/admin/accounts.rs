@@ -6,7 +6,7 @@ use super::print::{note, print_json, print_table};
 use super::{CommandError, Context, find, line_from_stdin, now};
 use crate::app::settings::AccountCommand;
 use crate::auth::Store;
-use crate::auth::account::{Account, Email};
+use crate::auth::account::{Account, AccountRef, Email};
 use crate::auth::audit::{Entry, Event};
 use crate::auth::password::Password;
 use crate::auth::password::hash::PasswordHash;
@@ -75,6 +75,8 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
             let message = format!("account {} {} {result}", account.id.0, account.email);
             (event, account, message)
         }
+        AccountCommand::Block { email } => set_blocked(store, &email, true)?,
+        AccountCommand::Unblock { email } => set_blocked(store, &email, false)?,
         AccountCommand::Delete { email } => {
             let account = find(store, &email)?;
             store.delete_account(account.id, None, now())?;
@@ -108,6 +110,26 @@ pub(super) fn run(context: &Context<'_>, command: AccountCommand) -> Result<(), 
     Ok(())
 }
 
+fn set_blocked(
+    store: &dyn Store,
+    email: &AccountRef,
+    is_blocked: bool,
+) -> Result<(Option<Event>, Account, String), CommandError> {
+    let before = find(store, email)?;
+    let account = store.set_blocked(before.id, is_blocked, now())?;
+    let (event, result) = match (before.blocked_at, is_blocked) {
+        (None, true) => {
+            let result = "is blocked now: its sessions were ended, nobody can sign in, and its keys are rejected";
+            (Some(Event::AccountBlock), result)
+        }
+        (Some(_), true) => (None, "is blocked already"),
+        (Some(_), false) => (Some(Event::AccountUnblock), "is no longer blocked: its keys are accepted again"),
+        (None, false) => (None, "is not blocked"),
+    };
+    let message = format!("account {} {} {result}", account.id.0, account.email);
+    Ok((event, account, message))
+}
+
 fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
     let accounts = store.accounts()?;
     if json {
@@ -115,9 +137,20 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
         return print_json(&BTreeMap::from([("accounts", rows)]));
     }
     let rows = accounts.iter().map(|account| {
-        let Account { id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, is_operator, .. } =
-            account;
-        let [verified, totp] = [verified_at, totp_enabled_at].map(|at| at.map_or("-".to_owned(), rfc3339));
+        let Account {
+            id,
+            email,
+            tier,
+            created_at,
+            active_keys,
+            verified_at,
+            totp_enabled_at,
+            is_operator,
+            blocked_at,
+            ..
+        } = account;
+        let [verified, totp, blocked] =
+            [verified_at, totp_enabled_at, blocked_at].map(|at| at.map_or("-".to_owned(), rfc3339));
         let created = rfc3339(*created_at);
         let operator = if *is_operator { "yes" } else { "-" }.to_owned();
         [
@@ -129,10 +162,11 @@ fn list(store: &dyn Store, json: bool) -> Result<(), CommandError> {
             verified,
             totp,
             operator,
+            blocked,
         ]
     });
     print_table(
-        ["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN", "OPERATOR"],
+        ["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN", "OPERATOR", "BLOCKED"],
         rows.collect(),
     )
 }
@@ -162,6 +196,7 @@ struct AccountRow<'a> {
     verified_at: Option<String>,
     totp_enabled_at: Option<String>,
     is_operator: bool,
+    blocked_at: Option<String>,
 }
 
 impl<'a> AccountRow<'a> {
@@ -175,6 +210,7 @@ impl<'a> AccountRow<'a> {
             verified_at: account.verified_at.map(rfc3339),
             totp_enabled_at: account.totp_enabled_at.map(rfc3339),
             is_operator: account.is_operator,
+            blocked_at: account.blocked_at.map(rfc3339),
         }
     }
 }

@@ -113,6 +113,7 @@ fn of_account(account: &Account) -> Value {
         "tier": account.tier.name(),
         "created_at": rfc3339(account.created_at),
         "verified_at": account.verified_at.map(rfc3339),
+        "blocked_at": account.blocked_at.map(rfc3339),
         "two_step_sign_in_since": account.totp_enabled_at.map(rfc3339),
         "recovery_codes_left": account.recovery_codes,
     })

@@ -255,6 +255,6 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Resul
 /// `POST /account/keys/{id}/revoke`.
 pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<Reply, Reply> {
     let visitor = request.signed_in().await?;
-    request.page.state.auth.revoke_key(visitor.account.id, id, request.now).await?;
+    request.page.state.auth.revoke_key(visitor.account.id, id, None, request.now).await?;
     Ok(Reply::Redirect("/account".into(), Vec::new()))
 }

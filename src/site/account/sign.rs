@@ -82,6 +82,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, Reply> {
         | AccountError::WrongCredentials
         | AccountError::WrongPassword
         | AccountError::WrongCode
+        | AccountError::Blocked
         | AccountError::SignInExpired
         | AccountError::SamePassword
         | AccountError::KeyOverlaps
@@ -154,7 +155,9 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormDa
     let (pending, code) = (form.text("pending"), form.secret("code"));
     match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {
         Ok(session) => Ok(signed_in(request, &session).await),
-        Err(error @ AccountError::SignInExpired) => show_sign_in(request, "", &error.to_string()),
+        Err(error @ (AccountError::SignInExpired | AccountError::Blocked)) => {
+            show_sign_in(request, "", &error.to_string())
+        }
         Err(error) => show_code_form(request, &pending, &form_error(error)?),
     }
 }

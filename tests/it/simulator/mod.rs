@@ -274,7 +274,7 @@ impl World {
         let is_own = self.numbers.below(2) == 0;
         let account = self.store.key(KeyRef::Id(id), self.today()).unwrap().account;
         let is_done = if is_own {
-            self.runtime.block_on(auth.revoke_key(account, id, now)).is_ok()
+            self.runtime.block_on(auth.revoke_key(account, id, None, now)).is_ok()
         } else {
             self.store.revoke_key(KeyRef::Id(id), now).is_ok()
         };

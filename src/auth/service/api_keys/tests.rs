@@ -81,13 +81,13 @@ async fn a_key_is_valid_once_created_and_invalid_once_revoked() {
 
     let id = key.record.id;
     for (account, id) in [(bob, id), (ada, KeyId(99)), (AccountId(99), id), (ada, KeyId(-1))] {
-        let rejected = service.revoke_key(account, id, NOON).await;
+        let rejected = service.revoke_key(account, id, None, NOON).await;
         assert!(matches!(rejected, Err(AccountError::NoSuchKey)), "{account:?} {id:?}");
     }
     assert!(service.authenticate(Some(&header(&key)), NOON).is_ok());
-    assert_eq!(service.revoke_key(ada, id, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
+    assert_eq!(service.revoke_key(ada, id, None, NOON + 1).await.unwrap().revoked_at, Some(NOON + 1));
     assert_eq!(service.authenticate(Some(&header(&key)), NOON), Err(AuthError::Revoked));
-    assert_eq!(service.revoke_key(ada, id, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
+    assert_eq!(service.revoke_key(ada, id, None, NOON + 2).await.unwrap().revoked_at, Some(NOON + 1));
     assert!(matches!(service.active_key(ada, id, NOON).await, Err(AccountError::NoSuchKey)));
 }
 
@@ -104,7 +104,9 @@ async fn the_number_of_keys_of_a_tier_is_never_exceeded_concurrently() {
                     let created = create(&service, if number % 8 == 7 { bob } else { ada }, NOON).await;
                     // Some are revoked again, so that further keys can be created.
                     match created {
-                        Ok(key) if number % 4 == 0 => drop(service.revoke_key(ada, key.record.id, NOON).await.unwrap()),
+                        Ok(key) if number % 4 == 0 => {
+                            drop(service.revoke_key(ada, key.record.id, None, NOON).await.unwrap())
+                        }
                         Ok(_) => {}
                         Err(AccountError::KeyLimitReached { allowed: reported, .. }) => assert_eq!(reported, allowed),
                         Err(error) => panic!("{error:?}"),
@@ -138,7 +140,7 @@ async fn an_account_creates_thirty_keys_per_day() {
     let (_data, store, service, [ada, bob]) = service(Tier::Free);
     for _ in 0..30 {
         let key = create(&service, ada, NOON).await.unwrap();
-        service.revoke_key(ada, key.record.id, NOON).await.unwrap();
+        service.revoke_key(ada, key.record.id, None, NOON).await.unwrap();
     }
     let midnight = Date::from_unix(NOON).unix() + DAY;
     let rejected = create(&service, ada, midnight - 1).await.unwrap_err();
@@ -162,7 +164,7 @@ async fn of_the_revoked_keys_the_last_are_listed_and_the_others_are_summed() {
     for number in 0..i64::from(LISTED_REVOKED) + 5 {
         let key = create(&service, ada, NOON + number).await.unwrap();
         assert_eq!(take(&service, &key, NOON, 2), 2);
-        service.revoke_key(ada, key.record.id, NOON + number).await.unwrap();
+        service.revoke_key(ada, key.record.id, None, NOON + number).await.unwrap();
         ids.push(key.record.id);
     }
     service.flush(NOON).unwrap();
@@ -203,7 +205,7 @@ async fn a_key_that_took_over_a_counter_shows_its_own_requests_and_the_remaining
     let (_data, _, service, [ada, _]) = service(Tier::Free);
     let first = create(&service, ada, NOON).await.unwrap();
     take(&service, &first, NOON, 60);
-    service.revoke_key(ada, first.record.id, NOON).await.unwrap();
+    service.revoke_key(ada, first.record.id, None, NOON).await.unwrap();
     let second = create(&service, ada, NOON).await.unwrap();
     assert_eq!(take(&service, &second, NOON, 100), 40);
     let usage = service.usage(ada, 1, NOON).await.unwrap();

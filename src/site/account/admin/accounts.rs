@@ -40,6 +40,8 @@ struct AccountPage {
     /// Empty if it is unverified.
     verified: String,
     totp: String,
+    /// Empty if it is not blocked.
+    blocked: String,
     tiers: Vec<(&'static str, bool)>,
     chart: Bars,
     keys: Vec<KeyRow>,
@@ -99,6 +101,7 @@ pub(super) async fn page(
         created: format::day_of(account.created_at),
         verified: account.verified_at.map_or_else(String::new, format::day_of),
         totp: account.totp_enabled_at.map_or_else(String::new, format::day_of),
+        blocked: account.blocked_at.map_or_else(String::new, format::day_of),
         tiers: Tier::ALL.iter().map(|tier| (tier.name(), *tier == account.tier)).collect(),
         chart: chart(&usage),
         keys: active.iter().map(|usage| KeyRow::new(usage, is_rotated(usage), &year)).collect(),
@@ -152,6 +155,23 @@ pub(super) async fn verify(
     Ok(back(account))
 }
 
+/// `POST /admin/accounts/{id}/block` and `/unblock`. Operators cannot lock themselves out.
+pub(super) async fn set_blocked(
+    request: AccountRequest<'_>,
+    operator: AccountId,
+    account: AccountId,
+    is_blocked: bool,
+) -> Result<Reply, Reply> {
+    let account = found(request, account).await?.id;
+    if is_blocked && account == operator {
+        let error =
+            "this is your own account; another operator, or the command `venturedex account block`, can block it";
+        return page(request, account, Some(error.to_owned())).await;
+    }
+    request.page.state.auth.set_blocked_for(operator, account, is_blocked, request.now).await?;
+    Ok(back(account))
+}
+
 /// `POST /admin/accounts/{id}/keys/{key}/revoke`.
 pub(super) async fn revoke_key(
     request: AccountRequest<'_>,
@@ -160,6 +180,6 @@ pub(super) async fn revoke_key(
     key: KeyId,
 ) -> Result<Reply, Reply> {
     let account = found(request, account).await?.id;
-    request.page.state.auth.revoke_key_for(operator, account, key, request.now).await?;
+    request.page.state.auth.revoke_key(account, key, Some(operator), request.now).await?;
     Ok(back(account))
 }

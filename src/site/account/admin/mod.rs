@@ -27,9 +27,11 @@ pub(super) async fn read(route: AdminRoute, request: AccountRequest<'_>) -> Resu
         AdminRoute::Overview => overview::page(request).await,
         AdminRoute::Accounts => accounts::list(request).await,
         AdminRoute::Account(account) => accounts::page(request, account, None).await,
-        AdminRoute::Tier(_) | AdminRoute::Verification(_) | AdminRoute::RevokeKey(..) => {
-            Err(PageError::UnknownPage.into())
-        }
+        AdminRoute::Tier(_)
+        | AdminRoute::Verification(_)
+        | AdminRoute::Block(_)
+        | AdminRoute::Unblock(_)
+        | AdminRoute::RevokeKey(..) => Err(PageError::UnknownPage.into()),
     }
 }
 
@@ -39,6 +41,8 @@ pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form:
         AdminRoute::Overview => ("open the administration", &[]),
         AdminRoute::Tier(_) => ("change the tier", &["tier"]),
         AdminRoute::Verification(_) => ("verify the account", &[]),
+        AdminRoute::Block(_) => ("block the account", &[]),
+        AdminRoute::Unblock(_) => ("unblock the account", &[]),
         AdminRoute::RevokeKey(..) => ("revoke the key", &[]),
         AdminRoute::Accounts | AdminRoute::Account(_) => return Err(PageError::UnknownPage.into()),
     };
@@ -47,6 +51,8 @@ pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form:
     match route {
         AdminRoute::Tier(account) => accounts::set_tier(request, operator, account, &form.text("tier")).await,
         AdminRoute::Verification(account) => accounts::verify(request, operator, account).await,
+        AdminRoute::Block(account) => accounts::set_blocked(request, operator, account, true).await,
+        AdminRoute::Unblock(account) => accounts::set_blocked(request, operator, account, false).await,
         AdminRoute::RevokeKey(account, key) => accounts::revoke_key(request, operator, account, key).await,
         AdminRoute::Overview | AdminRoute::Accounts | AdminRoute::Account(_) => {
             Ok(Reply::Redirect(HOME.into(), Vec::new()))

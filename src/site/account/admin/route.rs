@@ -9,6 +9,8 @@ pub enum AdminRoute {
     Account(AccountId),
     Tier(AccountId),
     Verification(AccountId),
+    Block(AccountId),
+    Unblock(AccountId),
     RevokeKey(AccountId, KeyId),
 }
 
@@ -27,6 +29,8 @@ impl AdminRoute {
                     (None, None, None) => Self::Account(account),
                     (Some("tier"), None, None) => Self::Tier(account),
                     (Some("verification"), None, None) => Self::Verification(account),
+                    (Some("block"), None, None) => Self::Block(account),
+                    (Some("unblock"), None, None) => Self::Unblock(account),
                     (Some("keys"), Some(key), Some("revoke")) => Self::RevokeKey(account, KeyId(number(key)?)),
                     _ => return None,
                 }
@@ -44,6 +48,8 @@ impl AdminRoute {
             Self::Account(_) => "/admin/accounts/{id}",
             Self::Tier(_) => "/admin/accounts/{id}/tier",
             Self::Verification(_) => "/admin/accounts/{id}/verification",
+            Self::Block(_) => "/admin/accounts/{id}/block",
+            Self::Unblock(_) => "/admin/accounts/{id}/unblock",
             Self::RevokeKey(..) => "/admin/accounts/{id}/keys/{key}/revoke",
         }
     }
@@ -72,6 +78,8 @@ mod tests {
             ("/admin/accounts/7", Some(AdminRoute::Account(account))),
             ("/admin/accounts/7/tier", Some(AdminRoute::Tier(account))),
             ("/admin/accounts/7/verification", Some(AdminRoute::Verification(account))),
+            ("/admin/accounts/7/block", Some(AdminRoute::Block(account))),
+            ("/admin/accounts/7/unblock", Some(AdminRoute::Unblock(account))),
             ("/admin/accounts/7/keys/3/revoke", Some(AdminRoute::RevokeKey(account, KeyId(3)))),
             ("/administer", None),
             ("/admin/", None),
