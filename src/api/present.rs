@@ -93,7 +93,7 @@ impl Pipeline<'_> {
             Code::QuotaExceeded => {
                 headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(self.now).max(1)));
             }
-            Code::Overloaded => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
+            Code::Overloaded | Code::NotReady => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
             _ => {}
         }
         response

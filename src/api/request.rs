@@ -99,6 +99,8 @@ pub(crate) enum RequestError {
     Moved(Table, String, String),
     Parameters(Issues),
     CursorExpired(SnapshotVersion),
+    /// Another replica serves the release of the cursor already.
+    NotYetHeld(SnapshotVersion),
     /// A parameter names a release that is not among the loaded ones.
     SnapshotNotHeld {
         parameter: &'static str,
@@ -316,6 +318,11 @@ impl RequestError {
             Self::CursorExpired(version) => {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
                 Problem::of_parameter(Code::CursorExpired, "cursor", detail)
+            }
+            Self::NotYetHeld(version) => {
+                let detail =
+                    format!("snapshot {version} is not loaded here yet; send the same request again in a second");
+                Problem::new(Code::NotReady, detail)
             }
             Self::SnapshotNotHeld { parameter, named, held } => {
                 let held: Vec<String> = held.iter().map(ToString::to_string).collect();

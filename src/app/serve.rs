@@ -7,7 +7,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use listenfd::ListenFd;
 use serde_json::json;
@@ -36,6 +37,7 @@ use crate::mail::{Mailer, RETRIES, Sender, Transport};
 use crate::mcp::{McpQuota, Settings};
 use crate::metrics::panics;
 use crate::quota::Tier;
+use crate::release::remote::Replica;
 use crate::release::{self, ActiveRelease, Event, KeyError, ReleaseError, SigningKey, Starting};
 
 /// How often the store is read for keys that another process created or revoked.
@@ -78,6 +80,8 @@ pub enum ServeError {
     Store(#[source] StoreError),
     #[error(transparent)]
     PublicUrl(#[from] PublicUrlError),
+    #[error("--index: {0}")]
+    ObjectStore(#[from] ReleaseError),
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -93,6 +97,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let store = settings.releases()?;
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
+    }
+    let replica = settings.replica()?.map(Arc::new);
+    if let Some(replica) = &replica {
+        follow(Arc::clone(replica))?;
     }
     let starting = Starting::new(store, settings.keep_releases as usize, |event| log_event(&event));
     let first = starting.clone();
@@ -154,6 +162,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let limits = settings.limits(bound);
     let router = RouterParts {
         settings,
+        replica,
         bound,
         hosts,
         well_known,
@@ -214,6 +223,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 /// What the router is built from as soon as there is a release.
 struct RouterParts {
     settings: ServeSettings,
+    replica: Option<Arc<Replica>>,
     bound: SocketAddr,
     hosts: Hosts,
     well_known: WellKnown,
@@ -231,6 +241,7 @@ impl RouterParts {
     fn build(self, releases: Arc<ActiveRelease<Catalog>>) -> (Router, Vec<std::thread::JoinHandle<()>>) {
         let Self {
             settings,
+            replica,
             bound,
             hosts,
             well_known,
@@ -248,6 +259,7 @@ impl RouterParts {
             hosts,
             releases,
             index,
+            replica,
             auth,
             public_url: public_url.clone(),
             has_public_url: settings.public_url.is_some(),
@@ -343,6 +355,37 @@ fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeEr
         log.map_err(|error| ServeError::AccessLog { path: path.clone(), error })
     });
     Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
+}
+
+/// Follows the object store for as long as the program runs. While the store cannot be read, the time between two tries grows.
+fn follow(replica: Arc<Replica>) -> io::Result<()> {
+    const POLL: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(10);
+    const TICK: Duration = Duration::from_millis(100);
+    let run = move || {
+        let (mut next, mut pause, mut is_failing) = (Instant::now(), POLL, false);
+        loop {
+            if Instant::now() >= next {
+                let polled = panics::catch(|| replica.poll());
+                match &polled {
+                    Ok(Ok(())) if is_failing => tracing::info!("{} is followed again", replica.place()),
+                    Ok(Err(error)) if !is_failing => {
+                        tracing::warn!("cannot follow the object store, what is here stays in service: {error}");
+                    }
+                    _ => {}
+                }
+                is_failing = !matches!(polled, Ok(Ok(())));
+                pause = if is_failing { (pause * 2).min(LONGEST) } else { POLL };
+                next = Instant::now() + pause;
+            }
+            if let Err(error) = replica.activate(now()) {
+                tracing::warn!("cannot activate the release of the object store: {error}");
+                thread::sleep(POLL);
+            }
+            thread::sleep(TICK);
+        }
+    };
+    thread::Builder::new().name("replica".into()).spawn(run).map(|_| ())
 }
 
 fn log_event(event: &Event) {

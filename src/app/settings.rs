@@ -38,7 +38,8 @@ use crate::http::telemetry::LogFormat;
 use crate::http::{BrandColor, BrandName, BulkAccess};
 use crate::mail::SmtpUrl;
 use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
-use crate::release::{KeyError, ReleaseStore, TrustedKey};
+use crate::release::remote::{RemoteStore, Replica, is_object_store};
+use crate::release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 
 pub use query::{API_KEY, OutputFormat, QueryOptions};
 
@@ -82,6 +83,9 @@ pub enum Command {
         /// Print JSON.
         #[arg(long)]
         json: bool,
+        /// Also try whether this object store does what indexers rely on (s3://bucket/prefix); writes and removes an object.
+        #[arg(long, value_name = "URL")]
+        object_store: Option<PathBuf>,
         #[command(flatten)]
         settings: Box<ServeSettings>,
     },
@@ -315,10 +319,14 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_LISTEN", value_name = "ADDRESS", default_value = "127.0.0.1:8080",
           value_parser = listen)]
     pub listen: SocketAddr,
-    /// Folder of releases; the server is not ready until it has one. By default `index`, and the bundled snapshot for as long
-    /// as that has no release.
-    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "DIR")]
+    /// Folder of releases, or the object store that has them: s3://bucket/prefix (endpoint, region and credentials from the
+    /// variables AWS_…) or file:///folder. The server is not ready until there is one. By default the folder `index`, and
+    /// the bundled snapshot for as long as that has no release.
+    #[arg(long, env = "VENTUREDEX_INDEX", value_name = "PLACE")]
     pub index: Option<PathBuf>,
+    /// Folder for the releases of an object store, of this server alone; kept, so that a restart does not need the store.
+    #[arg(long, env = "VENTUREDEX_CACHE", value_name = "DIR", default_value = "cache")]
+    pub cache: PathBuf,
     /// File with the public key (Ed25519, PEM) of whoever may publish: releases that are not signed with it are refused
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
@@ -464,12 +472,24 @@ impl ServeSettings {
     /// The releases to serve.
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
         let releases = match &self.index {
+            Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache),
             Some(index) => ReleaseStore::at(index),
             None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
         };
         let releases = if self.bulk == BulkAccess::Off { releases } else { releases.with_bulk_files() };
         let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
         Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
+    }
+
+    /// Follows the object store, if the releases are in one.
+    pub(crate) fn replica(&self) -> Result<Option<Replica>, ReleaseError> {
+        let Some(index) = self.index.as_ref().filter(|index| is_object_store(index)) else { return Ok(None) };
+        let releases = self.releases().map_err(|error| ReleaseError::ObjectStore {
+            place: index.display().to_string(),
+            error: error.to_string(),
+        })?;
+        let remote = RemoteStore::open(index, releases.trusted_key().cloned())?;
+        Ok(Some(Replica::new(remote, releases, self.keep_releases as usize + 1)))
     }
 
     /// The address in links of a server that listens on `bound`, without a slash at its end.

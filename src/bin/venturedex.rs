@@ -24,7 +24,9 @@ fn main() -> ExitCode {
         Command::Account { command, options } => admin::account(&cli.data, command, &options),
         Command::Key { command, options } => admin::key(&cli.data, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
-        Command::Doctor { settings, json } => doctor::run(&settings, json, variables()),
+        Command::Doctor { settings, json, object_store } => {
+            doctor::run(&settings, object_store.as_deref(), json, variables())
+        }
         Command::Backup(options) => admin::backup(&cli.data, &options),
         Command::Restore(options) => admin::restore(&cli.data, &options),
         Command::Query(options) => query::run(&options),

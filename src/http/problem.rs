@@ -266,7 +266,7 @@ impl Code {
                 "not_ready",
                 503,
                 "Not ready",
-                "The service has no release of the data to serve yet. Retry after `Retry-After`.",
+                "The service has no release of the data to serve yet, or not yet that of the cursor. Retry after `Retry-After`.",
             ),
             Self::Overloaded => {
                 ("overloaded", 503, "Overloaded", "The service is overloaded. Retry after `Retry-After`.")

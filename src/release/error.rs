@@ -55,6 +55,15 @@ pub enum ReleaseError {
         reasons.join("; ")
     )]
     NothingGood { reasons: Vec<String> },
+    /// Another indexer has moved `current` meanwhile.
+    #[error(
+        "release {release} is not current: another indexer has made {winner} current in {place} meanwhile (generation \
+         {generation}); run the command again if {release} is still wanted"
+    )]
+    Overtaken { place: String, release: SnapshotVersion, winner: SnapshotVersion, generation: u64 },
+    /// An object store cannot be reached, or has not done what it was asked to do.
+    #[error("{place}: {error}")]
+    ObjectStore { place: String, error: String },
     #[error(transparent)]
     Bundled(#[from] BundledError),
     #[error("{}: {error}", path.display())]

@@ -183,7 +183,7 @@ impl Manifest {
 }
 
 /// True if a path has no `..` and is relative.
-fn is_inside(path: &str) -> bool {
+pub(crate) fn is_inside(path: &str) -> bool {
     !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
 }
 

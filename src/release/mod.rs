@@ -18,6 +18,7 @@ pub mod manifest;
 mod open;
 mod permissions;
 mod publish;
+pub mod remote;
 #[cfg(test)]
 pub(crate) mod sample;
 mod signature;
@@ -99,6 +100,11 @@ impl ReleaseStore {
     #[must_use]
     pub fn with_bulk_files(self) -> Self {
         Self { has_bulk_files: true, ..self }
+    }
+
+    /// The key of those whose releases are accepted.
+    pub(crate) fn trusted_key(&self) -> Option<&TrustedKey> {
+        self.trusted.as_ref()
     }
 
     pub fn folder(&self) -> &Path {

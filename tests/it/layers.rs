@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules from the lowest to the highest. A module may import lower ones, unless [`SEPARATE`] forbids it.
 const MODULES: [&str; 20] = [
-    "data", "datagen", "metrics", "search", "sources", "resolve", "catalog", "release", "quota", "tls", "mail", "auth",
+    "data", "datagen", "metrics", "search", "sources", "resolve", "catalog", "tls", "release", "quota", "mail", "auth",
     "alerts", "http", "api", "openapi", "mcp", "site", "app", "cli",
 ];
 
@@ -53,14 +53,15 @@ const HOMES: &[(&str, &[&str])] = &[
     ("regex", &["sources"]),
     ("flate2", &["http", "mcp", "api", "site", "sources/input", "release/bulk"]),
     ("parquet", &["release/bulk"]),
-    ("zstd", &["release/bulk"]),
+    ("zstd", &["release/bulk", "release/remote"]),
+    ("object_store", &["release/remote"]),
     ("quick_cache", &["catalog", "http"]),
     ("prometheus_client", &["app/metrics"]),
     ("utoipa", &["openapi"]),
     ("askama", &["site"]),
     ("rustix", &["cli/doctor", "cli/query"]),
     // And examples for users.
-    ("ureq", &["tls", "alerts/webhook", "cli/query", "site/docs/clients", "site/snippets"]),
+    ("ureq", &["tls", "release/remote", "alerts/webhook", "cli/query", "site/docs/clients", "site/snippets"]),
     // And a receiver of webhooks in tests.
     ("rustls", &["tls", "alerts/webhook/tests"]),
     ("rustls_native_certs", &["tls"]),

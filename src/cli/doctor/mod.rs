@@ -1,6 +1,6 @@
 //! `venturedex doctor`: checks what `serve` would run with, and says how to fix what is wrong.
 //!
-//! It takes the settings of `serve`, writes nothing, and works whether the server runs or not. What it finds is measured
+//! It takes the settings of `serve`, writes nothing (but for `--object-store`), and works whether the server runs or not. What it finds is measured
 //! first and judged by functions of the measured values, so that each finding can be tested.
 
 mod data_folder;
@@ -11,6 +11,7 @@ mod server;
 mod settings;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Instant, SystemTime};
 
@@ -36,8 +37,13 @@ struct Report {
 }
 
 /// Checks the settings and what they name. `variables` are the names in the environment. Exits with 1 if there is a problem.
-pub fn run(settings: &ServeSettings, json: bool, variables: impl IntoIterator<Item = String>) -> ExitCode {
-    let report = report(settings, variables);
+pub fn run(
+    settings: &ServeSettings,
+    object_store: Option<&Path>,
+    json: bool,
+    variables: impl IntoIterator<Item = String>,
+) -> ExitCode {
+    let report = report(settings, object_store, variables);
     let mut out = io::stdout().lock();
     let written = match json {
         true => serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out)),
@@ -50,13 +56,20 @@ pub fn run(settings: &ServeSettings, json: bool, variables: impl IntoIterator<It
     if report.problems > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn report(settings: &ServeSettings, variables: impl IntoIterator<Item = String>) -> Report {
+fn report(
+    settings: &ServeSettings,
+    object_store: Option<&Path>,
+    variables: impl IntoIterator<Item = String>,
+) -> Report {
     let began = (SystemTime::now(), Instant::now());
     let checked_at = now();
     let mut findings = Findings::default();
     settings::check(settings, variables, &mut findings);
     let data = data_folder::check(&settings.data, &mut findings);
     let index = releases::check(settings, checked_at, &mut findings);
+    if let Some(place) = object_store {
+        releases::check_object_store(place, &mut findings);
+    }
     if data.holder.is_some() {
         server::check(settings.listen, index.current, &mut findings);
     }

@@ -1,10 +1,13 @@
 //! The folder of releases: what is served, whether its files are whole, and how old it is.
 
+use std::path::Path;
+
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
 use crate::data::{Date, SnapshotVersion};
+use crate::release::remote::RemoteStore;
 use crate::release::{Release, ReleaseError, ReleaseStore};
 
 /// Data is published weekly or monthly; after this many days somebody should look why it is not.
@@ -19,6 +22,34 @@ pub(super) struct Index {
     pub loaded_bytes: u64,
     /// When the current release was built.
     pub built_at: Option<String>,
+}
+
+/// Tries the conditional writes of an object store.
+pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
+    const CHECK: &str = "object_store.writes";
+    match RemoteStore::open(place, None).and_then(|remote| remote.probe()) {
+        Ok(wrong) if wrong.is_empty() => findings.ok(
+            CHECK,
+            format!(
+                "{}: creates if absent, replaces if unchanged, refuses conflicts, reads what was written",
+                place.display()
+            ),
+        ),
+        Ok(wrong) => {
+            for problem in wrong {
+                findings.problem(
+                    CHECK,
+                    format!("{}: {problem}", place.display()),
+                    "upgrade the store, or use one with conditional writes: otherwise two indexers at once may both win",
+                );
+            }
+        }
+        Err(error) => findings.problem(
+            CHECK,
+            error.to_string(),
+            "check the URL, AWS_ENDPOINT_URL, AWS_REGION and the credentials, and that they may read, write and delete",
+        ),
+    }
 }
 
 pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings) -> Index {

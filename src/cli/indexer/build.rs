@@ -13,10 +13,13 @@ use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{Step, Steps};
 use crate::cli::indexer::{Code, CommandError, Style, format};
 use crate::data::import::Input;
+use crate::data::rfc3339;
 use crate::data::{self, Counts, Diagnostic, Progress, Report, SnapshotVersion, Table};
-use crate::release::{Outcome, Policy, Publication, ReleaseStore, manifest};
+use crate::release::remote::{Current, Pushed, RemoteStore};
+use crate::release::{Outcome, Policy, Publication, ReleaseError, ReleaseStore, SigningKey, manifest};
 
 struct Summary<'a> {
+    pushed: Option<&'a Pushed>,
     publication: &'a Publication,
     report: &'a Report,
     known_aliases: usize,
@@ -35,10 +38,33 @@ enum Difference {
     Unknown(SnapshotVersion, String),
 }
 
+/// The object store to push a release to.
+pub(crate) struct Target<'r> {
+    pub remote: &'r RemoteStore,
+    /// Its `current` before the build.
+    pub read: Current,
+    pub sign_key: Option<SigningKey>,
+    /// Seconds from the push to the switch.
+    pub activate_in: i64,
+}
+
+impl Target<'_> {
+    fn push(&self, releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Result<Pushed, ReleaseError> {
+        steps.step("push", 0);
+        // A build takes its time: the switch is announced from now on.
+        let now = OffsetDateTime::now_utc().unix_timestamp();
+        let (version, key) = (publication.manifest.version, self.sign_key.as_ref());
+        let pushed = self.remote.push(releases, version, key, &self.read, now + self.activate_in, now);
+        steps.done();
+        pushed
+    }
+}
+
 pub(crate) fn run(
     dataset: Input<'_>,
     releases: &ReleaseStore,
     policy: Policy,
+    target: Option<Target<'_>>,
     now: OffsetDateTime,
     style: &Style,
 ) -> Result<Code, CommandError> {
@@ -60,7 +86,9 @@ pub(crate) fn run(
     drop(building);
     let difference = compare(releases, &publication, &steps);
     let release_folder = releases.release_folder(publication.manifest.version);
+    let pushed = target.map(|target| target.push(releases, &publication, &steps)).transpose()?;
     let summary = Summary {
+        pushed: pushed.as_ref(),
         publication: &publication,
         report: &report,
         known_aliases,
@@ -119,6 +147,11 @@ impl Summary<'_> {
         writeln!(out, "  time: {}", steps.join(", "))?;
         let warnings = format::counted(self.report.warnings().count(), "warning");
         writeln!(out, "  {warnings}{}", check::hint(self.report, style))?;
+        if let Some(Pushed { pointer, objects, bytes }) = self.pushed {
+            let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
+            let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
+            writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
+        }
         match self.publication.current {
             Some(current) if current == version => writeln!(out, "  current: {version}")?,
             Some(current) => {
@@ -171,6 +204,9 @@ struct SummaryJson<'a> {
     difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<&'a str>,
+    /// Into the object store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pushed: Option<&'a Pushed>,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
@@ -215,6 +251,7 @@ impl<'a> SummaryJson<'a> {
             before: publication.before,
             difference,
             not_compared,
+            pushed: summary.pushed,
             warning_count: summary.report.warnings().count(),
             warnings: style.verbose.then(|| summary.report.warnings().collect()),
         }

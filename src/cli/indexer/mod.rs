@@ -11,6 +11,7 @@ pub(crate) mod format;
 mod generate;
 mod import;
 mod progress;
+mod pushed;
 mod releases;
 mod resolve;
 mod review;
@@ -27,6 +28,7 @@ use time::OffsetDateTime;
 use crate::data::import::Input;
 use crate::data::import::meta::MetaValues;
 use crate::data::{Date, SnapshotVersion};
+use crate::release::remote::{RemoteStore, is_object_store};
 use crate::release::{KeyError, Policy, ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 use crate::resolve::ResolveError;
 use crate::search::SearchError;
@@ -75,9 +77,38 @@ pub(crate) struct Style {
 
 #[derive(Args)]
 struct Index {
-    /// Folder of releases
-    #[arg(long, value_name = "DIR", env = "VENTUREDEX_INDEX", default_value = "index")]
+    /// Folder of releases, or the object store that has them: s3://bucket/prefix (endpoint, region and credentials from the
+    /// variables AWS_…) or file:///folder
+    #[arg(long, value_name = "PLACE", env = "VENTUREDEX_INDEX", default_value = "index")]
     index: PathBuf,
+    /// Folder for the releases of an object store, not that of a server
+    #[arg(long, value_name = "DIR", env = "VENTUREDEX_CACHE", default_value = "cache")]
+    cache: PathBuf,
+}
+
+impl Index {
+    /// The object store, if the releases are in one.
+    fn remote(&self, trusted: Option<&TrustedKey>) -> Result<Option<RemoteStore>, ReleaseError> {
+        let is_remote = is_object_store(&self.index);
+        is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
+    }
+
+    /// The folder of releases; with what is current in the object store, if they are in one.
+    fn synced(&self) -> Result<ReleaseStore, ReleaseError> {
+        let releases = releases_at(self);
+        if let Some(remote) = self.remote(None)? {
+            remote.sync(&releases)?;
+        }
+        Ok(releases)
+    }
+}
+
+/// When servers that follow an object store switch
+#[derive(Args)]
+struct Activation {
+    /// Seconds until servers switch to the release, for all to fetch it before; only with an object store
+    #[arg(long, value_name = "SECONDS", env = "VENTUREDEX_ACTIVATE_IN", default_value_t = 5)]
+    activate_in: u32,
 }
 
 #[derive(Args)]
@@ -163,6 +194,8 @@ enum Command {
         /// Write files of every table to download, too: NDJSON, CSV and Parquet, with their descriptions
         #[arg(long)]
         bulk: bool,
+        #[command(flatten)]
+        activation: Activation,
     },
     /// Import files of other forms: exports, spreadsheets, public data sets
     Import(import::ImportArgs),
@@ -183,6 +216,8 @@ enum Command {
         #[arg(long)]
         force: bool,
         #[command(flatten)]
+        activation: Activation,
+        #[command(flatten)]
         trust: Trust,
     },
     /// Delete old releases; the active one is never deleted
@@ -190,6 +225,9 @@ enum Command {
         /// Number of newest releases to keep
         #[arg(long, value_name = "N")]
         keep: usize,
+        /// Hours for which objects of an object store stay that no release needs: they may belong to a push that is running
+        #[arg(long, value_name = "HOURS", default_value_t = 168, value_parser = clap::value_parser!(u32).range(24..))]
+        grace: u32,
         #[command(flatten)]
         index: Index,
     },
@@ -234,24 +272,57 @@ fn run_command(command: &Command, now: OffsetDateTime, style: &Style) -> Result<
         Command::Check { dataset } => check::run(dataset.input(), style),
         Command::Aliases { dataset } => aliases::run(dataset.input(), style),
         Command::Duplicates { dataset } => duplicates::run(dataset.input(), style),
-        Command::Build { dataset, index, sources, force, sign_key, bulk } => {
+        Command::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
-            build::run(input, &releases_at(index), policy, now, style)
+            let remote = index.remote(None)?;
+            let target = match &remote {
+                Some(remote) => Some(build::Target {
+                    remote,
+                    read: remote.sync(&releases_at(index))?,
+                    sign_key: sign_key.as_deref().map(SigningKey::read).transpose()?,
+                    activate_in: i64::from(activation.activate_in),
+                }),
+                None => None,
+            };
+            build::run(input, &releases_at(index), policy, target, now, style)
         }
         Command::Import(arguments) => import::run(arguments, now, style),
         Command::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
         Command::Generate(arguments) => generate::run(arguments, style),
-        Command::List { index } => releases::list(&releases_at(index), style),
-        Command::Activate { version, index, force, trust } => {
-            releases::activate(&trusting(index, trust)?, *version, *force, style)
+        Command::List { index } => match index.remote(None)? {
+            Some(remote) => pushed::list(&remote, style),
+            None => releases::list(&releases_at(index), style),
+        },
+        Command::Activate { version, index, force, activation, trust } => {
+            let releases = trusting(index, trust)?;
+            match index.remote(releases.trusted_key())? {
+                Some(remote) => pushed::activate(
+                    &remote,
+                    &releases,
+                    *version,
+                    *force,
+                    now.unix_timestamp() + i64::from(activation.activate_in),
+                    style,
+                ),
+                None => releases::activate(&releases, *version, *force, style),
+            }
         }
-        Command::Prune { keep, index } => releases::prune(&releases_at(index), *keep, style),
-        Command::Search { search, index } => search::run(search, &releases_at(index), style),
-        Command::Verify { version, index, trust } => releases::verify(&trusting(index, trust)?, *version, style),
+        Command::Prune { keep, grace, index } => match index.remote(None)? {
+            Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, now.unix_timestamp(), style),
+            None => releases::prune(&releases_at(index), *keep, style),
+        },
+        Command::Search { search, index } => search::run(search, &index.synced()?, style),
+        Command::Verify { version, index, trust } => {
+            let releases = trusting(index, trust)?;
+            if let Some(remote) = index.remote(releases.trusted_key())? {
+                pushed::fetch(&remote, &releases, *version)?;
+            }
+            releases::verify(&releases, *version, style)
+        }
     }
 }
 
@@ -271,7 +342,7 @@ fn warn_of_permissions(command: &Command) {
 }
 
 fn releases_at(index: &Index) -> ReleaseStore {
-    ReleaseStore::at(&index.index)
+    ReleaseStore::at(if is_object_store(&index.index) { &index.cache } else { &index.index })
 }
 
 fn trusting(index: &Index, trust: &Trust) -> Result<ReleaseStore, KeyError> {
@@ -359,6 +430,8 @@ fn code_of(error: &ReleaseError) -> (Code, &'static str) {
         ReleaseError::NothingGood { .. } => (Code::Rejected, "nothing_good"),
         ReleaseError::Bundled(_) => (Code::Rejected, "bundled"),
         ReleaseError::Busy { .. } => (Code::Busy, "busy"),
+        ReleaseError::Overtaken { .. } => (Code::Busy, "overtaken"),
+        ReleaseError::ObjectStore { .. } => (Code::Disk, "object_store"),
         ReleaseError::Text { .. } => (Code::Disk, "text_index"),
         ReleaseError::Io { .. } => (Code::Disk, "io"),
     }

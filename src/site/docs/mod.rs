@@ -56,6 +56,7 @@ const PROXY: &str = include_str!("text/operate/proxy.html");
 const CONTAINER: &str = include_str!("text/operate/container.html");
 const DATASET: &str = include_str!("text/operate/dataset.html");
 const IMPORT: &str = include_str!("text/operate/import.html");
+const REPLICAS: &str = include_str!("text/operate/replicas.html");
 const RELEASES: &str = include_str!("text/operate/releases.html");
 const RESOLUTION: &str = include_str!("text/operate/resolution.html");
 const BACKUP: &str = include_str!("text/operate/backup.html");
@@ -141,6 +142,7 @@ const PAGES: &[(&str, StaticEntry)] = &[
         "How to make a dataset of exports, spreadsheets and public data sets, and keep the origin of each value.",
         IMPORT,
     ),
+    text("/docs/operate/replicas", "Replicas", "Several servers, releases in an object store.", REPLICAS),
     text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
     text(
         "/docs/operate/resolution",

@@ -1,0 +1,113 @@
+//! `indexer list`, `activate`, `prune` and `verify` of an object store.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::indexer::{Code, CommandError, Style, format};
+use crate::data::{SnapshotVersion, rfc3339};
+use crate::release::remote::{Pointer, RemoteStore};
+use crate::release::{ReleaseError, ReleaseStore};
+
+#[derive(Serialize)]
+struct ListJson {
+    ok: bool,
+    current: Option<Pointer>,
+    /// Newest first.
+    releases: Vec<SnapshotVersion>,
+}
+
+pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<Code, CommandError> {
+    let current = remote.current()?.pointer;
+    let releases = remote.versions()?;
+    if style.json {
+        let releases = releases.into_iter().map(|(version, _)| version).collect();
+        format::json(&ListJson { ok: true, current, releases })?;
+        return Ok(Code::Success);
+    }
+    let mut out = io::stdout().lock();
+    if releases.is_empty() {
+        writeln!(out, "no releases in {}; push one with `indexer build`", remote.place())?;
+    }
+    for (version, manifest) in releases {
+        let named = current.as_ref().filter(|current| (current.release, current.manifest) == (version, manifest));
+        let mark = if named.is_some() { '*' } else { ' ' };
+        let served = named.map_or_else(String::new, |pointer| {
+            format!("  generation {}, served from {} on", pointer.generation, rfc3339(pointer.activate_at))
+        });
+        writeln!(out, "{mark} {:<14} {manifest}{served}", version.to_string())?;
+    }
+    Ok(Code::Success)
+}
+
+/// Copies a release, or the current one, into the folder, unless it is there.
+pub(crate) fn fetch(
+    remote: &RemoteStore,
+    releases: &ReleaseStore,
+    version: Option<SnapshotVersion>,
+) -> Result<(), ReleaseError> {
+    remote.sync(releases)?;
+    let Some(version) = version else { return Ok(()) };
+    let (version, manifest) = find(remote, version)?;
+    remote.fetch(releases, version, manifest)
+}
+
+fn find(
+    remote: &RemoteStore,
+    version: SnapshotVersion,
+) -> Result<(SnapshotVersion, crate::release::Checksum), ReleaseError> {
+    let found = remote.versions()?.into_iter().find(|(other, _)| *other == version);
+    found.ok_or_else(|| ReleaseError::Missing { version, index: remote.place().into() })
+}
+
+/// Makes a pushed release current; verified and tried here before.
+pub(crate) fn activate(
+    remote: &RemoteStore,
+    releases: &ReleaseStore,
+    version: SnapshotVersion,
+    is_forced: bool,
+    activate_at: i64,
+    style: &Style,
+) -> Result<Code, CommandError> {
+    let read = remote.sync(releases)?;
+    let (version, manifest) = find(remote, version)?;
+    remote.fetch(releases, version, manifest)?;
+    let before = read.pointer.as_ref().map(|pointer| pointer.release);
+    if !is_forced {
+        releases.check_rows(version, releases.manifest(version)?.counts)?;
+    }
+    let pointer = remote.point(&read, version, manifest, activate_at)?;
+    if style.json {
+        format::json(&json!({ "ok": true, "current": pointer, "before": before }))?;
+    } else {
+        let before = before.map_or_else(|| "none".into(), |before| before.to_string());
+        let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
+        writeln!(
+            io::stdout(),
+            "current: {version} (generation {generation}), served from {at} on, previously {before}"
+        )?;
+    }
+    Ok(Code::Success)
+}
+
+pub(crate) fn prune(
+    remote: &RemoteStore,
+    keep: usize,
+    grace: i64,
+    now: i64,
+    style: &Style,
+) -> Result<Code, CommandError> {
+    let pruned = remote.prune(keep, grace, now)?;
+    if style.json {
+        format::json(&json!({ "ok": true, "pruned": pruned }))?;
+        return Ok(Code::Success);
+    }
+    let mut out = io::stdout().lock();
+    for version in &pruned.releases {
+        writeln!(out, "removed {version}")?;
+    }
+    let (objects, freed) = (format::counted(pruned.objects, "object"), format::size(pruned.bytes));
+    writeln!(out, "{}, {objects} removed, {freed} freed", format::counted(pruned.releases.len(), "release"))?;
+    Ok(Code::Success)
+}

@@ -1,0 +1,246 @@
+//! Objects in a bucket or a folder, by blocking calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::TryStreamExt;
+use object_store::aws::{AmazonS3Builder, S3ConditionalPut};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{
+    BackoffConfig, ClientOptions, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig, UpdateVersion,
+};
+use tokio::runtime::Runtime;
+
+use crate::release::{ReleaseError, lock, permissions};
+use crate::tls;
+
+/// From the look-up of the name to the end of the response.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// For a request with all its retries.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
+const RETRIES: usize = 2;
+/// The largest response, in bytes.
+const MAX_RESPONSE: u64 = 128 << 20;
+
+pub(super) struct Objects {
+    place: String,
+    store: Arc<dyn ObjectStore>,
+    prefix: Path,
+    /// The folder, if it is no bucket.
+    folder: Option<PathBuf>,
+    /// Of its own, so that callers may block wherever they are.
+    runtime: Option<Runtime>,
+}
+
+/// The content of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub bytes: Vec<u8>,
+    e_tag: Option<String>,
+}
+
+pub(super) struct Entry {
+    pub name: String,
+    pub bytes: u64,
+    /// Unix seconds.
+    pub modified_at: i64,
+}
+
+impl Objects {
+    pub(super) fn open(place: &str) -> Result<Self, ReleaseError> {
+        let bad = |error: String| ReleaseError::ObjectStore { place: place.to_owned(), error };
+        let invalid = |error: Error| bad(error.to_string());
+        let (store, prefix, folder): (Arc<dyn ObjectStore>, _, _) = if let Some(rest) = place.strip_prefix("s3://") {
+            let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+            if bucket.is_empty() {
+                return Err(bad("name a bucket, such as s3://releases/production".into()));
+            }
+            let builder = AmazonS3Builder::from_env()
+                .with_bucket_name(bucket)
+                .with_conditional_put(S3ConditionalPut::ETagMatch)
+                .with_http_connector(Connector)
+                .with_retry(RetryConfig {
+                    backoff: BackoffConfig::default(),
+                    max_retries: RETRIES,
+                    retry_timeout: RETRY_TIMEOUT,
+                });
+            let prefix = Path::parse(prefix.trim_end_matches('/')).map_err(|error| bad(error.to_string()))?;
+            (Arc::new(builder.build().map_err(invalid)?), prefix, None)
+        } else {
+            let folder = place.strip_prefix("file://").filter(|folder| folder.starts_with('/'));
+            let folder =
+                folder.ok_or_else(|| bad("name a folder by its whole path, such as file:///srv/releases".into()))?;
+            let folder = PathBuf::from(folder);
+            permissions::create_folder(&folder, true).map_err(|error| bad(error.to_string()))?;
+            let store = LocalFileSystem::new_with_prefix(&folder).map_err(invalid)?.with_fsync(true);
+            (Arc::new(store), Path::default(), Some(folder))
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("object-store")
+            .enable_all()
+            .build()
+            .map_err(|error| bad(error.to_string()))?;
+        Ok(Self { place: place.trim_end_matches('/').to_owned(), store, prefix, folder, runtime: Some(runtime) })
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    pub(super) fn error(&self, name: &str, error: impl ToString) -> ReleaseError {
+        ReleaseError::ObjectStore { place: format!("{}/{name}", self.place), error: error.to_string() }
+    }
+
+    fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.as_ref().expect("there until it is dropped").block_on(work)
+    }
+
+    fn path(&self, name: &str) -> Path {
+        name.split('/').fold(self.prefix.clone(), |path, part| path.join(part))
+    }
+
+    /// Reads an object of at most `limit` bytes; `None` if there is none.
+    pub(super) fn get(&self, name: &str, limit: u64) -> Result<Option<Found>, ReleaseError> {
+        let result = self.run(async {
+            let result = match self.store.get(&self.path(name)).await {
+                Err(Error::NotFound { .. }) => return Ok(None),
+                other => other?,
+            };
+            let (size, e_tag) = (result.meta.size, result.meta.e_tag.clone());
+            if size > limit {
+                return Ok(Some(Err(size)));
+            }
+            Ok::<_, Error>(Some(Ok(Found { bytes: result.bytes().await?.to_vec(), e_tag })))
+        });
+        let found = result.map_err(|error| self.error(name, error))?;
+        let found = found.transpose();
+        found.map_err(|size| self.error(name, format!("has {size} bytes, at most {limit} are expected")))
+    }
+
+    pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), ReleaseError> {
+        let result = self.run(self.store.put(&self.path(name), bytes.into()));
+        result.map(|_| ()).map_err(|error| self.error(name, error))
+    }
+
+    /// Replaces an object if it is still as it was read, or creates it if there was none. False if it is another by now.
+    pub(super) fn replace(&self, name: &str, bytes: Vec<u8>, read: Option<&Found>) -> Result<bool, ReleaseError> {
+        if let (Some(folder), Some(read)) = (&self.folder, read) {
+            // Folders have no conditional replacement: those who replace wait for each other.
+            let _lock = lock::switch(folder)?;
+            let now = self.get(name, u64::MAX)?;
+            return match now {
+                Some(now) if now.bytes == read.bytes => self.put(name, bytes).map(|()| true),
+                _ => Ok(false),
+            };
+        }
+        let mode = match read {
+            None => PutMode::Create,
+            Some(read) => PutMode::Update(UpdateVersion { e_tag: read.e_tag.clone(), version: None }),
+        };
+        let options = PutOptions::from(mode);
+        match self.run(self.store.put_opts(&self.path(name), bytes.into(), options)) {
+            Ok(_) => Ok(true),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(self.error(name, error)),
+        }
+    }
+
+    /// Unix seconds at which an object was written; `None` if there is none.
+    pub(super) fn modified_at(&self, name: &str) -> Result<Option<i64>, ReleaseError> {
+        match self.run(self.store.head(&self.path(name))) {
+            Ok(meta) => Ok(Some(meta.last_modified.timestamp())),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.error(name, error)),
+        }
+    }
+
+    pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, ReleaseError> {
+        let within = self.path(folder);
+        let listed: Result<Vec<_>, Error> = self.run(self.store.list(Some(&within)).try_collect());
+        let listed = listed.map_err(|error| self.error(folder, error))?;
+        let entry = |meta: object_store::ObjectMeta| {
+            let parts = meta.location.prefix_match(&self.prefix)?;
+            let name = parts.map(|part| part.as_ref().to_owned()).collect::<Vec<_>>().join("/");
+            Some(Entry { name, bytes: meta.size, modified_at: meta.last_modified.timestamp() })
+        };
+        Ok(listed.into_iter().filter_map(entry).collect())
+    }
+
+    /// Removes an object; no error if there is none.
+    pub(super) fn remove(&self, name: &str) -> Result<(), ReleaseError> {
+        match self.run(self.store.delete(&self.path(name))) {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.error(name, error)),
+        }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        // Dropped in place, a runtime waits, which is forbidden in asynchronous code.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Sends the requests of the client for S3 by `ureq`.
+#[derive(Debug)]
+struct Connector;
+
+#[derive(Debug)]
+struct Client(ureq::Agent);
+
+impl HttpConnector for Connector {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_idle_connections_per_host(super::CONCURRENCY)
+            .timeout_global(Some(TIMEOUT))
+            .timeout_connect(Some(Duration::from_secs(5)))
+            .user_agent(concat!("VentureDex/", env!("CARGO_PKG_VERSION")))
+            .tls_config(tls::system_roots())
+            .build();
+        Ok(HttpClient::new(Client(config.into())))
+    }
+}
+
+#[async_trait]
+impl HttpService for Client {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let agent = self.0.clone();
+        let (parts, body) = request.into_parts();
+        let body = http_body_util::BodyExt::collect(body).await?.to_bytes();
+        let sent = tokio::task::spawn_blocking(move || send(&agent, parts, &body)).await;
+        sent.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?
+    }
+}
+
+fn send(agent: &ureq::Agent, parts: http::request::Parts, body: &[u8]) -> Result<HttpResponse, HttpError> {
+    let has_body = !body.is_empty() || matches!(parts.method, http::Method::PUT | http::Method::POST);
+    let response = match has_body {
+        true => agent.run(http::Request::from_parts(parts, body)),
+        false => agent.run(http::Request::from_parts(parts, ())),
+    };
+    let (parts, mut body) = response.map_err(error)?.into_parts();
+    let bytes = body.with_config().limit(MAX_RESPONSE).read_to_vec().map_err(error)?;
+    Ok(HttpResponse::from_parts(parts, bytes::Bytes::from(bytes).into()))
+}
+
+fn error(error: ureq::Error) -> HttpError {
+    let kind = match &error {
+        ureq::Error::Timeout(_) => HttpErrorKind::Timeout,
+        ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => HttpErrorKind::Connect,
+        ureq::Error::Io(_) => HttpErrorKind::Interrupted,
+        _ => HttpErrorKind::Unknown,
+    };
+    HttpError::new(kind, error)
+}

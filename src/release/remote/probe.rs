@@ -1,0 +1,49 @@
+//! Whether an object store does what indexers rely on.
+
+use crate::release::ReleaseError;
+use crate::release::remote::RemoteStore;
+
+impl RemoteStore {
+    /// Writes, replaces and removes an object of its own. Returns what the store does wrong.
+    pub fn probe(&self) -> Result<Vec<&'static str>, ReleaseError> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| self.objects.error("probe", error))?;
+        let name = format!("probe/{:016x}", u64::from_le_bytes(random));
+        let found = self.probe_object(&name);
+        let removed = self.objects.remove(&name);
+        let found = found?;
+        removed?;
+        Ok(found)
+    }
+
+    fn probe_object(&self, name: &str) -> Result<Vec<&'static str>, ReleaseError> {
+        let mut wrong = Vec::new();
+        let mut check = |is_right: bool, problem| {
+            if !is_right {
+                wrong.push(problem);
+            }
+        };
+        let read = || self.objects.get(name, 1 << 10);
+        let has = |bytes: &[u8]| Ok::<_, ReleaseError>(read()?.is_some_and(|found| found.bytes == bytes));
+        check(
+            self.objects.replace(name, b"1".into(), None)?,
+            "an object that does not exist is not created (If-None-Match: *)",
+        );
+        check(has(b"1")?, "an object that was just created is not read back");
+        check(
+            !self.objects.replace(name, b"2".into(), None)?,
+            "an object is created again though it exists: If-None-Match: * is ignored",
+        );
+        let first = read()?;
+        check(
+            self.objects.replace(name, b"3".into(), first.as_ref())?,
+            "an unchanged object is not replaced (If-Match)",
+        );
+        check(has(b"3")?, "an object that was just replaced is read as it was before");
+        check(
+            !self.objects.replace(name, b"4".into(), first.as_ref())?,
+            "an object that has changed since is replaced: If-Match is ignored",
+        );
+        Ok(wrong)
+    }
+}

@@ -1,0 +1,326 @@
+//! Pushing a release, moving `current`, and removing what no release needs.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::data::SnapshotVersion;
+use crate::release::checksum::Checksum;
+use crate::release::error::At;
+use crate::release::remote::{
+    Base, CURRENT, Current, FORMAT, MAX_DEPTH, PIECE, PackedFile, Packing, Part, Piece, Pointer, REACH, RemoteStore,
+    in_parallel, kept_packing, object_name, packing_name, signature_name,
+};
+use crate::release::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
+
+/// zstd's own default.
+const LEVEL: i32 = 3;
+
+/// An object that nothing needs any more may be removed at any time; one that is to be used again is written again if it is
+/// older than this, in seconds. Must be below the shortest grace period.
+const FRESH: i64 = 3_600;
+
+/// What a push has moved.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pushed {
+    pub pointer: Pointer,
+    /// The objects that were not there, and their size in bytes.
+    pub objects: usize,
+    pub bytes: u64,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Pruned {
+    pub releases: Vec<SnapshotVersion>,
+    pub objects: usize,
+    pub bytes: u64,
+}
+
+impl RemoteStore {
+    /// Uploads what is missing of the release `version` of the folder `local`, and makes `current` name it, served from
+    /// `activate_at` (Unix seconds) on.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Overtaken`] if `current` is not as it was `read` any more.
+    pub fn push(
+        &self,
+        local: &ReleaseStore,
+        version: SnapshotVersion,
+        key: Option<&SigningKey>,
+        read: &Current,
+        activate_at: i64,
+        now: i64,
+    ) -> Result<Pushed, ReleaseError> {
+        local.manifest(version)?;
+        self.check_taken(local, version)?;
+        let base = read.pointer.as_ref().and_then(|pointer| self.base(local, version, pointer));
+        let folder = local.release_folder(version);
+        let paths = files(&folder).at(&folder)?;
+        let mut jobs = Vec::new();
+        let mut packed = Vec::new();
+        for path in paths {
+            let bytes = fs::metadata(folder.join(&path)).at(&folder)?.len();
+            let path = path.to_string_lossy().replace('\\', "/");
+            let source = base.as_ref().and_then(|(_, packing)| counterpart(packing, &path));
+            jobs.extend(
+                (0..bytes.div_ceil(PIECE)).map(|place| (packed.len(), path.clone(), bytes, place * PIECE, source)),
+            );
+            packed.push(PackedFile { path, bytes, pieces: Vec::new() });
+        }
+        let done = in_parallel(&jobs, |(_, path, bytes, start, source)| {
+            let content = read_part(&folder.join(path), *start, PIECE.min(bytes - start))?;
+            let place = Place { start: *start, of: *bytes };
+            self.put_piece(local, &content, place, base.as_ref().map(|(base, _)| base).zip(*source), now)
+        })?;
+        let (mut objects, mut uploaded) = (0, 0);
+        for ((file, ..), (piece, is_new)) in jobs.iter().zip(done) {
+            if is_new {
+                objects += 1;
+                uploaded += piece.stored;
+            }
+            packed[*file].pieces.push(piece);
+        }
+        let is_patched = packed.iter().flat_map(|file| &file.pieces).any(|piece| piece.patched.is_some());
+        let depth = base.as_ref().map_or(0, |(_, packing)| packing.depth + 1);
+        let base = base.map(|(base, _)| base).filter(|_| is_patched);
+        let depth = if is_patched { depth } else { 0 };
+        let packing = Packing { format: FORMAT, version, base, depth, files: packed };
+        let json = serde_json::to_vec(&packing).expect("texts and numbers serialize");
+        let manifest = Checksum::of(&json);
+        if let Some(key) = key {
+            self.objects.put(&signature_name(version, manifest), key.sign(&json))?;
+        }
+        uploaded += json.len() as u64;
+        keep_packing(local.folder(), version, &json)?;
+        self.objects.put(&packing_name(version, manifest), json)?;
+        let pointer = self.point(read, version, manifest, activate_at)?;
+        Ok(Pushed { pointer, objects, bytes: uploaded })
+    }
+
+    /// Makes `current` name a release that was pushed.
+    ///
+    /// # Errors
+    /// As [`RemoteStore::push`].
+    pub fn point(
+        &self,
+        read: &Current,
+        release: SnapshotVersion,
+        manifest: Checksum,
+        activate_at: i64,
+    ) -> Result<Pointer, ReleaseError> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
+        let push = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
+        let pointer = Pointer { format: FORMAT, release, manifest, generation, activate_at, push };
+        let json = serde_json::to_vec(&pointer).expect("texts and numbers serialize");
+        if self.objects.replace(CURRENT, json, read.found.as_ref())? {
+            return Ok(pointer);
+        }
+        match self.current()?.pointer {
+            // The request was repeated because the response to the first was lost.
+            Some(winner) if winner == pointer => Ok(pointer),
+            Some(winner) => Err(ReleaseError::Overtaken {
+                place: self.place().to_owned(),
+                release,
+                winner: winner.release,
+                generation: winner.generation,
+            }),
+            None => Err(self.objects.error(CURRENT, "was removed by somebody else")),
+        }
+    }
+
+    /// Refuses a version that was pushed with other tables; everything else is derived from them.
+    fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
+        let versions = self.versions()?;
+        for (_, manifest) in versions.iter().filter(|(other, _)| *other == version) {
+            let (packing, _) = self.packing(version, *manifest)?;
+            let Some(tables) = packing.files.iter().find(|file| file.path == manifest::TABLES) else { continue };
+            let path = local.release_folder(version).join(manifest::TABLES);
+            let bytes = fs::metadata(&path).at(&path)?.len();
+            let mut start = 0;
+            for piece in &tables.pieces {
+                let is_same =
+                    bytes == tables.bytes && Checksum::of(&read_part(&path, start, piece.bytes)?) == piece.sha256;
+                if !is_same {
+                    let mut free = local.next_free(version);
+                    while versions.iter().any(|(other, _)| *other == free) && free != free.next() {
+                        free = free.next();
+                    }
+                    return Err(ReleaseError::Taken { version, free });
+                }
+                start += piece.bytes;
+            }
+        }
+        Ok(())
+    }
+
+    /// The release that `current` names as the base of patches, if the folder has it as it was pushed.
+    fn base(&self, local: &ReleaseStore, version: SnapshotVersion, pointer: &Pointer) -> Option<(Base, Packing)> {
+        let json = fs::read(kept_packing(local.folder(), pointer.release)).ok()?;
+        let packing: Packing = serde_json::from_slice(&json).ok()?;
+        let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
+        let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
+        is_usable.then_some((Base { version: pointer.release, manifest: pointer.manifest }, packing))
+    }
+
+    /// Uploads a piece unless it is there. Returns whether it was not.
+    fn put_piece(
+        &self,
+        local: &ReleaseStore,
+        content: &[u8],
+        place: Place,
+        base: Option<(&Base, &PackedFile)>,
+        now: i64,
+    ) -> Result<(Piece, bool), ReleaseError> {
+        let sha256 = Checksum::of(content);
+        if let Some(same) = base
+            .and_then(|(_, file)| file.pieces.iter().find(|piece| piece.sha256 == sha256 && piece.patched.is_none()))
+        {
+            return Ok((same.clone(), false));
+        }
+        let (patched, prefix) = match base {
+            Some((base, file)) => {
+                let part = place.counterpart(file);
+                let prefix = read_part(&local.release_folder(base.version).join(&file.path), part.start, part.bytes)?;
+                (Some(part), prefix)
+            }
+            None => (None, Vec::new()),
+        };
+        let stored = pack(content, &prefix).map_err(|error| self.objects.error("objects", error))?;
+        let piece = Piece {
+            object: Checksum::of(&stored),
+            stored: stored.len() as u64,
+            bytes: content.len() as u64,
+            sha256,
+            patched,
+        };
+        let name = object_name(piece.object);
+        if self.objects.modified_at(&name)?.is_some_and(|written| written > now - FRESH) {
+            return Ok((piece, false));
+        }
+        self.objects.put(&name, stored)?;
+        Ok((piece, true))
+    }
+
+    /// Removes all releases except the newest `keep`, the one that `current` names and those that their patches refer to, and
+    /// all objects that none of these needs. Nothing that was written less than `grace` seconds ago is removed: it may belong
+    /// to a push that has not finished, or to a release that a replica is still fetching.
+    pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
+        let before = self.current()?;
+        let mut packings = BTreeMap::new();
+        let listed = self.objects.list("manifests")?;
+        for entry in &listed {
+            let Some((version, manifest)) = super::parse_name(&entry.name) else { continue };
+            packings.insert((version, manifest.to_string()), (manifest, entry.modified_at));
+        }
+        let named = before.pointer.as_ref().map(|pointer| (pointer.release, pointer.manifest.to_string()));
+        let newest: HashSet<SnapshotVersion> = {
+            let mut versions: Vec<_> = packings.keys().map(|(version, _)| *version).collect();
+            versions.dedup();
+            versions.into_iter().rev().take(keep).collect()
+        };
+        let mut wanted: Vec<_> = packings
+            .iter()
+            .filter(|(key, (_, written))| {
+                newest.contains(&key.0) || *written > now - grace || named.as_ref() == Some(key)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        wanted.extend(named);
+        let mut kept = HashSet::new();
+        let mut objects = HashSet::new();
+        while let Some(key) = wanted.pop() {
+            if !kept.insert(key.clone()) {
+                continue;
+            }
+            let manifest = Checksum::try_from(key.1).map_err(|error| self.objects.error("manifests", error))?;
+            // One that cannot be read says nothing about what it needs: then nothing is removed.
+            let (packing, _) = self.packing(key.0, manifest)?;
+            objects.extend(packing.objects().map(object_name));
+            wanted.extend(packing.base.map(|base| (base.version, base.manifest.to_string())));
+        }
+        let mut pruned = Pruned::default();
+        for (key, (manifest, _)) in &packings {
+            if !kept.contains(key) {
+                self.objects.remove(&packing_name(key.0, *manifest))?;
+                self.objects.remove(&signature_name(key.0, *manifest))?;
+                pruned.releases.push(key.0);
+            }
+        }
+        for entry in self.objects.list("objects")? {
+            if entry.modified_at <= now - grace && !objects.contains(&entry.name) {
+                self.objects.remove(&entry.name)?;
+                pruned.objects += 1;
+                pruned.bytes += entry.bytes;
+            }
+        }
+        Ok(pruned)
+    }
+}
+
+/// The place of a piece in a file of `of` bytes.
+struct Place {
+    start: u64,
+    of: u64,
+}
+
+impl Place {
+    /// The part of the earlier file that is like the piece: what lies before it has grown evenly.
+    fn counterpart(&self, file: &PackedFile) -> Part {
+        let scaled = u128::from(self.start) * u128::from(file.bytes) / u128::from(self.of.max(1));
+        let start = (scaled as u64).saturating_sub(REACH);
+        let end = (scaled as u64 + PIECE + REACH).min(file.bytes);
+        Part { path: file.path.clone(), start, bytes: end - start }
+    }
+}
+
+/// The file of the earlier release that is like the one with this path: those of text indexes have new names in each build.
+fn counterpart<'p>(packing: &'p Packing, path: &str) -> Option<&'p PackedFile> {
+    let kind = |path: &str| {
+        let path = Path::new(path);
+        (path.parent().map(Path::to_owned), path.extension().map(ToOwned::to_owned))
+    };
+    let files = &packing.files;
+    files.iter().find(|file| file.path == path).or_else(|| files.iter().find(|file| kind(&file.path) == kind(path)))
+}
+
+fn pack(content: &[u8], prefix: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = zstd::stream::write::Encoder::with_ref_prefix(Vec::new(), LEVEL, prefix)?;
+    if !prefix.is_empty() {
+        encoder.window_log(super::fetch::WINDOW_LOG)?;
+        encoder.long_distance_matching(true)?;
+    }
+    encoder.set_pledged_src_size(Some(content.len() as u64))?;
+    encoder.write_all(content)?;
+    encoder.finish()
+}
+
+pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, ReleaseError> {
+    let read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut part = vec![0; usize::try_from(bytes).map_err(io::Error::other)?];
+        file.read_exact(&mut part)?;
+        Ok(part)
+    };
+    read().at(path)
+}
+
+/// Remembers how a release in the folder was pushed.
+pub(super) fn keep_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
+    let path = kept_packing(folder, version);
+    let above = path.parent().expect("it is in a folder");
+    let write = || {
+        permissions::create_folder(above, true)?;
+        let mut file = tempfile::NamedTempFile::new_in(above)?;
+        file.write_all(json)?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().at(&path)
+}

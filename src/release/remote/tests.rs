@@ -1,0 +1,225 @@
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::release::sample::{index, names, version};
+use crate::release::{ReleaseStore, SigningKey};
+
+const FIRST: &str = "2026-11-20.1";
+const SECOND: &str = "2026-11-20.2";
+
+struct Store {
+    folder: TempDir,
+}
+
+impl Store {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn open(&self) -> RemoteStore {
+        RemoteStore::open(&PathBuf::from(format!("file://{}", self.folder.path().display())), None).unwrap()
+    }
+
+    fn push(&self, releases: &ReleaseStore, pushed: &str, activate_at: i64) -> Pushed {
+        let remote = self.open();
+        let read = remote.current().unwrap();
+        remote.push(releases, version(pushed), None, &read, activate_at, NOW).unwrap()
+    }
+
+    fn objects(&self) -> Vec<PathBuf> {
+        let mut objects: Vec<_> =
+            fs::read_dir(self.folder.path().join("objects")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        objects.sort();
+        objects
+    }
+}
+
+/// Unix seconds after all files of the tests.
+const NOW: i64 = 4_000_000_000;
+
+fn replica(store: &Store, folder: &TempDir) -> Replica {
+    Replica::new(store.open(), ReleaseStore::at(folder.path().join("cache")), 3)
+}
+
+fn current(replica: &Replica) -> Option<SnapshotVersion> {
+    replica.local.current().unwrap()
+}
+
+#[test]
+fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    let replica = replica(&store, &own);
+    replica.poll().unwrap();
+    replica.activate(NOW - 1).unwrap();
+    assert_eq!(current(&replica), Some(version(FIRST)), "a replica without a release waits for nothing");
+    let second = store.push(&releases, SECOND, NOW + 10);
+    assert_eq!(second.pointer.generation, 2);
+    replica.poll().unwrap();
+    replica.activate(NOW + 9).unwrap();
+    assert_eq!(current(&replica), Some(version(FIRST)));
+    assert!(replica.expects(version(SECOND)) && !replica.expects(version("2026-11-20.3")));
+    replica.activate(NOW + 10).unwrap();
+    assert_eq!(current(&replica), Some(version(SECOND)));
+    for pushed in [FIRST, SECOND] {
+        let [from, to] = [&releases, &replica.local].map(|releases| releases.release_folder(version(pushed)));
+        for file in crate::release::files(&from).unwrap() {
+            assert_eq!(fs::read(from.join(&file)).unwrap(), fs::read(to.join(&file)).unwrap(), "{}", file.display());
+        }
+    }
+    // An empty replica fetches the release that the patches refer to, too.
+    let other = tempfile::tempdir().unwrap();
+    let other = super::tests::replica(&store, &other);
+    other.poll().unwrap();
+    other.activate(NOW).unwrap();
+    assert_eq!(current(&other), Some(version(SECOND)));
+    assert!(store.open().packing(second.pointer.release, second.pointer.manifest).unwrap().0.base.is_some());
+}
+
+#[test]
+fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
+    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST, SECOND]));
+    store.push(&releases, FIRST, NOW);
+    let remote = store.open();
+    let read = remote.current().unwrap();
+    let second = store.push(&releases, SECOND, NOW);
+    // Back to the first: the same release, but not the same generation.
+    let first = read.pointer.clone().unwrap();
+    remote.point(&remote.current().unwrap(), first.release, first.manifest, NOW).unwrap();
+    let lost = remote.point(&read, second.pointer.release, second.pointer.manifest, NOW).unwrap_err();
+    assert!(
+        matches!(&lost, ReleaseError::Overtaken { winner, generation: 3, .. } if *winner == version(FIRST)),
+        "{lost}"
+    );
+}
+
+#[test]
+fn one_of_sixteen_indexers_wins() {
+    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST]));
+    let manifest = store.push(&releases, FIRST, NOW).pointer.manifest;
+    let remote = store.open();
+    for round in 2..52 {
+        let read = remote.current().unwrap();
+        let wins: Vec<bool> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..16).map(|_| scope.spawn(|| remote.point(&read, version(FIRST), manifest, NOW).is_ok())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(wins.iter().filter(|won| **won).count(), 1, "round {round}");
+        assert_eq!(remote.current().unwrap().pointer.unwrap().generation, round);
+    }
+}
+
+#[test]
+fn what_was_forged_is_never_served_and_what_was_fetched_is_not_fetched_again() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    let replica = replica(&store, &own);
+    let object = store.objects().into_iter().max_by_key(|path| fs::metadata(path).unwrap().len()).unwrap();
+    let good = fs::read(&object).unwrap();
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    fs::write(&object, &bad).unwrap();
+    let refused = replica.poll().unwrap_err();
+    assert!(matches!(refused, ReleaseError::Damaged { .. }), "{refused}");
+    replica.activate(NOW).unwrap();
+    assert_eq!(current(&replica), None);
+    // Half of an object, as of an upload that was interrupted.
+    fs::write(&object, &good[..good.len() / 2]).unwrap();
+    assert!(replica.poll().is_err());
+    fs::write(&object, &good).unwrap();
+    let fetched = fs::read_dir(own.path().join("cache/.fetching-2026-11-20.1")).unwrap().count();
+    assert!(fetched > 0, "what was right is kept");
+    replica.poll().unwrap();
+    replica.activate(NOW).unwrap();
+    assert_eq!(current(&replica), Some(version(FIRST)));
+}
+
+#[test]
+fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    let pointer = store.folder.path().join("current");
+    let stale = fs::read(&pointer).unwrap();
+    store.push(&releases, SECOND, NOW);
+    let first = replica(&store, &own);
+    first.poll().unwrap();
+    first.activate(NOW).unwrap();
+    fs::write(&pointer, stale).unwrap();
+    // Also after a restart.
+    for replica in [first, replica(&store, &own)] {
+        replica.poll().unwrap();
+        replica.activate(NOW).unwrap();
+        assert_eq!(current(&replica), Some(version(SECOND)));
+    }
+    fs::write(&pointer, b"{").unwrap();
+    let replica = replica(&store, &own);
+    assert!(replica.poll().is_err());
+    assert_eq!(current(&replica), Some(version(SECOND)));
+    assert!(replica.expects(version("2026-11-20.3")), "what is newer may be there by now");
+    assert!(!replica.expects(version(FIRST)));
+}
+
+#[test]
+fn unsigned_and_wrongly_signed_releases_are_refused() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
+    let key = |seed: u8| {
+        use base64::Engine;
+        let mut der =
+            vec![0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+        der.extend([seed; 32]);
+        let text = base64::engine::general_purpose::STANDARD.encode(der);
+        let path = own.path().join("key");
+        fs::write(&path, format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")).unwrap();
+        SigningKey::read(&path).unwrap()
+    };
+    let [right, wrong] = [key(1), key(2)];
+    let remote = RemoteStore { trusted: Some(right.public()), ..store.open() };
+    for signed in [None, Some(&wrong)] {
+        let read = remote.current().unwrap();
+        let pushed = remote.push(&releases, version(FIRST), signed, &read, NOW, NOW).unwrap().pointer;
+        let refused = remote.packing(pushed.release, pushed.manifest).unwrap_err();
+        assert!(matches!(refused, ReleaseError::Untrusted { .. }), "{refused}");
+    }
+    let read = remote.current().unwrap();
+    let pushed = remote.push(&releases, version(FIRST), Some(&right), &read, NOW, NOW).unwrap().pointer;
+    remote.packing(pushed.release, pushed.manifest).unwrap();
+}
+
+#[test]
+fn what_no_release_needs_is_removed_after_the_grace_period() {
+    let (store, (_folder, releases), own) = (Store::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    store.push(&releases, FIRST, NOW);
+    store.push(&releases, SECOND, NOW);
+    let orphan = store.folder.path().join("objects").join("0".repeat(64));
+    fs::write(&orphan, b"left over").unwrap();
+    let remote = store.open();
+    let before = store.objects().len();
+    let soon = fs::metadata(&orphan).unwrap().modified().unwrap();
+    let soon = soon.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64 + 10;
+    let pruned = remote.prune(1, 3_600, soon).unwrap();
+    assert_eq!((pruned.objects, pruned.releases.len()), (0, 0));
+    let pruned = remote.prune(1, 3_600, NOW).unwrap();
+    assert_eq!((pruned.objects, pruned.releases), (1, vec![]), "the second release has patches of the first");
+    assert_eq!(store.objects().len(), before - 1);
+    let replica = replica(&store, &own);
+    replica.poll().unwrap();
+}
+
+#[test]
+fn a_folder_passes_the_probe() {
+    let store = Store::new();
+    assert_eq!(store.open().probe().unwrap(), Vec::<&str>::new());
+    assert!(names(store.folder.path()).iter().all(|name| name != "current"));
+}
+
+#[test]
+fn a_release_of_another_place_is_refused_with_what_to_name() {
+    for place in ["file://srv", "s3://"] {
+        let error = RemoteStore::open(std::path::Path::new(place), None).err().unwrap().to_string();
+        assert!(error.contains("such as"), "{error}");
+    }
+}
