@@ -67,12 +67,8 @@ impl RemoteStore {
         }
         let draft = local.folder().join(format!("{FETCHING}{version}"));
         self.fetch_files(local, &packing, &draft)?;
-        let tried = try_draft(local, &packing, &draft);
-        if tried.is_err() {
-            // Every piece was right, so that fetching them again would change nothing; a later release has other files.
-            OsFs.remove(&draft).at(&draft)?;
-        }
-        tried?;
+        // A draft that is refused stays: at the next try nothing of it is fetched again.
+        try_draft(local, &packing, &draft)?;
         place(local, version, &draft)?;
         keep_packing(local.folder(), version, &json)
     }
@@ -233,6 +229,18 @@ impl Replica {
         fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
         self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
         self.lock().is_fetched = true;
+        self.remove_drafts()
+    }
+
+    /// Removes what is left over of releases that were refused or overtaken.
+    fn remove_drafts(&self) -> Result<(), ReleaseError> {
+        let folder = self.local.folder();
+        for entry in fs::read_dir(folder).at(folder)? {
+            let entry = entry.at(folder)?;
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(FETCHING)) {
+                OsFs.remove(&entry.path()).at(&entry.path())?;
+            }
+        }
         Ok(())
     }
 

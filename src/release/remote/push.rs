@@ -138,7 +138,11 @@ impl RemoteStore {
     fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
         let versions = self.versions()?;
         for (_, manifest) in versions.iter().filter(|(other, _)| *other == version) {
-            let (packing, _) = self.packing(version, *manifest)?;
+            let packing = match self.packing(version, *manifest) {
+                // What no replica accepts takes no version.
+                Err(ReleaseError::Untrusted { .. } | ReleaseError::Damaged { .. }) => continue,
+                other => other?.0,
+            };
             let Some(tables) = packing.files.iter().find(|file| file.path == manifest::TABLES) else { continue };
             let path = local.release_folder(version).join(manifest::TABLES);
             let bytes = fs::metadata(&path).at(&path)?.len();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::release::sample::{index, names, version};
+use crate::release::sample::{compiled, finish, index, names, version};
 use crate::release::{ReleaseStore, SigningKey};
 
 const FIRST: &str = "2026-11-20.1";
@@ -80,6 +80,21 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
 }
 
 #[test]
+fn a_version_that_was_pushed_with_other_tables_is_taken() {
+    let (store, (_folder, releases)) = (Store::new(), index(&[FIRST]));
+    store.push(&releases, FIRST, NOW);
+    store.push(&releases, FIRST, NOW);
+    let other = tempfile::tempdir().unwrap();
+    let other = ReleaseStore::at(other.path().join("index"));
+    finish(&other.begin().unwrap(), compiled(FIRST, "Berlin", "Paris")).unwrap();
+    let remote = store.open();
+    let read = remote.current().unwrap();
+    let refused = remote.push(&other, version(FIRST), None, &read, NOW, NOW).unwrap_err();
+    assert!(matches!(refused, ReleaseError::Taken { free, .. } if free == version(SECOND)), "{refused}");
+    assert_eq!(remote.current().unwrap().pointer, read.pointer);
+}
+
+#[test]
 fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
     let (store, (_folder, releases)) = (Store::new(), index(&[FIRST, SECOND]));
     store.push(&releases, FIRST, NOW);
@@ -133,9 +148,12 @@ fn what_was_forged_is_never_served_and_what_was_fetched_is_not_fetched_again() {
     fs::write(&object, &good).unwrap();
     let fetched = fs::read_dir(own.path().join("cache/.fetching-2026-11-20.1")).unwrap().count();
     assert!(fetched > 0, "what was right is kept");
+    let refused = own.path().join("cache/.fetching-2026-11-19.1");
+    fs::create_dir(&refused).unwrap();
     replica.poll().unwrap();
     replica.activate(NOW).unwrap();
     assert_eq!(current(&replica), Some(version(FIRST)));
+    assert!(!refused.exists(), "what a refused release has left over is removed");
 }
 
 #[test]
