@@ -8,6 +8,9 @@ const MAX_NAME: usize = 48;
 /// The least contrast of text, by the WCAG.
 const MIN_CONTRAST: f64 = 4.5;
 
+/// The accent color without an operator's; tests compare it with the style sheet and the icon.
+pub(crate) const DEFAULT_COLOR: Rgb = Rgb([0x0f, 0x5c, 0x4d]);
+
 /// The backgrounds of pages on which links are hardest to read; a test compares them with the style sheet.
 pub(crate) const LIGHT_BACKGROUND: Rgb = Rgb([0xef, 0xf4, 0xf0]);
 pub(crate) const DARK_BACKGROUND: Rgb = Rgb([0x20, 0x27, 0x23]);

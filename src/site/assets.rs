@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::http::BrandColor;
+use crate::http::brand::DEFAULT_COLOR;
 use crate::http::static_asset::StaticAsset;
 use crate::site::docs::html::escaped;
 use crate::site::static_pages::{DocsContext, StaticEntry};
@@ -21,7 +22,6 @@ pub(crate) const DOCS_STYLE: &str = include_str!("assets/docs.css");
 pub(crate) const PLAYGROUND: &str = include_str!("assets/playground.js");
 
 const ICON: &str = include_str!("assets/favicon.svg");
-const ICON_COLOR: &str = "#0f5c4d";
 
 /// Characters of the short name of a search, by the specification of OpenSearch.
 const MAX_SHORT_NAME: usize = 16;
@@ -41,8 +41,8 @@ fn style(color: Option<BrandColor>) -> Cow<'static, str> {
 }
 
 fn icon(context: &DocsContext<'_>) -> StaticAsset {
-    let color = context.operator.brand.color.map_or_else(|| ICON_COLOR.to_owned(), |color| color.light.to_string());
-    StaticAsset::new("image/svg+xml", ICON.replace(ICON_COLOR, &color))
+    let color = context.operator.brand.color.map_or(DEFAULT_COLOR, |color| color.light);
+    StaticAsset::new("image/svg+xml", ICON.replace(&DEFAULT_COLOR.to_string(), &color.to_string()))
 }
 
 pub(crate) const FILES: &[(&str, StaticEntry)] = &[
@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn the_mark_has_the_operators_color() {
-        assert!(ICON.contains(ICON_COLOR) && STYLE.contains(&format!("--mark: {ICON_COLOR};")));
+        let color = DEFAULT_COLOR.to_string();
+        assert!(ICON.contains(&color) && STYLE.contains(&format!("--mark: {color};")));
         assert!(style(Some("#7a1fa2".parse().unwrap())).contains("--mark: #7a1fa2;"));
     }
 }

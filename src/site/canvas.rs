@@ -7,12 +7,14 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use once_cell::sync::Lazy;
 
+use crate::http::brand::DEFAULT_COLOR;
+
 /// Inter 4.1 (`inter-ui` of npm), semi-bold, reduced to Latin, Greek and Cyrillic letters by `pyftsubset`; its license is in
 /// `assets/inter-license.txt`.
 static FONT: Lazy<FontRef<'static>> =
     Lazy::new(|| FontRef::try_from_slice(include_bytes!("assets/inter-semibold.ttf")).expect("a font of ours"));
 
-pub(crate) const BRAND: [u8; 3] = [0x0f, 0x5c, 0x4d];
+pub(crate) const BRAND: [u8; 3] = DEFAULT_COLOR.0;
 const PAPER: [u8; 3] = [0xfb, 0xfc, 0xfa];
 
 /// A color, as the style sheet has it in light mode; that of the brand may be the operator's.
