@@ -48,6 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::http::brand::Rgb;
 
     proptest! {
         #[test]
@@ -74,22 +75,6 @@ mod tests {
         assert!(Ramp::new([].into_iter(), 2).legend().is_empty());
     }
 
-    /// The ratio of the luminance of two colors (WCAG 2).
-    fn contrast(one: &str, other: &str) -> f64 {
-        let luminance = |color: &str| {
-            let channel = |index: usize| {
-                let digits = &color[1..];
-                let (start, length) = if digits.len() == 3 { (index, 1) } else { (2 * index, 2) };
-                let value = u8::from_str_radix(&digits[start..start + length].repeat(2 / length), 16).unwrap();
-                let value = f64::from(value) / 255.0;
-                if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-            };
-            0.2126 * channel(0) + 0.7152 * channel(1) + 0.0722 * channel(2)
-        };
-        let (one, other) = (luminance(one), luminance(other));
-        (one.max(other) + 0.05) / (one.min(other) + 0.05)
-    }
-
     #[test]
     fn the_text_on_each_shade_is_readable() {
         let style = include_str!("../assets/style.css");
@@ -98,12 +83,12 @@ mod tests {
             let start = format!("  --{name}: light-dark(");
             let value = style.split_once(&start).unwrap_or_else(|| panic!("no {name}")).1.split_once(')').unwrap().0;
             let (light, dark) = value.split_once(", ").unwrap();
-            [light.to_owned(), dark.to_owned()]
+            [light, dark].map(|color| color.parse::<Rgb>().unwrap())
         };
         for shade in 0..=SHADES {
             let (fill, ink) = (colors(&format!("h{shade}")), colors(&format!("h{shade}-ink")));
             for theme in 0..2 {
-                let contrast = contrast(&fill[theme], &ink[theme]);
+                let contrast = fill[theme].contrast(ink[theme]);
                 assert!(contrast >= 4.5, "shade {shade}, theme {theme}: {contrast}");
             }
         }
