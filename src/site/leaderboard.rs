@@ -254,12 +254,7 @@ fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
         return Some(Point { value, interval: None, name });
     }
     let score = &firm.score;
-    let [low, value, high] = [score.low?, score.value?, score.high?];
-    Some(Point {
-        value: value.into(),
-        interval: Some((low.into(), high.into())),
-        name: format!("Health score {value}, 90 % interval {low} to {high}"),
-    })
+    Some(Point::of_score(score.low?, score.value?, score.high?))
 }
 
 fn basis(metric: Metric, firm: &Firm) -> String {

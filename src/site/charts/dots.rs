@@ -20,6 +20,14 @@ pub(crate) struct Point {
     pub(crate) name: String,
 }
 
+impl Point {
+    /// A health score with its interval, of 100.
+    pub(crate) fn of_score(low: u8, value: u8, high: u8) -> Self {
+        let name = format!("Health score {value}, 90 % interval {low} to {high}");
+        Self { value: value.into(), interval: Some((low.into(), high.into())), name }
+    }
+}
+
 /// A dot and its interval for each row of a table, all on one axis, which is drawn into the head of the column. The table
 /// has the numbers.
 pub(crate) struct Dots {

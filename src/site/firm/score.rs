@@ -85,11 +85,7 @@ pub(super) struct Trend {
 impl Trend {
     /// `None` unless there is more than one year.
     pub(super) fn new(years: Vec<YearScore>) -> Option<Self> {
-        let point = |year: &YearScore| {
-            let [low, value, high] = [year.low?, year.health_score?, year.high?];
-            let name = format!("Health score {value}, 90 % interval {low} to {high}");
-            Some(Point { value: value.into(), interval: Some((low.into(), high.into())), name })
-        };
+        let point = |year: &YearScore| Some(Point::of_score(year.low?, year.health_score?, year.high?));
         let dots = Dots::new(years.iter().map(point).collect());
         let (axis, dots) = dots.map_or((None, Vec::new()), |dots| (Some(dots.axis), dots.rows));
         let is_trend = years.len() > 1;
