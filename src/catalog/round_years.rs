@@ -111,6 +111,13 @@ impl Catalog {
         Some((*years.first()?, *years.last()?))
     }
 
+    /// The years between the first and the last of [`Catalog::investor_years`] whose investors are not covered, as text.
+    pub(crate) fn years_without_investors(&self) -> Option<String> {
+        let (first, last) = self.investor_years()?;
+        let missing: BTreeSet<i32> = (first..=last).filter(|year| !self.covers_investors(*year)).collect();
+        (!missing.is_empty()).then(|| spans(&missing))
+    }
+
     /// What the data does not cover of a period of rounds, as a sentence.
     pub(crate) fn uncovered_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let [min, max] = [min, max].map(|day| day.map(Date::year));

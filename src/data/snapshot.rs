@@ -19,8 +19,8 @@ use crate::data::import::meta::Meta;
 use crate::data::import::provenance::{Source, Statement};
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{
-    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, Names, PartialDate, RecordText,
-    ReviewStatus, SnapshotVersion, Stage, Table,
+    ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, NONE_U64, Names, PartialDate,
+    RecordText, ReviewStatus, SnapshotVersion, Stage, Table,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -364,6 +364,11 @@ impl Snapshot {
     /// Amounts of the rounds in US dollars; [`NONE_U64`](crate::data::NONE_U64): unknown or suspect.
     pub fn round_amounts(&self) -> &[u64] {
         self.archive.get(&self.rounds.amount_usd)
+    }
+
+    /// The amount of a round in US dollars; `None` if it is unknown or suspect.
+    pub fn round_amount(&self, round: u32) -> Option<u64> {
+        Some(self.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64)
     }
 
     /// Dates of the rounds, codes of [`PartialDate`]; [`NONE_I32`](crate::data::NONE_I32): unknown.

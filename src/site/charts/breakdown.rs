@@ -35,6 +35,8 @@ pub(crate) struct Breakdown {
     heads: [&'static str; 2],
     /// With the length of the bar.
     shares: Vec<(Item, Percent)>,
+    /// What has no row, and the list that has it.
+    rest: Option<(String, String)>,
 }
 
 impl Breakdown {
@@ -45,7 +47,11 @@ impl Breakdown {
             let length = Percent(item.value.unwrap_or(0) as f64 / max);
             (item, length)
         };
-        Some(Self { title, heads, shares: items.into_iter().map(share).collect() })
+        Some(Self { title, heads, shares: items.into_iter().map(share).collect(), rest: None })
+    }
+
+    pub(crate) fn with_rest(self, rest: Option<(String, String)>) -> Self {
+        Self { rest, ..self }
     }
 }
 

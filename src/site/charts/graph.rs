@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::site::charts::labels::{Anchor, LAYOUTS, Label, Labels, PerLayout, WIDTHS};
-use crate::site::charts::{DataTable, Head, Item, Percent, Unit, WIDE, round, text};
+use crate::site::charts::{DataCell, DataRow, DataTable, Head, Item, Percent, Unit, WIDE, round, text};
 
 /// Neighbours that are drawn.
 const MAX: usize = 12;
@@ -28,6 +28,15 @@ pub(crate) struct Graph {
     table: DataTable,
 }
 
+/// A record around the one in the middle.
+pub(crate) struct Neighbor {
+    pub(crate) item: Item,
+    /// The list of what the two share.
+    pub(crate) shared: String,
+    /// The last column of the table.
+    pub(crate) detail: String,
+}
+
 struct Node {
     x: Percent,
     y: f64,
@@ -41,15 +50,16 @@ struct Node {
 }
 
 impl Graph {
-    /// Of the first 12 items, which are on two sides, from top to bottom. `None` without items.
-    pub(crate) fn new(head: Head, heads: [&str; 2], unit: Unit, mut items: Vec<Item>) -> Option<Self> {
-        items.truncate(MAX);
+    /// Of the first 12 neighbors, which are on two sides, from top to bottom. `None` without neighbors.
+    pub(crate) fn new(head: Head, heads: [&str; 3], unit: Unit, mut neighbors: Vec<Neighbor>) -> Option<Self> {
+        neighbors.truncate(MAX);
+        let table = table(heads, &neighbors, unit);
+        let items: Vec<Item> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
         // Every other one is on the left side.
         let rows = items.len().div_ceil(2);
         let height = ROW * rows.max(2) as f64;
         let center = height / 2.0;
-        let table = DataTable::of_items(heads, &items, unit);
         let node = |(index, item): (usize, Item)| {
             let is_right = index % 2 == 0;
             let on_side = if is_right { rows } else { table.rows.len() - rows };
@@ -91,6 +101,19 @@ impl Graph {
     }
 }
 
+/// A row for each neighbor: its name, the linked number of what the two share, and the detail.
+fn table(heads: [&str; 3], neighbors: &[Neighbor], unit: Unit) -> DataTable {
+    let row = |Neighbor { item, shared, detail }: &Neighbor| DataRow {
+        label: item.label.clone(),
+        href: item.href.clone(),
+        cells: vec![
+            DataCell { href: Some(shared.clone()), ..DataCell::of(item.value, unit) },
+            DataCell::new(detail.as_str()),
+        ],
+    };
+    DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -104,7 +127,9 @@ mod tests {
         #[test]
         fn names_are_apart_and_lines_as_thick_as_what_is_shared(items in check::items(0..20)) {
             let unit = Unit::Count("round", "rounds");
-            let chart = Graph::new(check::head(), ["Firm", "Shared rounds"], unit, items.clone());
+            let neighbor = |item: &Item| Neighbor { item: item.clone(), shared: "/rounds".into(), detail: "2021".into() };
+            let neighbors = items.iter().map(neighbor).collect();
+            let chart = Graph::new(check::head(), ["Firm", "Shared rounds", "Last"], unit, neighbors);
             prop_assert_eq!(chart.is_some(), !items.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();

@@ -39,7 +39,7 @@ mod treemap;
 pub(crate) use bars::Bars;
 pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{Dot, DotAxis, Dots, Point};
-pub(crate) use graph::Graph;
+pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::{HeatRow, Heatmap};
 pub(crate) use histogram::Histogram;
 pub(crate) use matrix::{Column, Matrix, MatrixRow, Part};

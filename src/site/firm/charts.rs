@@ -2,8 +2,10 @@
 
 use crate::catalog::{Catalog, CoInvestor, History};
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, NONE_U64, Stage, Table};
-use crate::site::charts::{Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Series, StackedBars, Timeline, Unit};
+use crate::data::{Facet, Stage, Table};
+use crate::site::charts::{
+    Event, Graph, Head, HeatRow, Heatmap, Item, Mark, Neighbor, Series, StackedBars, Timeline, Unit,
+};
 use crate::site::format;
 
 /// Years that have their own bar or column; earlier ones are counted together.
@@ -95,8 +97,7 @@ impl<'a> Rounds<'a> {
 
     /// The rounds one by one, of many the largest. `None` if few have a date: bars say as much.
     pub(crate) fn timeline(&self) -> Option<Timeline> {
-        let (snapshot, amounts) = (self.catalog.snapshot(), self.catalog.snapshot().round_amounts());
-        let amount = |round: u32| Some(amounts[round as usize]).filter(|usd| *usd != NONE_U64);
+        let snapshot = self.catalog.snapshot();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, self.firm).iter();
         let mut rounds: Vec<u32> = rounds.filter(|round| snapshot.round_date(*round).is_some()).collect();
         let dated = rounds.len();
@@ -104,9 +105,9 @@ impl<'a> Rounds<'a> {
             return None;
         }
         // Of the same amount, or of none, the latest.
-        rounds.sort_by_key(|round| std::cmp::Reverse(amount(*round)));
+        rounds.sort_by_key(|round| std::cmp::Reverse(snapshot.round_amount(*round)));
         let left_out = rounds.split_off(dated.min(MAX_DOTS));
-        let undisclosed = left_out.iter().filter(|round| amount(**round).is_none()).count();
+        let undisclosed = left_out.iter().filter(|round| snapshot.round_amount(**round).is_none()).count();
         let smaller = left_out.len() - undisclosed;
         let event = |round: u32| {
             let startup = snapshot.round_startup(round);
@@ -115,7 +116,7 @@ impl<'a> Rounds<'a> {
                 label: snapshot.name(Table::Startups, startup).to_owned(),
                 lane: snapshot.round_stage(round).index(),
                 date: snapshot.round_date(round)?,
-                amount: amount(round),
+                amount: snapshot.round_amount(round),
                 href: format!("/startups/{of}#round-{id}"),
             })
         };
@@ -192,11 +193,17 @@ fn stages() -> Vec<Series> {
 }
 
 /// The firms that share most rounds with a firm, the first ones as a graph.
-pub(crate) fn co_investors(catalog: &Catalog, firms: &[CoInvestor]) -> Option<Graph> {
+pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestor]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
-    let item = |other: &CoInvestor| {
-        let href = format!("/vcs/{}", snapshot.slug(Table::Firms, other.row));
-        Item::linked(snapshot.name(Table::Firms, other.row), Some(other.shared_rounds.into()), href)
+    let own = snapshot.slug(Table::Firms, firm);
+    let neighbor = |other: &CoInvestor| {
+        let slug = snapshot.slug(Table::Firms, other.row);
+        let name = snapshot.name(Table::Firms, other.row);
+        Neighbor {
+            item: Item::linked(name, Some(other.shared_rounds.into()), format!("/vcs/{slug}")),
+            shared: format!("/rounds?investor_all={own},{slug}"),
+            detail: other.last_shared_on.map_or_else(String::new, format::day),
+        }
     };
     let first = firms.first()?;
     let summary = format!(
@@ -205,5 +212,6 @@ pub(crate) fn co_investors(catalog: &Catalog, firms: &[CoInvestor]) -> Option<Gr
         format::counted(first.shared_rounds, "round", "rounds"),
     );
     let head = Head::new("shared", "Shared rounds", summary);
-    Graph::new(head, ["Firm", "Shared rounds"], ROUNDS, firms.iter().map(item).collect())
+    let heads = ["Firm", "Shared rounds", "Last shared round"];
+    Graph::new(head, heads, ROUNDS, firms.iter().map(neighbor).collect())
 }

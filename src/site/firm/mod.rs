@@ -24,11 +24,11 @@ use crate::site::matching::led;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format, linked_data};
 
-const MAX_PORTFOLIO: usize = 15;
+const MAX_PORTFOLIO: usize = 10;
 const MAX_CO_INVESTORS: usize = 12;
 const MAX_SIMILAR: usize = 8;
 const MAX_PEOPLE: usize = 12;
-const MAX_REVIEWS: usize = 5;
+const MAX_REVIEWS: usize = 4;
 
 #[derive(Template)]
 #[template(path = "firm.html")]
@@ -56,7 +56,6 @@ struct FirmPage {
     portfolio: Vec<PortfolioRow>,
     portfolio_properties: Vec<Property>,
     graph: Option<Graph>,
-    co_investors: Vec<CoInvestor>,
     co_investor_count: u64,
     similar: Vec<Similar>,
     people: Vec<Person>,
@@ -64,6 +63,8 @@ struct FirmPage {
     reviews: Vec<Review>,
     review_count: u64,
     review_url: Option<String>,
+    /// The years whose rounds the data has hardly any investors of.
+    years_without_investors: Option<String>,
     statements: Vec<Statement>,
     api: String,
 }
@@ -72,13 +73,6 @@ struct FirmPage {
 struct ResponseCounts {
     missing: u64,
     received: u64,
-}
-
-struct CoInvestor {
-    slug: String,
-    name: String,
-    shared_rounds: u32,
-    last_shared_on: Option<String>,
 }
 
 /// A firm with a similar portfolio.
@@ -91,16 +85,21 @@ struct Similar {
 }
 
 impl FirmPage {
+    fn has_focus(&self) -> bool {
+        !self.firm.stages.is_empty() || !self.sectors.is_empty()
+    }
+
     /// The id and the name of each section that the page has.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let sections = [
-            (self.firm.review_count > 0, "score", "Score"),
-            (self.firm.investment_count > 0, "investments", "Investments"),
+            (self.has_focus() || self.firm.investment_count > 0, "investments", "How it invests"),
             (!self.portfolio.is_empty(), "portfolio", "Portfolio"),
-            (!self.co_investors.is_empty(), "co-investors", "Co-investors"),
+            (self.graph.is_some(), "co-investors", "Co-investors"),
             (!self.similar.is_empty(), "similar", "Similar firms"),
             (!self.people.is_empty(), "people", "People"),
+            (self.firm.review_count > 0, "score", "Score"),
             (true, "reviews", "Reviews"),
+            (true, "coverage", "Coverage"),
         ];
         sections.into_iter().filter(|(is_there, ..)| *is_there).map(|(_, id, name)| (id, name)).collect()
     }
@@ -152,17 +151,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
             .map(|(startup, round)| PortfolioRow::new(catalog, row, *startup, *round))
             .collect::<Result<_, _>>()?,
         portfolio_properties: counts.properties(),
-        graph: co_investors(catalog, &shared.firms),
-        co_investors: shared
-            .firms
-            .iter()
-            .map(|other| CoInvestor {
-                slug: snapshot.slug(Table::Firms, other.row).to_owned(),
-                name: snapshot.name(Table::Firms, other.row).to_owned(),
-                shared_rounds: other.shared_rounds,
-                last_shared_on: other.last_shared_on.map(format::day),
-            })
-            .collect(),
+        graph: co_investors(catalog, row, &shared.firms),
         co_investor_count: shared.total,
         similar: catalog
             .similar_firms(row, MAX_SIMILAR)
@@ -180,6 +169,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, row: u32) -> Res
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
         review_url: request.state.operator.review_url(&firm.slug),
+        years_without_investors: catalog.years_without_investors(),
         statements: catalog.provenance(Table::Firms, row),
         api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
         layout,

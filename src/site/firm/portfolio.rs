@@ -3,17 +3,15 @@
 use crate::catalog::{Catalog, Filter, Query, ValueCount};
 use crate::data::model::Startup;
 use crate::data::vocabulary::Vocabulary;
-use crate::data::{Facet, NONE_U64, Table};
+use crate::data::{Facet, Table};
 use crate::site::charts::{Breakdown, Item};
 use crate::site::error_page::PageError;
 use crate::site::filters::value_of;
 use crate::site::format;
 use crate::site::records::record;
 
-/// Values of a property that have a link.
-const MAX_VALUES: usize = 8;
 /// Bars of a breakdown.
-const MAX_BARS: usize = 10;
+const MAX_BARS: usize = 6;
 /// Sectors that are named for a startup.
 const MAX_SECTORS: usize = 2;
 
@@ -44,7 +42,7 @@ impl PortfolioRow {
             name: record.name,
             stage: format::word(snapshot.round_stage(round).name()),
             date: snapshot.round_date(round).map(format::day),
-            amount_usd: Some(snapshot.round_amounts()[round as usize]).filter(|usd| *usd != NONE_U64),
+            amount_usd: snapshot.round_amount(round),
             led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),
             status: record.status.filter(|status| status != "operating").map(|status| format::word(&status)),
         })
@@ -66,12 +64,13 @@ const PROPERTIES: [(&str, &str, Facet); 4] = [
     ("country", "Country", Facet::Country),
     ("status", "Status", Facet::Status),
 ];
+/// Those with few values, which are listed above the portfolio; the others are bars.
+const LISTED: [Facet; 2] = [Facet::Stage, Facet::Status];
 
-/// A property with the name, the list and the number of each of its values, and how many values have no link.
+/// A property with the name, the list and the number of each of its values.
 pub(super) struct Property {
     pub(super) name: &'static str,
     pub(super) values: Vec<(String, String, u64)>,
-    pub(super) more: usize,
 }
 
 impl<'a> Counts<'a> {
@@ -98,13 +97,14 @@ impl<'a> Counts<'a> {
         Some((label, format!("/startups?investor={}&{name}={value}", self.slug), counted.count))
     }
 
-    /// The lists of the portfolio by property.
+    /// The lists of the portfolio by stage and status.
     pub(super) fn properties(&self) -> Vec<Property> {
         let property = |((name, label, facet), counts): (&(&'static str, &'static str, Facet), &Vec<ValueCount>)| {
-            let shown = counts.iter().take(MAX_VALUES).filter_map(|counted| self.linked(name, *facet, counted));
-            Property { name: label, values: shown.collect(), more: counts.len().saturating_sub(MAX_VALUES) }
+            let values = counts.iter().filter_map(|counted| self.linked(name, *facet, counted));
+            Property { name: label, values: values.collect() }
         };
-        let properties = PROPERTIES.iter().zip(&self.counts).map(property);
+        let listed = PROPERTIES.iter().zip(&self.counts).filter(|((.., facet), _)| LISTED.contains(facet));
+        let properties = listed.map(property);
         properties.filter(|property| property.values.len() > 1).collect()
     }
 
@@ -113,6 +113,8 @@ impl<'a> Counts<'a> {
         let (name, counts) = self.of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
         let items = linked.map(|(label, href, count)| Item::linked(label, Some(count), href)).collect();
-        Breakdown::new(title, [head, "Startups"], items)
+        let more = counts.len().saturating_sub(MAX_BARS);
+        let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
+        Breakdown::new(title, [head, "Startups"], items).map(|breakdown| breakdown.with_rest(rest))
     }
 }

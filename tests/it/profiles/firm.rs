@@ -7,7 +7,7 @@ use venturedex::quota::Tier;
 use venturedex::release::ReleaseStore;
 
 use crate::charts::{Round, all, chart, rounds, table, text, without_tags};
-use crate::harness::{Server, bundled_folder, copy_as};
+use crate::harness::{Server, bundled_folder, catalog_of, copy_as, real_data};
 use crate::pages::{between, rendered};
 use crate::profiles::{counted_links, links, section, total};
 use crate::releases::Installation;
@@ -161,4 +161,27 @@ fn a_firm_says_what_the_release_added() {
     assert!(news.starts_with(&format!("In release {second}: +1 round (")) && news.ends_with(")."), "{news}");
     assert!(after.contains("#round-r-9999999\""));
     assert!(!notice(&page(second, "lunpentanza-ventures")), "nothing about it changed");
+}
+
+#[test]
+fn a_firm_says_which_years_the_data_misses() {
+    let years = |page: &str| {
+        let coverage = without_tags(section(page, "coverage"));
+        let (before, _) = coverage.split_once(" the data names few investors")?;
+        Some(before.rsplit_once("For ").unwrap().1.replace(" and ", ", "))
+    };
+    assert_eq!(years(&rendered(&Server::bundled(), "/vcs/alder-capital")), None);
+    let Some(folder) = real_data() else { return };
+    let server = Server::of(catalog_of(&folder));
+    let firm = server.client(Tier::Enterprise).get("/api/v3/vcs?sort=-investment_count&limit=1").slugs().remove(0);
+    let page = rendered(&server, &format!("/vcs/{firm}"));
+    let span = |span: &str| {
+        let (first, last) = span.split_once(" to ").unwrap_or((span, span));
+        first.parse::<i32>().unwrap()..=last.parse().unwrap()
+    };
+    let missing: Vec<i32> = years(&page).expect("real data has gaps").split(", ").flat_map(span).collect();
+    let bars = table(chart(&page, "years").unwrap());
+    let hatched = bars.iter().filter(|row| row.last().is_some_and(|cell| cell == "not covered"));
+    let hatched: Vec<i32> = hatched.map(|row| row[0].parse().unwrap()).collect();
+    assert!(!hatched.is_empty() && hatched.iter().all(|year| missing.contains(year)), "{hatched:?} {missing:?}");
 }
