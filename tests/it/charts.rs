@@ -9,7 +9,7 @@ use venturedex::http::{Peer, RequestTrace};
 use venturedex::quota::Tier;
 use venturedex::site::{self, Page, PageRequest};
 
-use crate::harness::{Client, Server, catalog_of, real_data};
+use crate::harness::{Client, Server, real_catalog};
 use crate::pages::{between, rendered};
 
 /// A round as the API returns it.
@@ -280,7 +280,7 @@ fn the_years_of_the_data_page_have_the_rounds_of_the_api() {
 /// A year that hardly any round is known of must not look like a year with hardly any round.
 #[test]
 fn charts_of_markets_hatch_the_years_that_the_data_does_not_cover() {
-    let servers = [Some(Server::bundled()), real_data().map(|folder| Server::of(catalog_of(&folder)))];
+    let servers = [Some(Server::bundled()), real_catalog().map(Server::of)];
     for server in servers.into_iter().flatten() {
         let covered: BTreeSet<i32> = {
             let rows = table(chart(&rendered(&server, "/data"), "years-chart").unwrap());
@@ -356,8 +356,8 @@ fn the_maps_and_boards_of_home_have_the_numbers_of_the_lists() {
 
 #[test]
 fn home_has_no_board_that_the_data_cannot_fill() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     let page = server.anonymous().get("/").text;
     assert!(page.contains("id=\"busiest\"") && !page.contains("id=\"rated\""), "{page}");
     assert!(chart(&page, "sectors").is_some() && chart(&page, "countries").is_some());

@@ -10,7 +10,7 @@ use venturedex::data::{Names, Table};
 use venturedex::quota::Tier;
 use venturedex::search::MatchClass;
 
-use crate::harness::{Server, bundled_folder, catalog_of, code, copy_as, real_data};
+use crate::harness::{Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 fn suggest(catalog: &Catalog, text: &str, limit: usize) -> Vec<Suggestion> {
     catalog.suggest(text, &Texts::TABLES, limit)
@@ -61,8 +61,8 @@ fn a_name_in_the_list_stays_there_while_it_is_typed() {
 
 #[test]
 fn a_name_of_the_real_data_stays_in_the_list_while_it_is_typed() {
-    let Some(folder) = real_data() else { return };
-    assert_typing_on_never_hides(&catalog_of(&folder), 499);
+    let Some(catalog) = real_catalog() else { return };
+    assert_typing_on_never_hides(&catalog, 499);
 }
 
 /// Checks lists for beginnings of some names against the names themselves.
@@ -126,8 +126,8 @@ fn lists_are_ordered_marked_and_without_repetition() {
 
 #[test]
 fn lists_of_the_real_data_are_ordered_marked_and_without_repetition() {
-    let Some(folder) = real_data() else { return };
-    assert_lists_are_sound(&catalog_of(&folder), 2_003);
+    let Some(catalog) = real_catalog() else { return };
+    assert_lists_are_sound(&catalog, 2_003);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use venturedex::quota::Tier;
 
 use crate::docs::unescaped;
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
 
 fn total(client: &Client, path: &str) -> u64 {
     let reply = client.get(path);
@@ -74,8 +74,8 @@ fn by_year(client: &Client, filter: &str) -> BTreeMap<i32, u64> {
 
 #[test]
 fn the_coverage_of_real_data_equals_its_lists_and_its_gaps_are_said() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     compare(&server);
     let client = server.client(Tier::Enterprise);
     let all = by_year(&client, "");

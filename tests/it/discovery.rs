@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use venturedex::data::Table;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
 
 const RECORDS: [(&str, Table); 3] = [("vcs", Table::Firms), ("startups", Table::Startups), ("people", Table::People)];
 
@@ -314,8 +314,8 @@ fn an_asset_whose_address_has_its_version_never_changes() {
 
 #[test]
 fn a_large_sitemap_has_an_index() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     let client = server.anonymous();
     let index = client.get("/sitemap.xml").text;
     let files: Vec<&str> = index.split("<loc>").skip(1).filter_map(|rest| rest.split('<').next()).collect();

@@ -22,7 +22,7 @@ use venturedex::search::MAX_HITS;
 use venturedex::site::CLIENTS;
 use venturedex::site::static_pages::StaticPages;
 
-use crate::harness::{Server, bundled_folder, catalog_of, copy_as, real_data, wants_all};
+use crate::harness::{Server, bundled_folder, catalog_of, copy_as, real_catalog, wants_all};
 
 /// The values of an attribute in a page.
 fn attributes<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
@@ -225,8 +225,8 @@ fn the_requests_in_the_docs_work() {
 
 #[test]
 fn the_requests_in_the_docs_work_with_real_data() {
-    let Some(folder) = real_data() else { return };
-    send_requests_of_docs(&Server::of(catalog_of(&folder)));
+    let Some(catalog) = real_catalog() else { return };
+    send_requests_of_docs(&Server::of(catalog));
 }
 
 #[test]

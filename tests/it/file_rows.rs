@@ -12,7 +12,7 @@ use venturedex::data::Table;
 use venturedex::openapi::example_of;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Reply, Server, catalog_of, code, real_data};
+use crate::harness::{Client, Reply, Server, code, real_catalog};
 
 const NDJSON: [(&str, &str); 1] = [("accept", "application/x-ndjson")];
 
@@ -124,8 +124,8 @@ fn a_file_has_the_records_of_the_list_line_by_line() {
 
 #[test]
 fn a_file_has_the_records_of_the_list_line_by_line_in_real_data() {
-    let Some(folder) = real_data() else { return };
-    assert!(compare(&Server::of(catalog_of(&folder)), 1_500) > 50_000);
+    let Some(catalog) = real_catalog() else { return };
+    assert!(compare(&Server::of(catalog), 1_500) > 50_000);
 }
 
 /// Compares every cell of CSV with what the records say.

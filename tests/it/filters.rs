@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::harness::{Server, catalog_of, real_data};
+use crate::harness::{Server, real_catalog};
 use crate::pages::{between, check, list_of, rendered, total};
 
 /// Lists with conditions of every kind.
@@ -109,8 +109,8 @@ fn the_numbers_of_filters_are_the_totals_of_their_lists() {
 
 #[test]
 fn the_numbers_of_filters_of_real_data_are_the_totals_of_their_lists() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     let get = |path: &str| rendered(&server, path);
     for start in [
         "/vcs",

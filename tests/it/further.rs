@@ -8,7 +8,7 @@ use venturedex::catalog::{Catalog, ListPosition};
 use venturedex::data::Table;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 use crate::lists::{Naive, rows_of, split};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
@@ -181,8 +181,8 @@ fn the_first_co_investors_are_those_of_the_firms_record() {
 
 #[test]
 fn the_first_co_investors_of_the_real_data_are_those_of_the_firms_record() {
-    let Some(folder) = real_data() else { return };
-    let tied = compare_first_co_investors(&catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let tied = compare_first_co_investors(&catalog);
     assert!(tied > 1_000, "{tied}");
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use futures_util::stream;
@@ -35,6 +35,13 @@ pub fn real_data() -> Option<PathBuf> {
         eprintln!("skipped: VENTUREDEX_REAL_DATA names no folder of real data");
     }
     folder
+}
+
+/// The compiled real data, of which all tests share one copy. `None` as of [`real_data`].
+pub fn real_catalog() -> Option<Arc<Catalog>> {
+    static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
+    let folder = real_data()?;
+    Some(Arc::clone(CATALOG.get_or_init(|| Arc::new(catalog_of(&folder)))))
 }
 
 /// Whether a piece that is missing fails its test.
@@ -107,6 +114,10 @@ pub fn copy_as(folder: &Path, version: &str) -> TempDir {
     copy
 }
 
+fn bundled() -> Arc<Catalog> {
+    Arc::new(venturedex::catalog::bundled().unwrap())
+}
+
 /// All tests come from one address.
 const PLENTY: RateLimitConfig = RateLimitConfig { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
 
@@ -121,23 +132,23 @@ pub struct Server {
 
 impl Server {
     /// Serves a catalog on a free port.
-    pub fn of(catalog: Catalog) -> Self {
-        Self::serving(catalog, None, Operator::default(), PLENTY)
+    pub fn of(catalog: impl Into<Arc<Catalog>>) -> Self {
+        Self::serving(catalog.into(), None, Operator::default(), PLENTY)
     }
 
     /// Serves the bundled snapshot as the service at an address.
     pub fn named(public_url: &str) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), Operator::default(), PLENTY)
+        Self::serving(bundled(), Some(public_url), Operator::default(), PLENTY)
     }
 
     /// As [`Server::named`], with an operator.
     pub fn run_by(public_url: &str, operator: Operator) -> Self {
-        Self::serving(venturedex::catalog::bundled().unwrap(), Some(public_url), operator, PLENTY)
+        Self::serving(bundled(), Some(public_url), operator, PLENTY)
     }
 
     /// Serves a catalog whose bulk files only some may download.
     pub fn offering(catalog: Catalog, bulk: BulkAccess) -> Self {
-        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 100, None, bulk)
+        Self::with_mcp(Arc::new(catalog), None, Operator::default(), PLENTY, 100, None, bulk)
     }
 
     /// The folder of accounts and keys.
@@ -148,21 +159,25 @@ impl Server {
     /// Serves the bundled snapshot to clients that may have so many pages a minute and sign-ups an hour.
     pub fn allowing(pages_per_minute: u32, sign_ups_per_hour: u32) -> Self {
         let rate_limits = RateLimitConfig { pages_per_minute, sign_ups_per_hour };
-        Self::serving(venturedex::catalog::bundled().unwrap(), None, Operator::default(), rate_limits)
+        Self::serving(bundled(), None, Operator::default(), rate_limits)
     }
 
-    fn serving(catalog: Catalog, public_url: Option<&str>, operator: Operator, rate_limits: RateLimitConfig) -> Self {
+    fn serving(
+        catalog: Arc<Catalog>,
+        public_url: Option<&str>,
+        operator: Operator,
+        rate_limits: RateLimitConfig,
+    ) -> Self {
         Self::with_mcp(catalog, public_url, operator, rate_limits, 100, None, BulkAccess::Open)
     }
 
     /// Serves the bundled snapshot and more methods at the MCP endpoint.
     pub fn with_methods(more: mcp::Methods) -> Self {
-        let catalog = venturedex::catalog::bundled().unwrap();
-        Self::with_mcp(catalog, None, Operator::default(), PLENTY, 1_000_000, Some(more), BulkAccess::Open)
+        Self::with_mcp(bundled(), None, Operator::default(), PLENTY, 1_000_000, Some(more), BulkAccess::Open)
     }
 
     fn with_mcp(
-        catalog: Catalog,
+        catalog: Arc<Catalog>,
         public_url: Option<&str>,
         operator: Operator,
         rate_limits: RateLimitConfig,
@@ -195,7 +210,7 @@ impl Server {
 
     /// Serves the bundled snapshot.
     pub fn bundled() -> Self {
-        Self::of(venturedex::catalog::bundled().unwrap())
+        Self::of(bundled())
     }
 
     /// A client with a fresh key of `tier`.
@@ -244,12 +259,12 @@ impl Server {
 
 /// What the routes of a service share; `data` is the folder of accounts and keys.
 pub fn state(catalog: Catalog, data: &Path, public_url: &str) -> Arc<State> {
-    state_with(catalog, data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
+    state_with(Arc::new(catalog), data, Ok(public_url), Operator::default(), PLENTY, BulkAccess::Open)
 }
 
 /// `public_url` is `Err` if the operator chose none: the address on which the server listens.
 fn state_with(
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     data: &Path,
     public_url: Result<&str, &String>,
     operator: Operator,
@@ -261,7 +276,7 @@ fn state_with(
     let auth = AuthService::open_with(data, limits, NOON).unwrap();
     Arc::new(State {
         replica: None,
-        releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 3)),
+        releases: Arc::new(ActiveRelease::new(catalog, 3)),
         index: None,
         alerts: Arc::new(Alerts::new(auth.cursor_secret(), Some(Networks::default()))),
         auth,

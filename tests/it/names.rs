@@ -8,7 +8,7 @@ use venturedex::data::fold::fold;
 use venturedex::data::{Names, Table};
 use venturedex::search::{CLOSE_SCORE, MatchClass};
 
-use crate::harness::{bundled_folder, catalog_of, real_data};
+use crate::harness::{bundled_folder, catalog_of, real_catalog};
 
 const TABLES: [Table; 4] = [Table::Firms, Table::Startups, Table::People, Table::Sectors];
 
@@ -116,8 +116,7 @@ fn the_best_close_match_is_found() {
 
 #[test]
 fn the_best_close_match_is_found_in_real_data() {
-    let Some(folder) = real_data() else { return };
-    let catalog = catalog_of(&folder);
+    let Some(catalog) = real_catalog() else { return };
     for table in [Table::Firms, Table::People] {
         let share = share_found(&catalog, table, 200);
         assert!(share > 0.95, "{table:?}: {share}");

@@ -13,7 +13,7 @@ use venturedex::site;
 use venturedex::site::Page;
 use venturedex::site::PageRequest;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as, real_catalog};
 
 /// The values of an attribute in a page, as a browser reads them.
 fn attributes(page: &str, name: &str) -> Vec<String> {
@@ -117,8 +117,8 @@ fn every_profile_is_valid_and_small() {
 
 #[test]
 fn the_largest_profiles_of_real_firms_are_small() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     let catalog = server.state.releases.current();
     let mut longest = 0;
     for row in 0..catalog.snapshot().rows(Table::Firms) {

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use venturedex::catalog::Resource;
 use venturedex::data::Table;
 
-use crate::harness::{catalog_of, real_data};
+use crate::harness::{real_catalog, real_data};
 use crate::lists::{Naive, asked};
 
 #[test]
 fn real_data_is_compiled_found_and_counted() {
-    let Some(folder) = real_data() else { return };
-    let catalog = catalog_of(&folder);
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
     let counts = catalog.snapshot().counts();
     assert_eq!(
         (counts.firms, counts.startups, counts.funding_rounds, counts.people, counts.reviews, counts.sectors),

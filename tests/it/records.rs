@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_data};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog};
 
 /// Lists with the field that identifies a row.
 const LISTS: [(&str, &str); 6] = [
@@ -59,9 +59,9 @@ fn every_row_of_a_list_is_its_single_record() {
 
 #[test]
 fn every_row_of_a_real_list_is_its_single_record() {
-    let Some(folder) = real_data() else { return };
+    let Some(catalog) = real_catalog() else { return };
     // The real data has no reviews.
-    let server = Server::of(catalog_of(&folder));
+    let server = Server::of(catalog);
     let client = server.client(Tier::Enterprise);
     for (list, key) in LISTS.into_iter().filter(|(list, _)| *list != "reviews") {
         for row in data(&client, &format!("/api/v3/{list}?limit=30&fields=*")).as_array().unwrap() {

@@ -8,7 +8,7 @@ use venturedex::catalog::{AggregateOptions, Catalog, Filter, ListPosition, Order
 use venturedex::data::fold::fold;
 use venturedex::data::{Direction, Facet, Table};
 
-use crate::harness::{bundled_folder, catalog_of, real_data};
+use crate::harness::{bundled_folder, catalog_of, real_catalog, real_data};
 
 const TABLES: [(Resource, Table); 3] =
     [(Resource::Firms, Table::Firms), (Resource::Startups, Table::Startups), (Resource::People, Table::People)];
@@ -106,8 +106,7 @@ fn a_filter_only_removes_rows_from_a_search() {
 
 #[test]
 fn a_filter_only_removes_rows_from_a_search_of_the_real_data() {
-    let Some(folder) = real_data() else { return };
-    let catalog = catalog_of(&folder);
+    let Some(catalog) = real_catalog() else { return };
     check_many(&catalog, 5_000);
 
     // A walk gives every firm that has the word, far more than are ranked.

@@ -6,7 +6,7 @@ use venturedex::data::Table;
 use venturedex::mcp::Tool;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, catalog_of, real_data};
+use crate::harness::{Client, Server, catalog_of, real_catalog};
 use crate::mcp::tools::TestTools;
 use crate::unknown::{dataset_with, serve};
 
@@ -250,8 +250,8 @@ fn a_name_that_fits_several_records_is_not_resolved_in_silence() {
 
 #[test]
 fn short_names_of_the_real_data_give_candidates() {
-    let Some(folder) = real_data() else { return };
-    let tools = TestTools::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let tools = TestTools::of(catalog);
     for (name, portfolio) in [
         ("Sequoia", 300),
         ("Accel", 250),
@@ -358,8 +358,7 @@ fn a_search_suggests_only_similar_names() {
         let found = catalog.search(table, text);
         assert_eq!(found.did_you_mean, [0; 0], "{text}");
     }
-    let Some(folder) = real_data() else { return };
-    let catalog = catalog_of(&folder);
+    let Some(catalog) = real_catalog() else { return };
     let suggested = |table: Table, text: &str| -> Vec<String> {
         let found = catalog.search(table, text).did_you_mean;
         found.iter().map(|row| catalog.snapshot().slug(table, *row).to_owned()).collect()

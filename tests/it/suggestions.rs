@@ -5,7 +5,7 @@ use venturedex::catalog::{Catalog, bundled};
 use venturedex::data::{Facet, Table};
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server, catalog_of, real_data};
+use crate::harness::{Client, Server, real_catalog};
 
 /// The first error of a list request.
 fn param_error(client: &Client, list: &str, name: &str, value: &str) -> Value {
@@ -92,8 +92,7 @@ fn a_slug_without_a_letter_is_suggested() {
 
 #[test]
 fn a_slug_of_the_real_data_without_a_letter_is_suggested() {
-    let Some(folder) = real_data() else { return };
-    let catalog = catalog_of(&folder);
+    let Some(catalog) = real_catalog() else { return };
     for (table, step) in [(Table::Firms, 37), (Table::Startups, 401), (Table::People, 37)] {
         assert_slugs_are_suggested(&catalog, table, step);
     }

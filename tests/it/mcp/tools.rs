@@ -8,7 +8,7 @@ use venturedex::data::Table;
 use venturedex::mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use venturedex::release::ActiveRelease;
 
-use crate::harness::{catalog_of, real_data};
+use crate::harness::{catalog_of, real_catalog};
 use crate::records::with_namesakes;
 use crate::schema::{misfit, misfit_exactly};
 
@@ -19,13 +19,13 @@ pub struct TestTools {
 }
 
 impl TestTools {
-    pub fn of(catalog: Catalog) -> Self {
+    pub fn of(catalog: impl Into<Arc<Catalog>>) -> Self {
         Self::with_secret(catalog, [7; 32])
     }
 
     /// `secret` authenticates cursors.
-    pub fn with_secret(catalog: Catalog, secret: [u8; 32]) -> Self {
-        let catalog = Arc::new(catalog);
+    pub fn with_secret(catalog: impl Into<Arc<Catalog>>, secret: [u8; 32]) -> Self {
+        let catalog = catalog.into();
         let releases = Arc::new(ActiveRelease::new(Arc::clone(&catalog), 3));
         Self { catalog, backend: ToolBackend::new(releases, "https://api.example.com/", secret) }
     }
@@ -155,8 +155,8 @@ fn every_result_matches_its_schema() {
 
 #[test]
 fn every_result_from_real_data_matches_its_schema() {
-    let Some(folder) = real_data() else { return };
-    let tools = TestTools::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let tools = TestTools::of(catalog);
     let (found, with_items) = results_fit(&tools, 1_200);
     assert!(found > 900 && with_items > 60, "{found} {with_items}");
 

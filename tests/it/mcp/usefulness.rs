@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use venturedex::mcp::Tool;
 
 use super::tools::TestTools;
-use crate::harness::{catalog_of, real_data};
+use crate::harness::{real_catalog, real_data};
 use crate::oracle::dataset::limits;
 
 /// Makes the calls for one question. An argument `$/0/items/0/slug` is a pointer into the results so far.
@@ -129,9 +129,9 @@ fn sum<'r>(rounds: impl Iterator<Item = &'r HashMap<String, String>>) -> Value {
 
 #[test]
 fn questions_about_real_data_have_the_answers_of_its_files() {
-    let Some(folder) = real_data() else { return };
+    let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
     let files = Files::read(&folder);
-    let tools = TestTools::of(catalog_of(&folder));
+    let tools = TestTools::of(catalog);
     let mut checked = 0;
     let mut check = |question: String, steps: Value, facts: &[(&str, Value)]| {
         let results = results(&tools, &steps);

@@ -11,7 +11,7 @@ use venturedex::catalog::params::{ParamType, Unit};
 use venturedex::data::Table;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Reply, Server, catalog_of, real_data};
+use crate::harness::{Client, Reply, Server, real_catalog};
 use crate::schema::{misfit_exactly, resolved};
 
 fn document(server: &Server, version: Version) -> Value {
@@ -457,8 +457,8 @@ fn the_documents_suit_client_generators() {
 
 #[test]
 fn responses_from_real_data_match_the_documents() {
-    let Some(folder) = real_data() else { return };
-    let server = Server::of(catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let server = Server::of(catalog);
     let client = server.client(Tier::Enterprise);
     check_all(&server, &client);
     // No name surely matches.
