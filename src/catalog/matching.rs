@@ -3,7 +3,7 @@
 
 pub mod scorer;
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::data::{Facet, Table};
 
@@ -165,6 +165,8 @@ pub struct MatchPage {
     pub matches: Vec<FirmMatch>,
     pub total: u64,
     pub max_points: u8,
+    /// How many of all firms that match have how many points.
+    pub by_points: BTreeMap<u8, u64>,
     /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
@@ -182,12 +184,12 @@ impl Catalog {
         let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };
         let limit = limit.saturating_add(skipped).min(self.snapshot().rows(Table::Firms) as usize);
         let mut best: BinaryHeap<(u8, u32)> = BinaryHeap::with_capacity(limit + 1);
-        let mut total = 0;
+        let mut by_points = [0_u64; 101];
         scorer.each(|row, points| {
             if !query.conditions.is_empty() && !conditions.contains(row) {
                 return;
             }
-            total += 1;
+            by_points[usize::from(points.sum())] += 1;
             let rank = (100 - points.sum(), row);
             let is_better = best.len() < limit || best.peek().is_some_and(|worst| rank < *worst);
             if is_better && after.is_none_or(|after| rank > after) {
@@ -197,12 +199,14 @@ impl Catalog {
                 }
             }
         });
+        let total = by_points.iter().sum();
+        let by_points = (0..).zip(by_points).filter(|(_, firms)| *firms > 0).collect();
         let best = best.into_sorted_vec().into_iter().skip(skipped);
         let matches: Vec<FirmMatch> = best.map(|(_, row)| scorer.explain(row)).collect();
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
         let max_points = Reason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(Reason::max_points).sum();
-        MatchPage { matches, total, max_points, next }
+        MatchPage { matches, total, max_points, by_points, next }
     }
 }

@@ -15,7 +15,8 @@ use crate::site::matching::led;
 use crate::site::records::record;
 use crate::site::{PageRequest, format};
 
-const MAX: usize = 4;
+/// Records that are compared.
+pub(crate) const MAX: usize = 4;
 /// Records that are named of a list; the others are counted.
 const NAMED: usize = 8;
 

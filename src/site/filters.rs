@@ -101,9 +101,10 @@ impl Filters {
     pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &Given<'_>) -> Self {
         // Most filters are not selected: they have the rows of the list in common.
         let all = Matches::of(catalog, given.query.clone());
+        let field = |config: &FieldConfig| TextField::new(config, given.params, given.problems, given.link);
         let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
         let ranges = config.ranges.iter().filter_map(|range| {
-            let ends = [field(&range.from, given), field(&range.to, given)];
+            let ends = [field(&range.from), field(&range.to)];
             let is_given = ends.iter().any(|field| !field.value.is_empty());
             let histogram = histogram(catalog, config, range, given, &all);
             // A range of what is not known of any record finds nothing.
@@ -113,7 +114,7 @@ impl Filters {
                 ends,
             })
         });
-        let fields = config.fields.iter().map(|config| field(config, given));
+        let fields = config.fields.iter().map(field);
         let fields = fields.filter(|field| !field.value.is_empty() || is_known(catalog, config.resource, field.name));
         let (groups, ranges, fields): (Vec<_>, Vec<_>, Vec<_>) = (groups.collect(), ranges.collect(), fields.collect());
         let names = groups.iter().map(|group: &FacetGroup| group.name);
@@ -127,15 +128,23 @@ impl Filters {
     }
 }
 
-fn field(config: &FieldConfig, given: &Given<'_>) -> TextField {
-    let FieldConfig { name, label, hint } = *config;
-    let error = problem_of(given.problems, name);
-    let written = || given.params.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-    let value = match error {
-        Some(_) => written().unwrap_or_default(),
-        None => given.link.text(name).to_owned(),
-    };
-    TextField { name, label, hint, value, error }
+impl TextField {
+    /// A wrong value is shown as it was given, any other as it was understood.
+    pub(crate) fn new(
+        config: &FieldConfig,
+        params: &[(String, String)],
+        problems: &[ParameterError],
+        link: &Link,
+    ) -> Self {
+        let FieldConfig { name, label, hint } = *config;
+        let error = problem_of(problems, name);
+        let written = || params.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let value = match error {
+            Some(_) => written().unwrap_or_default(),
+            None => link.text(name).to_owned(),
+        };
+        Self { name, label, hint, value, error }
+    }
 }
 
 /// Whether any record has a value of what a parameter filters by.

@@ -1,30 +1,32 @@
-//! The firms that fit a startup, with reasons: a form, ranked cards, a shortlist in the address.
+//! The firms that fit a startup, with reasons: a form, a row for each firm, a shortlist in the address.
 
 use askama::Template;
 
 use crate::catalog::matching::Reason;
 use crate::catalog::{
-    Catalog, Filter, FirmMatch, ListPosition, MatchQuery, ParseOptions, Property, Query, Request, Resource, RowFilter,
+    Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
+    RowFilter,
 };
 use crate::data::model::{Firm, FundingRound, Startup};
 use crate::data::{Facet, Table};
-use crate::site::browse::{Pager, Understood, Warning, page_size, position_of, problem_of};
-use crate::site::charts::{Segment, Segments, Unit};
+use crate::site::browse::{Pager, Understood, Warning, page_size, position_of};
+use crate::site::charts::{Segment, SegmentList, Segments, Unit, segment_color};
 use crate::site::choice::{Choice, choices, marked};
+use crate::site::compare;
 use crate::site::error_page::PageError;
+use crate::site::filters::{FieldConfig, TextField};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::records::{record, records};
 use crate::site::{PageRequest, format};
 
-/// Deals like the startup's that a card names.
+/// Deals like the startup's that a row names.
 const DEALS: usize = 3;
 /// Firms on a shortlist.
 const MAX_PICKED: usize = 50;
-/// Firms that can be compared.
-const MAX_COMPARED: usize = 4;
 const PICKED: &str = "pick";
-const RAISE: &str = "raise_usd";
+const RAISE: FieldConfig = FieldConfig { name: "raise_usd", label: "Raising, US dollars", hint: "2m" };
+const POINTS: Unit = Unit::Count("point", "points");
 
 const OPTIONS: ParseOptions = ParseOptions { strict: false, review_statuses: &[], other_names: &["page", PICKED] };
 
@@ -34,9 +36,7 @@ struct MatchingPage {
     layout: PageLayout,
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
-    raise: String,
-    /// What is wrong with it.
-    raise_error: Option<String>,
+    raise: TextField,
     /// Whether the form says anything of the startup.
     is_described: bool,
     /// Kept by the form.
@@ -44,9 +44,15 @@ struct MatchingPage {
     shortlist: Vec<Picked>,
     shortlist_csv: String,
     compare: String,
-    cards: Vec<Card>,
+    /// The reasons that all firms of the page have alike.
+    shared: SegmentList,
+    firms: Vec<FirmRow>,
     total: u64,
     max_points: u8,
+    /// The most points, and how many firms have them.
+    most: Option<(u8, u64)>,
+    /// How firms with equal points are ordered; `None` if no firm of the page has as many as another.
+    order_of_equals: Option<&'static str>,
     pager: Pager,
     api: String,
 }
@@ -59,10 +65,16 @@ struct Picked {
     remove: String,
 }
 
-struct Card {
+struct FirmRow {
     firm: Firm,
     points: u8,
-    reasons: Segments,
+    /// How many firms have as many, those of other pages as well.
+    equals: u64,
+    bar: Segments,
+    /// All reasons.
+    reasons: SegmentList,
+    /// Those that not all firms of the page have alike: color and words.
+    differences: Vec<(usize, String)>,
     /// How many of the rounds that name their leads it led, and how many do; `None` if none does.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
@@ -91,10 +103,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         true => catalog.matches(query, position_of(&link, *page), page_size(&link) as usize),
         false => Default::default(),
     };
-    let cards = found.matches.iter().map(|found| card(catalog, query, found, &link, &slugs));
-    let cards: Result<Vec<Card>, PageError> = cards.collect();
+    let shared = shared(&found.matches);
+    let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
+    let firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
     let api = link.with(PICKED, "");
-    let raise_error = problem_of(problems, RAISE);
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
@@ -103,11 +115,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .by(&request.state.operator),
         warnings: understood.warnings(&link),
         choices: marked(choices(catalog, &link, &["stage", "sector", "country"]), problems),
-        raise: match &raise_error {
-            Some(_) => params.iter().find(|(name, _)| name == RAISE).map_or_else(String::new, |(_, text)| text.clone()),
-            None => link.text(RAISE).to_owned(),
-        },
-        raise_error,
+        raise: TextField::new(&RAISE, params, problems, &link),
         is_described,
         picked: slugs.join(","),
         shortlist: slugs
@@ -121,11 +129,17 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .collect(),
         shortlist_csv: Link::new("/vcs.csv", Vec::new()).with("slug", &slugs.join(",")).href(),
         compare: Link::new("/compare", Vec::new())
-            .with("firm", &slugs[..slugs.len().min(MAX_COMPARED)].join(","))
+            .with("firm", &slugs[..slugs.len().min(compare::MAX)].join(","))
             .href(),
-        cards: cards?,
+        shared: SegmentList::new(match found.matches.first() {
+            Some(firm) => all_reasons(firm).filter(|(index, ..)| shared.contains(index)).map(in_full).collect(),
+            None => Vec::new(),
+        }),
         total: found.total,
         max_points: found.max_points,
+        most: found.by_points.last_key_value().map(|(points, firms)| (*points, *firms)),
+        order_of_equals: firms.iter().any(|firm| firm.equals > 1).then(|| order_of_equals(catalog)),
+        firms,
         pager: Pager::new(&link, *page, found.total),
         api: api.at(&format!("{}/api/v3/match", request.state.public_url)).href(),
     };
@@ -144,39 +158,112 @@ fn picked(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     rows
 }
 
-fn card(
-    catalog: &Catalog,
-    query: &MatchQuery,
-    found: &FirmMatch,
-    link: &Link,
-    picked: &[&str],
-) -> Result<Card, PageError> {
-    let firm: Firm = record(catalog, Table::Firms, found.row)?;
-    let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
-    let alike = [(Facet::Stage, &query.stages), (Facet::Sector, &query.sectors), (Facet::Country, &query.countries)];
-    let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
-    let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
-    let deals = catalog.list(&deals, ListPosition::default(), DEALS);
-    let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
-    let segment = |(reason, points, detail): &(Reason, u8, String)| Segment {
-        label: format!("{}: {detail}", label(*reason)),
+/// A page of matches.
+struct Listing<'a> {
+    catalog: &'a Catalog,
+    query: &'a MatchQuery,
+    found: &'a MatchPage,
+    link: &'a Link,
+    picked: &'a [&'a str],
+    /// The places of the reasons that all firms have alike.
+    shared: &'a [usize],
+}
+
+impl Listing<'_> {
+    fn row(&self, found: &FirmMatch) -> Result<FirmRow, PageError> {
+        let catalog = self.catalog;
+        let firm: Firm = record(catalog, Table::Firms, found.row)?;
+        let deals = catalog.list(&self.deals_of(found.row), ListPosition::default(), DEALS);
+        let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
+        let differs = |(index, ..): &Placed<'_>| !self.shared.contains(index);
+        let segments: Vec<Segment> = found.reasons.iter().map(segment).collect();
+        let summary = format!("{} of {} points", found.points, self.found.max_points);
+        Ok(FirmRow {
+            points: found.points,
+            equals: self.found.by_points.get(&found.points).copied().unwrap_or(1),
+            bar: Segments::new(&summary, POINTS, &segments),
+            reasons: SegmentList::new(all_reasons(found).map(in_full).collect()),
+            differences: all_reasons(found)
+                .filter(differs)
+                .map(|(index, reason)| (segment_color(index), in_short(reason, &firm)))
+                .collect(),
+            led: led(catalog, found.row, &[]),
+            deals: records(catalog, Table::Rounds, &deals.rows)?,
+            conflicts: records(catalog, Table::Startups, &conflicts)?,
+            conflict_count: found.conflict_count,
+            pick: self.link.toggled(PICKED, &firm.slug).href(),
+            is_picked: self.picked.contains(&firm.slug.as_str()),
+            firm,
+        })
+    }
+
+    /// The rounds of a firm that are like the startup's.
+    fn deals_of(&self, firm: u32) -> Query {
+        let MatchQuery { stages, sectors, countries, .. } = self.query;
+        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
+        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+        let joined = Filter::AnyOf(Facet::Investor, vec![firm]);
+        Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) }
+    }
+}
+
+/// A reason with its points and explanation, and its place among those of the query.
+type Placed<'a> = (usize, &'a (Reason, u8, String));
+
+fn all_reasons(firm: &FirmMatch) -> impl Iterator<Item = Placed<'_>> {
+    firm.reasons.iter().enumerate()
+}
+
+/// The places of the reasons that several firms have alike. They are said once.
+fn shared(firms: &[FirmMatch]) -> Vec<usize> {
+    let [first, others @ ..] = firms else { return Vec::new() };
+    let is_alike = |(index, reason): &Placed<'_>| others.iter().all(|other| other.reasons.get(*index) == Some(reason));
+    if others.is_empty() { Vec::new() } else { all_reasons(first).filter(is_alike).map(|(index, _)| index).collect() }
+}
+
+fn segment((reason, points, detail): &(Reason, u8, String)) -> Segment {
+    Segment {
+        label: label(*reason).to_owned(),
+        detail: detail.clone(),
         value: Some(u64::from(*points)),
         max: u64::from(reason.max_points()),
-        href: None,
+    }
+}
+
+/// A reason as the API explains it, with its color.
+fn in_full((index, reason): Placed<'_>) -> (usize, String) {
+    (segment_color(index), segment(reason).long(POINTS))
+}
+
+/// A reason in a few words, with its points if these are not all.
+fn in_short((reason, points, detail): &(Reason, u8, String), firm: &Firm) -> String {
+    let words = match reason {
+        Reason::Stage | Reason::Sector | Reason::Country => detail.clone(),
+        Reason::CheckSize => match format::usd_range(&firm.check_min_usd, &firm.check_max_usd) {
+            range if range.is_empty() => "check size unknown".to_owned(),
+            range => format!("checks {range}"),
+        },
+        Reason::Activity => match &firm.last_investment_on {
+            Some(date) => format!("last invested {}", format::on_date(date)),
+            None => "no dated investment".to_owned(),
+        },
+        Reason::Responsiveness => match &firm.ghosting_rate {
+            Some(rate) => format!("{} % ghosted", format::tenths(rate)),
+            None => "ghosting unknown".to_owned(),
+        },
     };
-    let segments = found.reasons.iter().map(segment).collect();
-    let points = format!("{} of 100 points", found.points);
-    Ok(Card {
-        points: found.points,
-        reasons: Segments::new(points, Unit::Count("point", "points"), segments),
-        led: led(catalog, found.row, &[]),
-        deals: records(catalog, Table::Rounds, &deals.rows)?,
-        conflicts: records(catalog, Table::Startups, &conflicts)?,
-        conflict_count: found.conflict_count,
-        pick: link.toggled(PICKED, &firm.slug).href(),
-        is_picked: picked.contains(&firm.slug.as_str()),
-        firm,
-    })
+    match (*points, reason.max_points()) {
+        (points, max) if points == max => words,
+        (points, max) => format!("{words} ({points} of {max})"),
+    }
+}
+
+/// The default order of firms in words, without what the data does not know of any.
+fn order_of_equals(catalog: &Catalog) -> &'static str {
+    match catalog.snapshot().values(Table::Firms, Table::Firms.sort_key("health_score")).is_empty() {
+        true => "those with more rounds come first",
+        false => "higher health scores come first, then more rounds",
+    }
 }
 
 fn label(reason: Reason) -> &'static str {

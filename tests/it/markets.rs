@@ -160,18 +160,19 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
         assert_eq!(page.status, 200);
         check("/match", &page.text);
         let found = data(&client, &format!("match?{query}&limit=25"));
-        let cards: Vec<&str> = page.text.split("<li class=\"card\">").skip(1).collect();
+        let cards = match_rows(&page.text);
         let expected = found["data"].as_array().unwrap();
         assert_eq!(cards.len(), expected.len());
         let api = between(&page.text, "/api/v3/match?", "'").replace("&#38;", "&");
         assert_eq!(data(&client, &format!("match?{api}&limit=25"))["data"], found["data"], "{api}");
         for (card, firm) in cards.iter().zip(expected) {
             assert_eq!(between(card, "<h2><a href=\"/vcs/", "\""), firm["slug"]);
-            assert_eq!(text_of(between(card, "<p class=\"big\">", "<small>")), firm["points"].to_string());
+            assert_eq!(text_of(between(card, "<p class=\"points\">", "</strong>")), firm["points"].to_string());
             for reason in firm["reasons"].as_array().unwrap() {
                 let points = format!("{} of {}", reason["points"], reason["max_points"]);
-                assert!(card.contains(&points), "{points} {card}");
-                assert!(text_of(card).contains(reason["detail"].as_str().unwrap()), "{reason}");
+                assert!(between(card, "aria-label=\"", "\"").contains(&points), "{points} {card}");
+                let explained = format!("{points}: {}", reason["detail"].as_str().unwrap());
+                assert!(text_of(card).contains(&explained), "{explained}");
             }
             let conflicts = card.matches("/startups/").count();
             assert!(conflicts >= firm["conflicts"].as_array().unwrap().len());
@@ -184,7 +185,7 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
         let expected: Vec<&str> =
             found["data"].as_array().unwrap().iter().map(|firm| firm["slug"].as_str().unwrap()).collect();
         let page = visitor.get(&format!("/match?stage=seed&page={number}")).text;
-        let cards = page.split("<li class=\"card\">").skip(1);
+        let cards = match_rows(&page).into_iter();
         let shown: Vec<&str> = cards.map(|card| between(card, "<h2><a href=\"/vcs/", "\"")).collect();
         assert_eq!(shown, expected, "page {number}");
         next = format!("match?stage=seed&limit=25&cursor={}", found["pagination"]["next_cursor"].as_str().unwrap());
@@ -203,6 +204,72 @@ fn matches_are_those_of_the_api_with_a_shortlist_in_the_address() {
     let compared = visitor.get(&format!("/compare?firm={slug},alder-capital"));
     assert_eq!(compared.status, 200);
     check("/compare", &compared.text);
+}
+
+/// The firms of a page of matches.
+fn match_rows(page: &str) -> Vec<&str> {
+    let list = between(page, "<ul class=\"matches\">", "</main>");
+    list.split("<div class=\"match-head\">").skip(1).collect()
+}
+
+#[test]
+fn reasons_that_all_matches_have_alike_are_said_once_and_equal_points_are_counted() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    let (mut alike, mut different, mut equals) = (0, 0, 0);
+    for query in
+        ["stage=seed&sector=fintech&country=US&raise_usd=2000000", "stage=growth", "country=DE&raise_usd=1000000"]
+    {
+        let found = data(&client, &format!("match?{query}&limit=1000"));
+        let found = found["data"].as_array().unwrap();
+        let with = |points: &Value| found.iter().filter(|firm| firm["points"] == *points).count();
+        let most = found[0]["points"].clone();
+        for number in 1..=2 {
+            let page = visitor.get(&format!("/match?{query}&page={number}")).text;
+            let said = format!("the most points, {most} of {}", found[0]["max_points"]);
+            let have = if with(&most) == 1 { "has" } else { "have" };
+            assert!(page.contains(&format!("{} of them {have} {said}", with(&most))), "{query}: {page}");
+            let firms: Vec<&Value> = found.iter().skip(25 * (number - 1)).take(25).collect();
+            let rows = match_rows(&page);
+            assert_eq!(rows.len(), firms.len());
+            let shared =
+                if page.contains("class=\"shared\"") { between(&page, "class=\"shared\">", "</div>") } else { "" };
+            for (index, reason) in firms[0]["reasons"].as_array().unwrap().iter().enumerate() {
+                let is_shared = firms.iter().all(|firm| firm["reasons"][index] == *reason);
+                let detail = format!(
+                    "{} of {}: {}<",
+                    reason["points"],
+                    reason["max_points"],
+                    reason["detail"].as_str().unwrap()
+                );
+                assert_eq!(shared.contains(&detail), is_shared, "{query}, page {number}: {detail} {shared}");
+                if is_shared { alike += 1 } else { different += 1 }
+            }
+            let said_once = shared.matches("<li>").count();
+            for (row, firm) in rows.iter().zip(firms) {
+                let folded = between(row, "<summary>", "</summary>");
+                let own = folded.matches("class=\"key ").count();
+                assert_eq!(own + said_once, firm["reasons"].as_array().unwrap().len(), "{row}");
+                let same = with(&firm["points"]);
+                let said = format!("{same} firms have {} points", firm["points"]);
+                assert_eq!(row.contains(&said), same > 1, "{said}: {row}");
+                equals += usize::from(same > 1);
+            }
+        }
+    }
+    assert!(alike > 0 && different > 0 && equals > 50, "{alike} {different} {equals}");
+    // One firm has nothing in common with others.
+    let firms = data(&client, "vcs?limit=1000");
+    let countries: Vec<&str> =
+        firms["data"].as_array().unwrap().iter().filter_map(|firm| firm["country"].as_str()).collect();
+    let alone =
+        countries.iter().find(|country| countries.iter().filter(|other| other == country).count() == 1).unwrap();
+    let page = visitor.get(&format!("/match?country={alone}")).text;
+    let rows = match_rows(&page);
+    assert!(
+        rows.len() == 1 && !page.contains("class=\"shared\"") && rows[0].contains("class=\"difference\""),
+        "{page}"
+    );
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(crate) use graph::{Graph, Neighbor};
 pub(crate) use heatmap::{HeatRow, Heatmap};
 pub(crate) use histogram::Histogram;
 pub(crate) use matrix::{Column, Matrix, MatrixRow, Part};
-pub(crate) use segments::{Segment, Segments};
+pub(crate) use segments::{Segment, SegmentList, Segments, segment_color};
 pub(crate) use stacked_bars::{Series, StackedBars};
 pub(crate) use steps::{Step, Steps};
 pub(crate) use tile_map::TileMap;

@@ -4,55 +4,89 @@ use askama::Template;
 
 use crate::site::charts::{Percent, Unit};
 
+/// Colors of parts in the style sheet.
+const COLORS: usize = 6;
+
 /// What a part is, what it has and what it could have at most.
 #[derive(Clone, Debug)]
 pub(crate) struct Segment {
     pub(crate) label: String,
+    /// Why it has its value.
+    pub(crate) detail: String,
     /// `None` if it is unknown.
     pub(crate) value: Option<u64>,
     pub(crate) max: u64,
-    pub(crate) href: Option<String>,
 }
 
-/// One horizontal bar: parts from left to right, then what is missing to the sum of the maxima; and a list of the parts,
-/// which has the numbers.
+impl Segment {
+    /// What it has: `Stage 25 of 25`.
+    fn short(&self, unit: Unit) -> String {
+        match self.value {
+            Some(value) => format!("{} {} of {}", self.label, unit.short(value), unit.short(self.max)),
+            None => format!("{} unknown", self.label),
+        }
+    }
+
+    /// What it has, and why.
+    pub(crate) fn long(&self, unit: Unit) -> String {
+        format!("{}: {}", self.short(unit), self.detail)
+    }
+}
+
+/// One horizontal bar: parts from left to right, then what is missing to the sum of the maxima. [`SegmentList`] is its
+/// legend, for one bar or for several with the same parts.
 #[derive(Template)]
 #[template(path = "charts/segments.html")]
 pub(crate) struct Segments {
     /// The numbers in a sentence: the name of the bar.
-    summary: String,
+    name: String,
     parts: Vec<Part>,
-    is_linked: bool,
 }
 
 struct Part {
     x: Percent,
     width: Percent,
     color: usize,
-    label: String,
-    value: String,
-    href: Option<String>,
+    name: String,
 }
 
 impl Segments {
-    pub(crate) fn new(summary: impl Into<String>, unit: Unit, segments: Vec<Segment>) -> Self {
+    pub(crate) fn new(summary: &str, unit: Unit, segments: &[Segment]) -> Self {
         let whole = segments.iter().map(|segment| segment.max as f64).sum::<f64>().max(1.0);
         let mut x = 0.0;
-        let part = |(index, segment): (usize, Segment)| {
+        let part = |(index, segment): (usize, &Segment)| {
             let width = segment.value.unwrap_or(0).min(segment.max) as f64 / whole;
             let start = x;
             x += width;
-            let value = match segment.value {
-                Some(value) => format!("{} of {}", unit.short(value), unit.short(segment.max)),
-                None => "unknown".to_owned(),
-            };
-            let (x, width, color) = (Percent(start), Percent(width), index % 5 + 1);
-            Part { x, width, color, label: segment.label, value, href: segment.href }
+            Part { x: Percent(start), width: Percent(width), color: segment_color(index), name: segment.long(unit) }
         };
-        let parts: Vec<Part> = segments.into_iter().enumerate().map(part).collect();
-        let is_linked = parts.iter().any(|part| part.href.is_some());
-        Self { summary: summary.into(), parts, is_linked }
+        let parts = segments.iter().enumerate().map(part).collect();
+        let numbers: Vec<String> = segments.iter().map(|segment| segment.short(unit)).collect();
+        Self { name: format!("{summary}: {}", numbers.join(", ")), parts }
     }
+}
+
+/// Parts with their colors and numbers.
+#[derive(Template)]
+#[template(path = "charts/segment_list.html")]
+pub(crate) struct SegmentList {
+    keys: Vec<(usize, String)>,
+}
+
+impl SegmentList {
+    /// Each with its color.
+    pub(crate) fn new(keys: Vec<(usize, String)>) -> Self {
+        Self { keys }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+/// The color of a part by its position.
+pub(crate) fn segment_color(index: usize) -> usize {
+    index % COLORS + 1
 }
 
 #[cfg(test)]
@@ -69,9 +103,10 @@ mod tests {
         fn parts_are_proportional_to_points(items in check::items(0..8), maxima in proptest::collection::vec(0..40_u64, 8)) {
             let segments: Vec<Segment> = items.into_iter().zip(maxima).map(|(item, max)| {
                 let value = item.value.map(|value| value % (max + 1));
-                Segment { label: item.label, value, max, href: item.href }
+                Segment { label: item.label, detail: "why".to_owned(), value, max }
             }).collect();
-            let html = Segments::new("68 of 100 points.", Unit::Count("point", "points"), segments.clone()).render().unwrap();
+            let unit = Unit::Count("point", "points");
+            let html = Segments::new("68 of 100 points", unit, &segments).render().unwrap();
             let chart = check::fragment(&html);
             let whole: u64 = segments.iter().map(|segment| segment.max).sum();
             let bars: Vec<_> = chart.all("rect").into_iter().filter(|bar| bar.get("x").is_some()).collect();
@@ -84,7 +119,8 @@ mod tests {
                 end = bar.number("x") + bar.number("width");
             }
             prop_assert!(end < 100.1);
-            prop_assert_eq!(html.matches(": unknown</span>").count(), segments.iter().filter(|segment| segment.value.is_none()).count());
+            let unknown = segments.iter().filter(|segment| segment.value.is_none()).count();
+            prop_assert_eq!(html.matches(" unknown: why</title>").count(), unknown);
         }
     }
 }
