@@ -12,7 +12,7 @@ use crate::site::error_page::{PageError, path_of};
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::matching::led;
-use crate::site::records::record;
+use crate::site::records::{record, sector_links};
 use crate::site::{PageRequest, format};
 
 /// Records that are compared.
@@ -208,20 +208,17 @@ fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<Row>, PageError> {
 }
 
 fn startups(catalog: &Catalog, found: &[u32]) -> Result<Vec<Row>, PageError> {
-    let snapshot = catalog.snapshot();
     let startups = found.iter().map(|row| record(catalog, Table::Startups, *row));
     let startups: Vec<Startup> = startups.collect::<Result<_, PageError>>()?;
     let backs = |startup: &Startup, slug: &str| startup.investors.iter().any(|investor| investor.slug == slug);
     let investor = |slug: &str, name: &str| (name.to_owned(), Some(path_of(Table::Firms, slug)));
-    let sector = |slug: &String| {
-        let row = snapshot.find(Table::Sectors, slug)?;
-        Some((snapshot.name(Table::Sectors, row).to_owned(), Some(format!("/sectors/{slug}"))))
-    };
     Ok(known(vec![
         row("Status", &startups, |startup| Cell::known(startup.status.as_deref().map(format::word))),
         row("Place", &startups, |startup| Cell::text(format::place(&startup.city, &startup.country))),
         row("Founded", &startups, |startup| Cell::known(startup.founded_year.map(|year| year.to_string()))),
-        row("Sectors", &startups, |startup| Cell::list(startup.sectors.iter().filter_map(sector))),
+        row("Sectors", &startups, |startup| {
+            Cell::list(sector_links(catalog, &startup.sectors).map(|(name, href)| (name, Some(href))))
+        }),
         row("Stage", &startups, |startup| Cell::known(startup.stage.as_deref().map(format::word))),
         row("Raised", &startups, |startup| Cell::known(startup.total_raised_usd.as_ref().map(format::usd))),
         row("Rounds", &startups, |startup| Cell::text(format::number(startup.round_count))),

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::catalog::params::MAX_TEXT_CHARS;
 use crate::catalog::{Catalog, LeaderboardQuery, ListPosition, Order, Query, Texts, Totals};
-use crate::data::model::{Firm, FundingRound, Person, Startup};
+use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Direction, Metric, Table};
 use crate::http::headers::{Caching, CommonHeaders, set};
 use crate::site::charts::{Bars, TileMap, Treemap};
@@ -17,6 +17,7 @@ use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::market::{countries, rounds_by_year, sectors};
 use crate::site::records::{record, records};
+use crate::site::round_rows::RoundRows;
 use crate::site::{PageRequest, format, respond_with};
 
 /// Search results per table.
@@ -39,7 +40,7 @@ struct HomePage<'a> {
     by_year: Option<Bars>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
-    newest: Vec<FundingRound>,
+    newest: RoundRows,
     base: &'a str,
 }
 
@@ -118,7 +119,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         by_year: rounds_by_year(catalog),
         sectors: sectors(catalog, MAX_SECTORS),
         countries: countries(catalog),
-        newest: records(catalog, Table::Rounds, &newest.rows)?,
+        newest: RoundRows::read(catalog, &newest.rows)?,
         base: &request.state.public_url,
     };
     Ok(page.render()?)

@@ -9,7 +9,7 @@ use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
 use crate::site::browse::{PARSE_OPTIONS, Pager, Understood, Warning, at_page, page_size, parse, position_of};
-use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, round_step};
+use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, doubling_bins, even_bins, round_step};
 use crate::site::choice::{Choice, choices, marked};
 use crate::site::conditions::{active_filters, label_of};
 use crate::site::error_page::PageError;
@@ -296,7 +296,11 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
     values.sort_unstable();
     let (least, most) = (*values.first()?, *values.last()?);
     let middle = values[values.len() / 2];
-    let bin = round_step(f64::from(most - least) / f64::from(BARS)).0.max(1.0) as u32;
+    let bins = match metric {
+        // Most firms join few rounds: in bins of equal size, nearly all would be in the first one.
+        Metric::Activity => doubling_bins(&counts),
+        _ => even_bins(&counts, round_step(f64::from(most - least) / f64::from(BARS)).0.max(1.0) as u32),
+    };
     let summary = format!(
         "{} ranked, from {} to {}{unit}; the median is {}{unit}.",
         format::counted(values.len(), "firm is", "firms are"),
@@ -305,7 +309,7 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         name(middle),
     );
     let head = Head::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
-    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, bin, name, |_, _| None)
+    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, |_, _| None)
 }
 
 /// How many firms have which score, the unranked ones with too few reviews included.
@@ -326,5 +330,13 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
     let head = Head::new("scores", "All health scores", summary);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
     let name = |score: u32| score.to_string();
-    Bars::histogram(head, ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, SCORE_BIN, name, href)
+    Bars::histogram(
+        head,
+        ["Score", "Firms"],
+        Unit::Count("firm", "firms"),
+        &counts,
+        &even_bins(&counts, SCORE_BIN),
+        name,
+        href,
+    )
 }

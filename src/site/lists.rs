@@ -3,13 +3,14 @@
 use askama::Template;
 
 use crate::catalog::{Catalog, Resource};
-use crate::data::model::{Firm, FundingRound, Person, Startup};
+use crate::data::model::{Firm, Person, Startup};
 use crate::data::{Facet, Table};
 use crate::site::browse::{Browse, BrowseConfig};
 use crate::site::error_page::PageError;
 use crate::site::filters::{Bins, FieldConfig, RangeConfig};
 use crate::site::layout::PageLayout;
-use crate::site::records::records;
+use crate::site::records::{records, sector_links};
+use crate::site::round_rows::RoundRows;
 use crate::site::stage_strip::StageStrip;
 use crate::site::{PageRequest, format};
 
@@ -112,7 +113,7 @@ const ROUNDS: BrowseConfig = BrowseConfig {
 struct RoundsPage {
     layout: PageLayout,
     browse: Browse,
-    rounds: Vec<FundingRound>,
+    rounds: RoundRows,
 }
 
 #[derive(Template)]
@@ -133,8 +134,8 @@ struct FirmColumns {
     check_size: bool,
 }
 
-/// Sectors of a firm that a list names.
-const SECTORS: usize = 2;
+/// Sectors of a record that a list names.
+pub(crate) const SECTORS: usize = 2;
 
 #[derive(Template)]
 #[template(path = "startups.html")]
@@ -165,12 +166,8 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
         sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
         check_size: firms.iter().any(|firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some()),
     };
-    let sector = |slug: &String| {
-        let row = catalog.snapshot().find(Table::Sectors, slug)?;
-        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("/sectors/{slug}")))
-    };
     let named = firms.into_iter().map(|firm| {
-        let sectors = firm.sectors.iter().filter_map(sector).take(SECTORS).collect();
+        let sectors = sector_links(catalog, &firm.sectors).take(SECTORS).collect();
         (firm, sectors)
     });
     Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
@@ -189,7 +186,7 @@ pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Stri
     let (browse, rows) = Browse::read(request.state, catalog, &ROUNDS, request.query)?;
     let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
     let layout = browse.layout(catalog, request, description);
-    Ok(RoundsPage { layout, browse, rounds: records(catalog, Table::Rounds, &rows)? }.render()?)
+    Ok(RoundsPage { layout, browse, rounds: RoundRows::read(catalog, &rows)? }.render()?)
 }
 
 /// `/people`.

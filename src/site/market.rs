@@ -7,7 +7,6 @@ use askama::Template;
 
 use crate::catalog::aggregate::{Aggregate, AggregateOptions, GroupBy, Grouping, group_bys};
 use crate::catalog::{Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
-use crate::data::model::FundingRound;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Country, Facet, Stage, Table};
 use crate::http::url::decoded;
@@ -17,7 +16,7 @@ use crate::site::error_page::PageError;
 use crate::site::layout::PageLayout;
 use crate::site::link::Link;
 use crate::site::matching::led;
-use crate::site::records::records;
+use crate::site::round_rows::RoundRows;
 use crate::site::{PageRequest, format};
 
 /// Years of the charts: the latest.
@@ -89,8 +88,10 @@ struct MarketPage {
     countries: Option<TileMap>,
     stages: Vec<StageRow>,
     investors: Vec<Investor>,
+    /// Whether it is known of any of them how many rounds it led.
+    shows_led: bool,
     breakdowns: Vec<Breakdown>,
-    newest: Vec<FundingRound>,
+    newest: RoundRows,
     all_rounds: String,
     all_startups: String,
     all_firms: String,
@@ -139,6 +140,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
     let total_of = |resource: Resource| total(catalog, resource, &link.others(&[]));
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let is_all = market == Market::All;
+    let investors = investors(catalog, &rounds, &query.filters);
     let description = description(&title, names.is_empty(), &rounds);
     let page = MarketPage {
         layout: PageLayout::of(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
@@ -156,9 +158,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, market: Market<'
         sectors: if is_all { sectors(catalog, MAX_SECTORS) } else { None },
         countries: if is_all { countries(catalog) } else { None },
         stages: stages(&rounds, market, &link),
-        investors: investors(catalog, &rounds, &query.filters),
+        shows_led: investors.iter().any(|investor| investor.led.is_some()),
+        investors,
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
-        newest: records(catalog, Table::Rounds, &newest.rows)?,
+        newest: RoundRows::read(catalog, &newest.rows)?,
         all_rounds: link.href(),
         all_startups: link.at("/startups").href(),
         all_firms: link.at("/vcs").href(),

@@ -36,6 +36,7 @@ pub(crate) mod reconcile;
 mod records;
 pub(crate) mod resolve;
 pub mod review;
+mod round_rows;
 mod sectors;
 mod sitemap;
 mod snippets;

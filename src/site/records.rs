@@ -19,3 +19,14 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
 ) -> Result<Vec<R>, PageError> {
     rows.into_iter().map(|row| record(catalog, table, *row)).collect()
 }
+
+/// The names of sectors with the paths of their pages.
+pub(crate) fn sector_links<'a>(
+    catalog: &'a Catalog,
+    slugs: &'a [String],
+) -> impl Iterator<Item = (String, String)> + 'a {
+    slugs.iter().filter_map(|slug| {
+        let row = catalog.snapshot().find(Table::Sectors, slug)?;
+        Some((catalog.snapshot().name(Table::Sectors, row).to_owned(), format!("/sectors/{slug}")))
+    })
+}

@@ -58,6 +58,14 @@ export async function inspect(page, where) {
     return labels.flatMap(([text, box], index) => labels.slice(0, index).filter(([, other]) => meet(box, other)).map(([other]) => `${text} covers ${other}`));
   }));
   expect(covered.length === 0, `${where}: ${covered.slice(0, 3).join("; ")}`);
+  // A heatmap by year on a phone begins with whole columns next to the fixed one.
+  const cut = await page.evaluate(() => innerWidth > 552 ? [] : [...document.querySelectorAll(".years")].flatMap((years) => {
+    const [fixed, ...columns] = [...years.querySelectorAll("thead th")];
+    const edge = fixed.getBoundingClientRect().right;
+    const isCut = ({ left, right }) => left < edge - 1 && right > edge + 1;
+    return columns.filter((column) => isCut(column.getBoundingClientRect())).map(({ textContent }) => textContent);
+  }));
+  expect(cut.length === 0, `${where}: the column ${cut} is cut`);
   const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(beyond <= 0, `${where} is ${beyond} pixels wider than the window`);
   expect(await page.locator("h1").count() === 1, `${where} has no main heading or several`);

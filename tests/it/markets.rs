@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use venturedex::quota::Tier;
 
-use crate::harness::{Client, Server};
+use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
 use crate::pages::{between, check, list_of};
 
 /// The cells of the rows of a table in a section, each as its text.
@@ -113,6 +113,9 @@ fn a_market_has_the_numbers_of_the_api() {
         }
         let shown = rows(&page, "investors");
         assert_eq!(shown.len(), groups("investor").len());
+        // The column is left out if it says nothing of any of them.
+        let has_leads = between(&page, "aria-labelledby=\"investors\"", "<tbody>").contains(">Led</th>");
+        assert_eq!(has_leads, shown.iter().any(|row| row.get(2).is_some_and(|led| led != "unknown")), "{path}");
         for (row, group) in shown.iter().zip(groups("investor")).take(3) {
             assert_eq!(
                 (Value::from(row[0].as_str()), Value::from(number(&row[1]))),
@@ -124,7 +127,7 @@ fn a_market_has_the_numbers_of_the_api() {
             };
             let named = count(&format!("investor={slug}&known=lead"));
             match named.as_u64() {
-                Some(0) => assert_eq!(row[2], "unknown"),
+                Some(0) => assert_eq!(row.get(2).map(String::as_str), has_leads.then_some("unknown")),
                 _ => {
                     let (led, of) = row[2].split_once(" of ").unwrap();
                     assert_eq!(
@@ -337,6 +340,56 @@ fn a_csv_file_has_the_rows_of_its_list() {
         // Files without rows of records exist for lists only.
         assert_eq!(visitor.get(&format!("{page}/x.csv")).status, 404);
     }
+}
+
+#[test]
+fn rounds_have_the_sectors_and_country_of_the_startup_unless_no_row_has_any() {
+    let server = Server::bundled();
+    let (visitor, client) = (server.anonymous(), server.client(Tier::Enterprise));
+    let sectors = data(&client, "sectors?limit=1000");
+    let name_of = |slug: &Value| {
+        let sector = sectors["data"].as_array().unwrap().iter().find(|sector| sector["slug"] == *slug).unwrap();
+        sector["name"].as_str().unwrap().to_owned()
+    };
+    for query in ["", "country=DE&sort=amount_usd", "sector=fintech&page=2"] {
+        let page = visitor.get(&format!("/rounds?{query}")).text;
+        let skipped = if query.contains("page=2") { 25 } else { 0 };
+        let found = data(&client, &format!("funding-rounds?{}&limit=50", query.replace("&page=2", "")));
+        let rows: Vec<&str> = between(list_of(&page), "<tbody>", "</tbody>").split("<tr>").skip(1).collect();
+        assert_eq!(rows.len(), 25);
+        for (row, round) in rows.iter().zip(&found["data"].as_array().unwrap()[skipped..]) {
+            let cell = |name: &str| {
+                between(&row[row.find(&format!("data-name=\"{name}\"")).unwrap()..], ">", "</td>").to_owned()
+            };
+            let names: Vec<String> = round["sectors"].as_array().unwrap().iter().map(name_of).take(2).collect();
+            assert_eq!(text_of(&cell("Sectors")), names.join(", "), "{query}");
+            let country = round["country"].as_str().map_or_else(String::new, str::to_lowercase);
+            assert_eq!(
+                cell("Country").contains(&format!("href=\"/countries/{country}\"")),
+                !country.is_empty(),
+                "{row}"
+            );
+        }
+    }
+    // A folder whose startups have neither.
+    let folder = copy_as(&bundled_folder(), "2026-11-21.1");
+    let path = folder.path().join("startups.csv");
+    let mut reader = csv::Reader::from_path(&path).unwrap();
+    let heads = reader.headers().unwrap().clone();
+    let unknown: Vec<usize> =
+        ["sectors", "country", "city"].iter().filter_map(|name| heads.iter().position(|head| head == *name)).collect();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut writer = csv::Writer::from_path(&path).unwrap();
+    writer.write_record(&heads).unwrap();
+    for row in &rows {
+        writer
+            .write_record(row.iter().enumerate().map(|(index, cell)| if unknown.contains(&index) { "" } else { cell }))
+            .unwrap();
+    }
+    writer.flush().unwrap();
+    let page = Server::of(catalog_of(folder.path())).anonymous().get("/rounds").text;
+    let heads = text_of(between(list_of(&page), "<thead>", "</thead>"));
+    assert!(heads.contains("Startup") && !heads.contains("Sectors") && !heads.contains("Country"), "{heads}");
 }
 
 #[test]

@@ -35,27 +35,46 @@ impl Bars {
         }
     }
 
-    /// A histogram of values, each with its number of records: a bar for each range of `bin` values, which begins at a
-    /// multiple of `bin`. `name` writes a value, `href` links the list of a range by its first and last value. `None`
-    /// without values.
+    /// A histogram of values, each with its number of records: a bar for each bin, which is its first and last value. `name`
+    /// writes a value, `href` links the list of a bin. `None` without values.
     pub(crate) fn histogram(
         head: Head,
         heads: [&str; 2],
         unit: Unit,
         counts: &BTreeMap<u32, u64>,
-        bin: u32,
+        bins: &[(u32, u32)],
         name: impl Fn(u32) -> String,
         href: impl Fn(u32, u32) -> Option<String>,
     ) -> Option<Self> {
-        let (first, last) = (counts.first_key_value()?.0 / bin, counts.last_key_value()?.0 / bin);
-        let item = |index: u32| {
-            let (low, high) = (index * bin, index * bin + (bin - 1));
+        counts.first_key_value()?;
+        let item = |(low, high): (u32, u32)| {
             let count = counts.range(low..=high).map(|(_, count)| *count).sum();
-            let label = if bin == 1 { name(low) } else { format!("{}–{}", name(low), name(high)) };
+            let label = if low == high { name(low) } else { format!("{}–{}", name(low), name(high)) };
             Item { label, value: Some(count), href: href(low, high).filter(|_| count > 0) }
         };
-        Some(Self::new(head, heads, unit, (first..=last).map(item).collect()))
+        Some(Self::new(head, heads, unit, bins.iter().copied().map(item).collect()))
     }
+}
+
+/// Bins of `size` values, each beginning at a multiple of it, that have all values.
+pub(crate) fn even_bins(counts: &BTreeMap<u32, u64>, size: u32) -> Vec<(u32, u32)> {
+    let index = |end: Option<(&u32, &u64)>| end.map(|(value, _)| value / size);
+    let (Some(first), Some(last)) = (index(counts.first_key_value()), index(counts.last_key_value())) else {
+        return Vec::new();
+    };
+    (first..=last).map(|index| (index * size, index * size + (size - 1))).collect()
+}
+
+/// Bins of 1, 2, 3 to 4, 5 to 8 … that have all values: for values of which most are small. The last one ends at the
+/// largest value.
+pub(crate) fn doubling_bins(counts: &BTreeMap<u32, u64>) -> Vec<(u32, u32)> {
+    let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value()) else {
+        return Vec::new();
+    };
+    let ends = (0..u32::BITS).map(|power| 1_u32 << power);
+    let bins = ends.map(|end| if end == 1 { (0, 1) } else { (end / 2 + 1, end) });
+    let bins = bins.filter(|(low, high)| high >= first && low <= last);
+    bins.map(|(low, high)| (low.max(*first), high.min(*last))).collect()
 }
 
 #[cfg(test)]
@@ -97,8 +116,9 @@ mod tests {
             counts in proptest::collection::btree_map(0..101_u32, 1..50_u64, 0..40),
             bin in 2..20_u32,
         ) {
+            let bins = even_bins(&counts, bin);
             let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
-            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, bin, |score| score.to_string(), href);
+            let chart = Bars::histogram(check::head(), ["Score", "Firms"], Unit::Count("firm", "firms"), &counts, &bins, |score| score.to_string(), href);
             prop_assert_eq!(chart.is_some(), !counts.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -113,6 +133,26 @@ mod tests {
                 prop_assert!(row.text().ends_with(&in_bin.to_string()) && in_bin >= *count);
             }
         }
+    }
+
+    proptest! {
+        #![proptest_config(check::config())]
+
+        #[test]
+        fn doubling_bins_have_every_value_once(counts in proptest::collection::btree_map(0..5_000_u32, 1..50_u64, 1..40)) {
+            let bins = doubling_bins(&counts);
+            for value in counts.keys() {
+                prop_assert_eq!(bins.iter().filter(|(low, high)| (low..=high).contains(&value)).count(), 1);
+            }
+            let (least, most) = (counts.first_key_value().unwrap().0, counts.last_key_value().unwrap().0);
+            prop_assert_eq!((bins[0].0, bins[bins.len() - 1].1), (*least, *most));
+        }
+    }
+
+    #[test]
+    fn bins_double() {
+        let counts = BTreeMap::from([(1, 990), (29, 1)]);
+        assert_eq!(doubling_bins(&counts), [(1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 29)]);
     }
 
     #[test]

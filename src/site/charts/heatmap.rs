@@ -5,7 +5,8 @@ use askama::Template;
 use crate::site::charts::ramp::Ramp;
 use crate::site::charts::{Head, Mark, Unit};
 
-/// Rows and columns of shaded counts: a table, whose cells have the numbers, so that no other table is needed.
+/// Rows and columns of shaded counts: a table, whose cells have the numbers, so that no other table is needed. Adjacent
+/// columns without a known value, such as years that the data does not cover, are one: `2014–2018`.
 #[derive(Template)]
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {
@@ -51,17 +52,29 @@ impl Heatmap {
             text: mark.value.map_or_else(String::new, |value| unit.short(value)),
             href: mark.href.clone().filter(|_| mark.value.is_some()),
         };
+        let is_gap = |column: usize| rows.iter().all(|row| row.cells[column].value.is_none());
+        let mut shown: Vec<(usize, String)> = Vec::with_capacity(columns.len());
+        for (column, label) in columns.iter().enumerate() {
+            match shown.last_mut() {
+                Some((first, merged)) if is_gap(*first) && is_gap(column) => {
+                    *merged = format!("{}–{label}", columns[*first]);
+                }
+                _ => shown.push((column, label.clone())),
+            }
+        }
         let row = |row: &HeatRow| Row {
             label: row.label.clone(),
             href: row.href.clone(),
-            cells: row.cells.iter().map(cell).collect(),
+            cells: shown.iter().map(|(column, _)| cell(&row.cells[*column])).collect(),
             total: unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add)),
         };
         let rows = rows.iter().map(row).collect();
+        let columns = shown.into_iter().map(|(_, label)| label).collect();
         Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false }
     }
 
-    /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls.
+    /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls, as many as
+    /// there is space for in full.
     pub(crate) fn scrolled_to_end(self) -> Self {
         Self { shows_end: true, ..self }
     }
@@ -82,7 +95,12 @@ mod tests {
             columns in proptest::collection::vec(check::label(), 4..5),
             rows in proptest::collection::vec((check::label(), check::marks(4..5)), 0..12),
         ) {
-            let marks: Vec<Mark> = rows.iter().flat_map(|(_, cells)| cells.clone()).collect();
+            let is_gap = |column: usize| rows.iter().all(|(_, cells)| cells[column].value.is_none());
+            let is_shown = |column: usize| column == 0 || !is_gap(column - 1) || !is_gap(column);
+            let marks = |(_, cells): &(String, Vec<Mark>)| -> Vec<Mark> {
+                cells.iter().enumerate().filter(|(column, _)| is_shown(*column)).map(|(_, mark)| mark.clone()).collect()
+            };
+            let marks: Vec<Mark> = rows.iter().flat_map(marks).collect();
             let rows = rows.into_iter().map(|(label, cells)| HeatRow { label, href: None, cells }).collect();
             let html = Heatmap::new(check::head(), "Stage", Unit::Count("round", "rounds"), columns, rows).render().unwrap();
             let chart = check::chart(&html);
@@ -100,5 +118,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn years_that_are_not_covered_take_one_column() {
+        let years = 2012..=2019;
+        let mark = |year: i32| Mark::new((![2012, 2015, 2016, 2017].contains(&year)).then_some(1));
+        let row = HeatRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
+        let columns = years.map(|year| year.to_string()).collect();
+        let chart = Heatmap::new(check::head(), "Stage", Unit::Count("round", "rounds"), columns, vec![row]);
+        assert_eq!(chart.columns, ["2012", "2013", "2014", "2015–2017", "2018", "2019"]);
+        let shades: Vec<bool> = chart.rows[0].cells.iter().map(|cell| cell.shade.is_some()).collect();
+        assert_eq!(shades, [false, true, true, false, true, true]);
     }
 }

@@ -36,7 +36,7 @@ mod tile_map;
 mod timeline;
 mod treemap;
 
-pub(crate) use bars::Bars;
+pub(crate) use bars::{Bars, doubling_bins, even_bins};
 pub(crate) use breakdown::{Breakdown, Sparkline};
 pub(crate) use dots::{Dot, DotAxis, Dots, Point};
 pub(crate) use graph::{Graph, Neighbor};

@@ -1,0 +1,41 @@
+//! Funding rounds as the rows of a table.
+
+use askama::Template;
+
+use crate::catalog::Catalog;
+use crate::data::Table;
+use crate::data::model::FundingRound;
+use crate::site::error_page::PageError;
+use crate::site::format;
+use crate::site::lists::SECTORS;
+use crate::site::records::{records, sector_links};
+
+/// A table without the columns that have no value.
+#[derive(Template)]
+#[template(path = "round_rows.html")]
+pub(crate) struct RoundRows {
+    /// Each with the names of some of its startup's sectors and their paths.
+    rounds: Vec<(FundingRound, Vec<(String, String)>)>,
+    shows_sectors: bool,
+    shows_country: bool,
+}
+
+impl RoundRows {
+    pub(crate) fn read(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
+        let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, rows)?;
+        let rounds = rounds.into_iter().map(|round| {
+            let sectors = sector_links(catalog, &round.sectors).take(SECTORS).collect();
+            (round, sectors)
+        });
+        let rounds: Vec<(FundingRound, Vec<_>)> = rounds.collect();
+        Ok(Self {
+            shows_sectors: rounds.iter().any(|(_, sectors)| !sectors.is_empty()),
+            shows_country: rounds.iter().any(|(round, _)| round.country.is_some()),
+            rounds,
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+}
