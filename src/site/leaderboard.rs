@@ -8,7 +8,9 @@ use crate::catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use crate::data::model::Firm;
 use crate::data::vocabulary::Vocabulary;
 use crate::data::{Metric, Table};
-use crate::site::browse::{PARSE_OPTIONS, Pager, Understood, Warning, at_page, page_size, parse, position_of};
+use crate::site::browse::{
+    PARSE_OPTIONS, PER_PAGE, Pager, Understood, Warning, at_page, page_size, parse, position_of,
+};
 use crate::site::charts::{Bars, Dot, DotAxis, Dots, Head, Point, Unit, doubling_bins, even_bins, round_step};
 use crate::site::choice::{Choice, choices, marked};
 use crate::site::conditions::{active_filters, label_of};
@@ -302,14 +304,25 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         _ => even_bins(&counts, round_step(f64::from(most - least) / f64::from(BARS)).0.max(1.0) as u32),
     };
     let summary = format!(
-        "{} ranked, from {} to {}{unit}; the median is {}{unit}.",
+        "{} ranked, from {} to {}{unit}; the median is {}{unit}. A bar leads to its firms in the ranking.",
         format::counted(values.len(), "firm is", "firms are"),
         name(least),
         name(most),
         name(middle),
     );
     let head = Head::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
-    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, |_, _| None)
+    // A bar leads to its first firm in the ranking of all.
+    let board = Link::new("/leaderboard", vec![("metric".to_owned(), metric.name().to_owned())]);
+    let (ranked, _) = catalog.snapshot().leaderboard(metric);
+    let href = |low: u32, high: u32| {
+        let better: u64 = match metric {
+            Metric::GhostingRate => counts.range(..low).map(|(_, firms)| firms).sum(),
+            _ => counts.range(high + 1..).map(|(_, firms)| firms).sum(),
+        };
+        let first = catalog.snapshot().slug(Table::Firms, *ranked.get(better as usize)?);
+        Some(format!("{}#{first}", at_page(&board, better / PER_PAGE + 1).href()))
+    };
+    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, href)
 }
 
 /// How many firms have which score, the unranked ones with too few reviews included.

@@ -1,19 +1,23 @@
 //! Pages of operators: nobody else finds them, and what operators change is logged with their account.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use venturedex::auth::account::AccountId;
 use venturedex::auth::audit::AuditLog;
+use venturedex::data::{NoProgress, Table, compile};
 use venturedex::quota::Tier;
 
 use crate::account::{Browser, PASSWORD};
 use crate::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as};
 use crate::pages::between;
+use crate::profiles::links;
 use crate::program::run;
 
-const READ: [&str; 4] = ["/admin", "/admin/accounts", "/admin/accounts?q=ada", "/admin/accounts/1"];
+const READ: [&str; 5] =
+    ["/admin", "/admin/accounts", "/admin/accounts?q=ada", "/admin/accounts/1", "/admin/duplicates"];
 const CHANGES: [&str; 6] = [
     "/admin",
     "/admin/accounts/1/tier",
@@ -84,6 +88,42 @@ fn nobody_but_an_operator_finds_the_pages() {
     make_operator(&server, "ops@example.com", true);
     operator.post("/signout", &[]);
     assert!(READ.iter().all(|path| operator.get(path).status == 404));
+}
+
+#[test]
+fn the_duplicates_to_review_are_those_that_the_indexer_lists() {
+    let (_server, _, mut operator) = service();
+    let compiled = compile(&bundled_folder(), &NoProgress).unwrap_or_else(|_| panic!("the bundled data is sound"));
+    let mut all = 0;
+    for (table, name, path) in [
+        (Table::Firms, "firms", "/vcs/"),
+        (Table::Startups, "startups", "/startups/"),
+        (Table::People, "people", "/people/"),
+    ] {
+        let expected: BTreeSet<(String, String)> = compiled
+            .near_duplicates(table)
+            .into_iter()
+            .map(|pair| (pair.record.slug.to_owned(), pair.main.slug.to_owned()))
+            .collect();
+        let mut shown = BTreeSet::new();
+        for page in 1..=expected.len() / 25 + 1 {
+            let page = operator.get(&format!("/admin/duplicates?table={name}&page={page}")).text;
+            for row in page.split("<tbody>").nth(1).unwrap_or_default().split("<tr>").skip(1) {
+                let hrefs = links(row);
+                let [record, main] = [&hrefs[0], &hrefs[1]].map(|href| href.strip_prefix(path).unwrap().to_owned());
+                assert_eq!(
+                    hrefs.get(2).is_some_and(|href| href.starts_with("/compare?")),
+                    name != "people",
+                    "{hrefs:?}"
+                );
+                shown.insert((record, main));
+            }
+        }
+        assert_eq!(shown, expected, "{name}");
+        all += expected.len();
+    }
+    assert!(all > 1, "{all}");
+    assert!(operator.get("/admin").text.contains(&format!("<a href=\"/admin/duplicates\">{all} records</a>")));
 }
 
 #[test]
@@ -288,7 +328,7 @@ fn the_releases_are_listed_with_what_happened_to_them() {
     assert_eq!(rows.len(), 2, "{table}");
     assert!(rows[0].contains("2026-11-21.1") && rows[0].contains("<td>served"), "{table}");
     assert!(rows[1].contains("2026-11-19.1") && rows[1].contains("<td>in memory"), "{table}");
-    assert!(page.contains("indexer resolve --sources DIR --page pairs.html"), "{page}");
+    assert!(page.contains("href=\"/admin/duplicates\""), "{page}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use venturedex::quota::Tier;
 use crate::charts::{all_of, chart, table};
 use crate::harness::{Client, Server, bundled_folder, catalog_of, copy_as};
 use crate::pages::{between, rendered};
+use crate::profiles::links;
 
 const METRICS: [&str; 6] = ["health_score", "responsiveness", "fairness", "value_add", "ghosting_rate", "activity"];
 const BEFORE: &str = "2026-11-19.1";
@@ -60,7 +61,7 @@ fn each_rank_is_compared_with_that_of_the_release_before() {
         for page in 1..=now.len().div_ceil(25) {
             let html = rendered(&server, &format!("/leaderboard?{query}&page={page}"));
             let table = between(&html, "aria-label=\"Ranked firms\"", "</table>");
-            for row in between(table, "<tbody>", "</tbody>").split("<tr>").skip(1) {
+            for row in between(table, "<tbody>", "</tbody>").split("<tr ").skip(1) {
                 let slug = between(row, "href=\"/vcs/", "\"");
                 let words = between(row, "<span class=\"hidden\">, ", "</span>");
                 let expected = match (now[slug], before.get(slug).copied()) {
@@ -180,22 +181,35 @@ fn the_histogram_of_a_metric_has_all_ranked_firms() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
     for (metric, scale) in [("responsiveness", 100.0), ("fairness", 100.0), ("value_add", 100.0), ("activity", 1.0)] {
-        let values: Vec<f64> = all_of(&client, "leaderboard", &format!("metric={metric}"))
-            .iter()
-            .map(|row| row["rank_value"].as_f64().unwrap())
-            .collect();
+        let ranked = all_of(&client, "leaderboard", &format!("metric={metric}"));
+        let values: Vec<f64> = ranked.iter().map(|row| row["rank_value"].as_f64().unwrap()).collect();
         // The filter changes the list and not the histogram.
         let page = rendered(&server, &format!("/leaderboard?metric={metric}&country=US"));
         let rows = table(chart(&page, "values").unwrap());
-        let mut sum = 0;
-        for row in &rows[1..] {
+        let range = |row: &[String]| {
             let (low, high) = row[0].split_once('–').unwrap_or((&row[0], &row[0]));
             let bound = |text: &str| (text.parse::<f64>().unwrap() * scale).round();
-            let (low, high) = (bound(low), bound(high));
+            (bound(low), bound(high))
+        };
+        let mut sum = 0;
+        for row in &rows[1..] {
+            let (low, high) = range(row);
             let count = values.iter().filter(|value| (low..=high).contains(&(**value * scale).floor())).count();
             assert_eq!(row[1], count.to_string(), "{metric}: {row:?}");
             sum += count;
         }
         assert_eq!(sum, values.len(), "{metric}");
+        // A bar leads to the page with its first firm; those before it are in better bars.
+        let bars = chart(&page, "values").unwrap().split("<table").next().unwrap();
+        let bars = links(bars);
+        assert_eq!(bars.len(), rows[1..].iter().filter(|row| row[1] != "0").count(), "{metric}");
+        for (href, row) in bars.iter().zip(rows[1..].iter().filter(|row| row[1] != "0")) {
+            let (path, slug) = href.split_once('#').unwrap();
+            assert!(rendered(&server, path).contains(&format!("<tr id=\"{slug}\">")), "{href}");
+            let place = ranked.iter().position(|firm| firm["slug"] == slug).unwrap();
+            let (low, high) = range(row);
+            let is_in = |place: usize| (low..=high).contains(&(values[place] * scale).floor());
+            assert!(is_in(place) && (place == 0 || !is_in(place - 1)), "{metric}: {href}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::charts::without_tags;
 use crate::harness::Client;
 
 /// The links of a part of a page.
-fn links(html: &str) -> Vec<String> {
+pub(crate) fn links(html: &str) -> Vec<String> {
     let hrefs = html.split("<a ").skip(1).filter_map(|rest| rest.split_once("href=\"")?.1.split('"').next());
     hrefs.map(|href| href.replace("&#38;", "&")).collect()
 }

@@ -1,9 +1,10 @@
-//! Pages of operators: accounts, keys, usage and releases.
+//! Pages of operators: accounts, keys, usage, releases and likely duplicates.
 //!
 //! A command makes an account an operator. For everybody else there is nothing at these paths. Who entered the password more
 //! than 12 hours ago enters it again, and before a change after 4 hours, as on the account page.
 
 mod accounts;
+mod duplicates;
 mod overview;
 mod route;
 
@@ -25,6 +26,7 @@ pub(super) async fn read(route: AdminRoute, request: AccountRequest<'_>) -> Resu
     }
     match route {
         AdminRoute::Overview => overview::page(request).await,
+        AdminRoute::Duplicates => duplicates::page(request),
         AdminRoute::Accounts => accounts::list(request).await,
         AdminRoute::Account(account) => accounts::page(request, account, None).await,
         AdminRoute::Tier(_)
@@ -44,7 +46,9 @@ pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form:
         AdminRoute::Block(_) => ("block the account", &[]),
         AdminRoute::Unblock(_) => ("unblock the account", &[]),
         AdminRoute::RevokeKey(..) => ("revoke the key", &[]),
-        AdminRoute::Accounts | AdminRoute::Account(_) => return Err(PageError::UnknownPage.into()),
+        AdminRoute::Duplicates | AdminRoute::Accounts | AdminRoute::Account(_) => {
+            return Err(PageError::UnknownPage.into());
+        }
     };
     confirm(request, &operator, form, purpose, fields).await?;
     let operator = operator.account.id;
@@ -54,7 +58,7 @@ pub(super) async fn change(route: AdminRoute, request: AccountRequest<'_>, form:
         AdminRoute::Block(account) => accounts::set_blocked(request, operator, account, true).await,
         AdminRoute::Unblock(account) => accounts::set_blocked(request, operator, account, false).await,
         AdminRoute::RevokeKey(account, key) => accounts::revoke_key(request, operator, account, key).await,
-        AdminRoute::Overview | AdminRoute::Accounts | AdminRoute::Account(_) => {
+        AdminRoute::Overview | AdminRoute::Duplicates | AdminRoute::Accounts | AdminRoute::Account(_) => {
             Ok(Reply::Redirect(HOME.into(), Vec::new()))
         }
     }

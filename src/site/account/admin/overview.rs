@@ -1,4 +1,4 @@
-//! The first page: the usage of all accounts, the releases, and where pairs of records are reviewed.
+//! The first page: the usage of all accounts, the releases, and how many records are likely duplicates.
 
 use askama::Template;
 use http::StatusCode;
@@ -6,6 +6,7 @@ use http::StatusCode;
 use crate::auth::account::AccountId;
 use crate::data::SnapshotVersion;
 use crate::http::State;
+use crate::site::account::admin::duplicates;
 use crate::site::account::overview::DAYS;
 use crate::site::account::{AccountRequest, Reply};
 use crate::site::charts::{Bars, Head, Item, Unit};
@@ -33,6 +34,7 @@ struct OverviewPage {
     file_changes: u64,
     /// When and why the last release was rejected.
     last_rejection: Option<(String, String)>,
+    duplicates: usize,
 }
 
 struct ReleaseRow {
@@ -59,8 +61,9 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
     );
     let head = Head::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
+    let catalog = releases.current();
     let page = OverviewPage {
-        layout: request.layout(releases.current().snapshot(), "Administration", "Accounts, usage and releases."),
+        layout: request.layout(catalog.snapshot(), "Administration", "Accounts, usage and releases."),
         accounts,
         active: usage.accounts.len(),
         today: usage.days.last().map_or(0, |(_, requests)| *requests),
@@ -72,6 +75,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
         swaps: releases.swaps(),
         rejections: releases.rejections(),
         file_changes: releases.file_changes(),
+        duplicates: duplicates::count(&catalog),
         last_rejection: releases.last_rejection().map(|rejection| (format::instant(rejection.at), rejection.reason)),
     };
     Ok(Reply::Page(StatusCode::OK, page.render()?))

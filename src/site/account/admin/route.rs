@@ -5,6 +5,7 @@ use crate::auth::account::{AccountId, KeyId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdminRoute {
     Overview,
+    Duplicates,
     Accounts,
     Account(AccountId),
     Tier(AccountId),
@@ -22,6 +23,7 @@ impl AdminRoute {
         segments.next().filter(|rest| rest.is_empty())?;
         let route = match (segments.next(), segments.next()) {
             (None, None) => Self::Overview,
+            (Some("duplicates"), None) => Self::Duplicates,
             (Some("accounts"), None) => Self::Accounts,
             (Some("accounts"), Some(id)) => {
                 let account = AccountId(number(id)?);
@@ -44,6 +46,7 @@ impl AdminRoute {
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Overview => "/admin",
+            Self::Duplicates => "/admin/duplicates",
             Self::Accounts => "/admin/accounts",
             Self::Account(_) => "/admin/accounts/{id}",
             Self::Tier(_) => "/admin/accounts/{id}/tier",
@@ -56,12 +59,12 @@ impl AdminRoute {
 
     /// Whether a form can be sent to this page.
     pub(crate) fn takes_forms(self) -> bool {
-        !matches!(self, Self::Accounts | Self::Account(_))
+        !matches!(self, Self::Duplicates | Self::Accounts | Self::Account(_))
     }
 
     /// Whether this page can be read with GET.
     pub(crate) fn is_read(self) -> bool {
-        matches!(self, Self::Overview | Self::Accounts | Self::Account(_))
+        matches!(self, Self::Overview | Self::Duplicates | Self::Accounts | Self::Account(_))
     }
 }
 
@@ -74,6 +77,7 @@ mod tests {
         let account = AccountId(7);
         for (path, route) in [
             ("/admin", Some(AdminRoute::Overview)),
+            ("/admin/duplicates", Some(AdminRoute::Duplicates)),
             ("/admin/accounts", Some(AdminRoute::Accounts)),
             ("/admin/accounts/7", Some(AdminRoute::Account(account))),
             ("/admin/accounts/7/tier", Some(AdminRoute::Tier(account))),
@@ -84,6 +88,7 @@ mod tests {
             ("/administer", None),
             ("/admin/", None),
             ("/admin/account", None),
+            ("/admin/duplicates/7", None),
             ("/admin/accounts/07", None),
             ("/admin/accounts/x", None),
             ("/admin/accounts/7/", None),

@@ -1,0 +1,119 @@
+//! The records of the served release that are probably one and the same, for review.
+
+use askama::Template;
+use http::StatusCode;
+
+use crate::catalog::Catalog;
+use crate::data::model::{Firm, Person, Startup};
+use crate::data::{Names, Table};
+use crate::site::account::{AccountRequest, Reply};
+use crate::site::browse::{PER_PAGE, Pager, read_page};
+use crate::site::error_page::{PageError, path_of};
+use crate::site::format;
+use crate::site::layout::PageLayout;
+use crate::site::link::Link;
+use crate::site::records::record;
+
+/// The tables whose records can be near-duplicates, with their headings.
+const TABLES: [(Table, &str); 3] = [(Table::Firms, "Firms"), (Table::Startups, "Startups"), (Table::People, "People")];
+
+#[derive(Template)]
+#[template(path = "admin_duplicates.html")]
+struct DuplicatesPage {
+    layout: PageLayout,
+    /// Label, number of pairs, address, and whether it is shown.
+    tables: Vec<(&'static str, usize, String, bool)>,
+    pairs: Vec<Pair>,
+    pager: Pager,
+}
+
+/// A record and the more prominent one that it is probably the same as.
+struct Pair {
+    record: Entry,
+    main: Entry,
+    /// Both side by side; `None` for people, who cannot be compared.
+    compare: Option<String>,
+}
+
+struct Entry {
+    name: String,
+    href: String,
+    /// What tells records of one name apart.
+    facts: String,
+}
+
+impl Entry {
+    fn new(catalog: &Catalog, table: Table, row: u32) -> Result<Self, PageError> {
+        let (name, facts) = match table {
+            Table::Firms => {
+                let firm: Firm = record(catalog, table, row)?;
+                let rounds = format::counted(firm.investment_count, "round", "rounds");
+                (firm.name, [format::place(&firm.city, &firm.country), firm.website.unwrap_or_default(), rounds])
+            }
+            Table::Startups => {
+                let startup: Startup = record(catalog, table, row)?;
+                let rounds = format::counted(startup.round_count, "round", "rounds");
+                (
+                    startup.name,
+                    [format::place(&startup.city, &startup.country), startup.website.unwrap_or_default(), rounds],
+                )
+            }
+            _ => {
+                let person: Person = record(catalog, table, row)?;
+                (person.name, [person.title.unwrap_or_default(), person.organization.name, String::new()])
+            }
+        };
+        let known: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
+        Ok(Self { name, href: path_of(table, catalog.snapshot().slug(table, row)), facts: known.join(" · ") })
+    }
+}
+
+/// The near-duplicates of a table with their main records, by the main record.
+fn pairs_of(catalog: &Catalog, table: Table) -> Vec<(u32, u32)> {
+    let names = catalog.snapshot().names(table);
+    let rows = 0..catalog.snapshot().rows(table);
+    let mut pairs: Vec<(u32, u32)> = rows.filter_map(|row| Some((names.main_of(row)?, row))).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The number of pairs of the release.
+pub(super) fn count(catalog: &Catalog) -> usize {
+    TABLES.iter().map(|(table, _)| pairs_of(catalog, *table).len()).sum()
+}
+
+/// `GET /admin/duplicates`: of one table.
+pub(super) fn page(request: AccountRequest<'_>) -> Result<Reply, Reply> {
+    let catalog = request.page.state.releases.current();
+    let (params, page) = read_page(request.page.query);
+    let found = TABLES.map(|(table, label)| (table, label, pairs_of(&catalog, table)));
+    let given = params.iter().find(|(name, _)| name == "table").map(|(_, value)| value.as_str());
+    // Without a valid table, the first one with pairs.
+    let shown = found
+        .iter()
+        .find(|(table, ..)| Some(table.name()) == given)
+        .or_else(|| found.iter().find(|(.., pairs)| !pairs.is_empty()))
+        .unwrap_or(&found[0]);
+    let (table, _, pairs) = shown;
+    let link = |table: Table| Link::new("/admin/duplicates", Vec::new()).with("table", table.name());
+    let start = usize::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(usize::MAX);
+    let of_page = pairs.iter().skip(start).take(PER_PAGE as usize).map(|(main, row)| {
+        let slugs = [*main, *row].map(|row| catalog.snapshot().slug(*table, row));
+        let compare = Link::new("/compare", Vec::new()).with(table.noun(), &slugs.join(",")).href();
+        Ok(Pair {
+            record: Entry::new(&catalog, *table, *row)?,
+            main: Entry::new(&catalog, *table, *main)?,
+            compare: (*table != Table::People).then_some(compare),
+        })
+    });
+    let page = DuplicatesPage {
+        layout: request.layout(catalog.snapshot(), "Likely duplicates", "Records that are probably one and the same."),
+        pairs: of_page.collect::<Result<_, PageError>>()?,
+        tables: found
+            .iter()
+            .map(|(other, label, pairs)| (*label, pairs.len(), link(*other).href(), other == table))
+            .collect(),
+        pager: Pager::new(&link(*table), page, pairs.len() as u64),
+    };
+    Ok(Reply::Page(StatusCode::OK, page.render()?))
+}
