@@ -67,10 +67,11 @@ impl Catalog {
             Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
             Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
-            // A firm with either bound has a check range.
+            // A firm with either bound has a check range, which no field names.
             Filter::CheckRange { .. } => {
                 let filters = [Filter::CheckRange { min: 0, max: u64::MAX }];
-                (parameter, self.count(table, &filters, &RowFilter::of(snapshot, table, &filters)) as u32)
+                let known = self.count(table, &filters, &RowFilter::of(snapshot, table, &filters)) as u32;
+                return known_for("check sizes are", known, snapshot.rows(table), table);
             }
         };
         let total = snapshot.rows(table);
@@ -79,13 +80,13 @@ impl Catalog {
             let records = plural(table);
             return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
         }
-        known_for(name, known, total, table)
+        known_for(&format!("`{name}` is"), known, total, table)
     }
 
     /// The same of a sort key, by which filters and orders go.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
         let known = self.known_rows(table, Property::Key(key));
-        known_for(table.sort_keys()[key], known, self.snapshot().rows(table), table)
+        known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.snapshot().rows(table), table)
     }
 
     /// How many records have a property: the total of a list that requires it by `known`.
@@ -119,16 +120,16 @@ impl Catalog {
         let listed = listed.collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {
-            true => known_for(name, 0, snapshot.rows(table), table),
+            true => known_for(&format!("`{name}` is"), 0, snapshot.rows(table), table),
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
     }
 }
 
 /// That a field is known for few records, as a sentence; `None` if it is known for half of them.
-fn known_for(name: &str, known: u32, total: u32, table: Table) -> Option<String> {
+fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<String> {
     let is_low = u64::from(known) * 2 < u64::from(total);
-    is_low.then(|| format!("`{name}` is known for {} of {} {}", grouped(known), grouped(total), plural(table)))
+    is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), plural(table)))
 }
 
 fn plural(table: Table) -> &'static str {

@@ -68,8 +68,8 @@ struct Picked {
 struct FirmRow {
     firm: Firm,
     points: u8,
-    /// How many firms have as many, those of other pages as well.
-    equals: u64,
+    /// How many firms have as many, those of other pages as well; `None` if the row before it says so.
+    equals: Option<u64>,
     bar: Segments,
     /// All reasons.
     reasons: SegmentList,
@@ -105,7 +105,14 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     };
     let shared = shared(&found.matches);
     let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
-    let firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
+    let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
+    let has_equals = firms.iter().any(|firm| firm.equals.is_some());
+    let mut before = None;
+    for firm in &mut firms {
+        if before.replace(firm.points) == Some(firm.points) {
+            firm.equals = None;
+        }
+    }
     let api = link.with(PICKED, "");
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
@@ -138,7 +145,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         total: found.total,
         max_points: found.max_points,
         most: found.by_points.last_key_value().map(|(points, firms)| (*points, *firms)),
-        order_of_equals: firms.iter().any(|firm| firm.equals > 1).then(|| order_of_equals(catalog)),
+        order_of_equals: has_equals.then(|| order_of_equals(catalog)),
         firms,
         pager: Pager::new(&link, *page, found.total),
         api: api.at(&format!("{}/api/v3/match", request.state.public_url)).href(),
@@ -180,7 +187,7 @@ impl Listing<'_> {
         let summary = format!("{} of {} points", found.points, self.found.max_points);
         Ok(FirmRow {
             points: found.points,
-            equals: self.found.by_points.get(&found.points).copied().unwrap_or(1),
+            equals: self.found.by_points.get(&found.points).copied().filter(|firms| *firms > 1),
             bar: Segments::new(&summary, POINTS, &segments),
             reasons: SegmentList::new(all_reasons(found).map(in_full).collect()),
             differences: all_reasons(found)

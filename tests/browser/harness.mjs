@@ -58,8 +58,8 @@ export async function inspect(page, where) {
     return labels.flatMap(([text, box], index) => labels.slice(0, index).filter(([, other]) => meet(box, other)).map(([other]) => `${text} covers ${other}`));
   }));
   expect(covered.length === 0, `${where}: ${covered.slice(0, 3).join("; ")}`);
-  // A heatmap by year on a phone begins with whole columns next to the fixed one.
-  const cut = await page.evaluate(() => innerWidth > 552 ? [] : [...document.querySelectorAll(".years")].flatMap((years) => {
+  // A heatmap by year begins with whole columns next to the fixed one.
+  const cut = await page.evaluate(() => [...document.querySelectorAll(".years")].flatMap((years) => {
     const [fixed, ...columns] = [...years.querySelectorAll("thead th")];
     const edge = fixed.getBoundingClientRect().right;
     const isCut = ({ left, right }) => left < edge - 1 && right > edge + 1;

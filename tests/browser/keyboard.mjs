@@ -50,9 +50,9 @@ await to("#country");
 await page.keyboard.type("United S");
 await to("main form button");
 await enter("**/match?*stage=seed*");
-expect(await page.locator("ol.matches > li").count() > 1, "no firm fits");
+expect(await page.locator("ul.matches > li").count() > 1, "no firm fits");
 for (const picked of [1, 2]) {
-  await to(`ol.matches > li:nth-child(${picked}) a.button`);
+  await to(`ul.matches > li:nth-child(${picked}) a.button`);
   await enter("**pick=**");
 }
 await to('a[href^="/compare"]');

@@ -249,18 +249,21 @@ fn reasons_that_all_matches_have_alike_are_said_once_and_equal_points_are_counte
                 if is_shared { alike += 1 } else { different += 1 }
             }
             let said_once = shared.matches("<li>").count();
+            let mut before = None;
             for (row, firm) in rows.iter().zip(firms) {
                 let folded = between(row, "<summary>", "</summary>");
                 let own = folded.matches("class=\"key ").count();
                 assert_eq!(own + said_once, firm["reasons"].as_array().unwrap().len(), "{row}");
                 let same = with(&firm["points"]);
                 let said = format!("{same} firms have {} points", firm["points"]);
-                assert_eq!(row.contains(&said), same > 1, "{said}: {row}");
-                equals += usize::from(same > 1);
+                // The first of them says it.
+                let is_first = before.replace(&firm["points"]) != Some(&firm["points"]);
+                assert_eq!(row.contains(&said), same > 1 && is_first, "{said}: {row}");
+                equals += usize::from(same > 1 && is_first);
             }
         }
     }
-    assert!(alike > 0 && different > 0 && equals > 50, "{alike} {different} {equals}");
+    assert!(alike > 0 && different > 0 && equals > 10, "{alike} {different} {equals}");
     // One firm has nothing in common with others.
     let firms = data(&client, "vcs?limit=1000");
     let countries: Vec<&str> =
