@@ -18,6 +18,8 @@ pub(crate) struct Heatmap {
     has_gaps: bool,
     /// Whether a chart that is too wide shows its last columns first.
     shows_end: bool,
+    /// Whether values have more than five characters.
+    has_long_values: bool,
 }
 
 struct Row {
@@ -68,9 +70,10 @@ impl Heatmap {
             cells: shown.iter().map(|(column, _)| cell(&row.cells[*column])).collect(),
             total: unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add)),
         };
-        let rows = rows.iter().map(row).collect();
+        let rows: Vec<Row> = rows.iter().map(row).collect();
+        let has_long_values = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.text.len() > 5);
         let columns = shown.into_iter().map(|(_, label)| label).collect();
-        Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false }
+        Self { head, corner, columns, rows, legend: ramp.legend(), has_gaps, shows_end: false, has_long_values }
     }
 
     /// For columns that are years: if there is no space for all, the last ones are shown before one scrolls, as many as
