@@ -34,6 +34,8 @@ struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
     released_on: String,
+    /// The date of the newest round.
+    newest_round: Option<String>,
     boards: Vec<Board>,
     /// The form of a match.
     choices: Vec<Choice>,
@@ -114,6 +116,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
             .by(&request.state.operator),
         totals: catalog.totals(),
         released_on: format::day(catalog.totals().released_on),
+        newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"]),
         by_year: rounds_by_year(catalog),

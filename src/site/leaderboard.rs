@@ -336,7 +336,8 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
     let firms: u64 = counts.values().sum();
     let sum: u64 = counts.iter().map(|(score, firms)| u64::from(*score) * firms).sum();
     let summary = format!(
-        "{} a score, on average {:.1} of 100. A bar leads to the firms with at least its lowest score, lowest first.",
+        "{} a score, on average {:.1} of 100. Firms with too few reviews to be ranked are included. A bar \
+         leads to the firms with this score or a higher one, lowest first.",
         format::counted(firms, "firm has", "firms have"),
         sum as f64 / firms.max(1) as f64,
     );

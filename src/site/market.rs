@@ -239,7 +239,7 @@ pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
     }
     let rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
     let summary = format!(
-        "{} from {first} to {last}. Hatched: too few rounds are known.",
+        "{} in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.",
         format::counted(rounds, "round", "rounds")
     );
     let item = |(year, rounds): (i32, Option<u64>)| {
@@ -283,7 +283,9 @@ fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link
     let usd: u64 = (first..=last).filter_map(raised).sum();
     let period = match (first..=last).all(|year| catalog.covers(year)) {
         true => format!("from {first} to {last}."),
-        false => format!("from {first} to {last}. Hatched: too few rounds are known."),
+        false => {
+            format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
+        }
     };
     (
         Bars::new(
@@ -402,7 +404,7 @@ fn breakdowns(catalog: &Catalog, filters: &[Filter], market: Market<'_>, link: &
     if market == Market::All {
         return Vec::new();
     }
-    let all = [("sector", "Sectors", "Sector"), ("country", "Countries", "Country")];
+    let all = [("sector", "Rounds by sector", "Sector"), ("country", "Rounds by country", "Country")];
     let open = all.into_iter().filter(|(name, ..)| link.text(name).is_empty());
     let open = open.filter(|(name, ..)| *name == "sector" || !matches!(market, Market::City(..)));
     let breakdown = |(name, title, head)| {
