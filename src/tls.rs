@@ -1,7 +1,11 @@
-//! TLS of outgoing HTTP requests: which certificates of servers are trusted.
+//! TLS of outgoing HTTP requests and of connections to PostgreSQL: which certificates of servers are trusted.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// Trusts the certificate authorities of the system, or those in the file that `SSL_CERT_FILE` names, for as long as the result
@@ -26,4 +30,26 @@ pub(crate) fn is_tls_error(error: &ureq::Error) -> bool {
         ureq::Error::Io(error) => error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()),
         _ => false,
     }
+}
+
+/// For connections that are not HTTP. Trusts the certificates in the file `roots` (PEM) only, or the authorities of the system.
+///
+/// # Errors
+/// What is wrong with the file.
+pub(crate) fn client_config(roots: Option<&Path>) -> Result<ClientConfig, String> {
+    let mut trusted = RootCertStore::empty();
+    match roots {
+        None => drop(trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
+        Some(file) => {
+            let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            let certificates = read.map_err(|error| format!("{}: {error}", file.display()))?;
+            if trusted.add_parsable_certificates(certificates).0 == 0 {
+                return Err(format!("{}: no certificate in PEM form", file.display()));
+            }
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = versions.map_err(|error| error.to_string())?;
+    Ok(builder.with_root_certificates(trusted).with_no_client_auth())
 }

@@ -91,6 +91,12 @@ pub enum StoreError {
     NewerDatabase { path: PathBuf, found: i64, supported: i64 },
     #[error("{}: the database is damaged ({reason}); stop the server and restore a backup with `venturedex restore`", path.display())]
     Damaged { path: PathBuf, reason: String },
+    /// A PostgreSQL store to which no connection can be made.
+    #[error("{place}: {reason}")]
+    Unreachable { place: String, reason: String },
+    /// A PostgreSQL store that this program cannot use.
+    #[error("{place}: {reason}")]
+    Unusable { place: String, reason: String },
     #[error("the database is locked by another process; try again")]
     Busy,
     /// What is written to the open file is lost once it is closed.
@@ -117,7 +123,15 @@ fn numbers(ids: &[KeyId]) -> String {
 impl StoreError {
     /// Whether the store failed, and did not only refuse.
     pub(crate) fn is_failure(&self) -> bool {
-        matches!(self, Self::Busy | Self::Replaced(_) | Self::Full(_) | Self::File { .. } | Self::Database { .. })
+        matches!(
+            self,
+            Self::Busy
+                | Self::Replaced(_)
+                | Self::Full(_)
+                | Self::File { .. }
+                | Self::Unreachable { .. }
+                | Self::Database { .. }
+        )
     }
 
     /// What is wrong with the store, for the public: without paths and details.
@@ -126,6 +140,7 @@ impl StoreError {
             Self::Busy => "the account database is locked by another process",
             Self::Replaced(_) => "the account database was deleted or replaced",
             Self::Full(_) => "the disk of the account database is full",
+            Self::Unreachable { .. } => "the account database cannot be reached",
             _ => "the account database cannot be used",
         }
     }
@@ -152,9 +167,12 @@ impl StoreError {
             Self::KeyEnded => "key_ended",
             Self::KeyOverlaps => "key_overlaps",
             Self::InUse { .. } => "data_in_use",
-            Self::File { .. } | Self::ForeignDatabase(_) | Self::NewerDatabase { .. } | Self::Damaged { .. } => {
-                "data_unusable"
-            }
+            Self::File { .. }
+            | Self::ForeignDatabase(_)
+            | Self::NewerDatabase { .. }
+            | Self::Damaged { .. }
+            | Self::Unusable { .. } => "data_unusable",
+            Self::Unreachable { .. } => "store_unreachable",
             Self::Busy => "busy",
             Self::Replaced(_) => "data_replaced",
             Self::Full(_) => "disk_full",
@@ -274,9 +292,11 @@ impl From<StoreError> for AccountError {
             | StoreError::NoSuchWatch
             | StoreError::NoSuchWebhook => Self::Watch(error),
             StoreError::Busy => Self::Busy(RetryAfter { seconds: 1 }),
-            StoreError::Replaced(_) | StoreError::Full(_) | StoreError::File { .. } | StoreError::Database { .. } => {
-                Self::Unavailable(error)
-            }
+            StoreError::Replaced(_)
+            | StoreError::Full(_)
+            | StoreError::File { .. }
+            | StoreError::Unreachable { .. }
+            | StoreError::Database { .. } => Self::Unavailable(error),
             error => Self::Store(error),
         }
     }

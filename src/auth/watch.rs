@@ -240,8 +240,8 @@ pub trait WatchStore: Send + Sync {
         messages: u32,
     ) -> Result<Vec<DueDeliveries>, StoreError>;
 
-    /// What was claimed and not settled is due at `now`, and its number is returned: for a server that starts, and knows that
-    /// no other one uses the store.
+    /// What was claimed and not settled is due at `now`, and its number is returned: for a server that starts, and whose lock of
+    /// the data folder says that there is no other. A store that several servers share releases nothing: claims end by themselves.
     fn release_claims(&self, now: i64) -> Result<usize, StoreError>;
 
     /// What is due for a webhook that is not stopped is due at `due_at` (Unix seconds).

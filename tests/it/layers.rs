@@ -39,6 +39,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("zeroize", &["auth", "alerts/webhook", "site/account", "cli/admin"]),
     ("foldhash", &["auth", "catalog", "http", "quota"]),
     ("rusqlite", &["auth"]),
+    ("tokio_postgres", &["auth"]),
+    ("tokio_postgres_rustls", &["auth"]),
     ("arc_swap", &["release"]),
     ("ring", &["release", "catalog/bulk_file"]),
     ("warp", &["http", "app"]),

@@ -4,6 +4,7 @@ mod accounts;
 mod expiry;
 mod links;
 mod operators;
+mod races;
 mod totp;
 mod watches;
 
@@ -18,7 +19,7 @@ pub(crate) type Open<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type Test = fn(Open<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, Test); 32] = [
+pub(crate) const TESTS: [(&str, Test); 43] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -57,6 +58,17 @@ pub(crate) const TESTS: [(&str, Test); 32] = [
         operators::a_blocked_account_is_locked_out,
     ),
     ("operators find accounts and the usage of all", operators::accounts_and_usage_are_found),
+    ("of concurrent sign-ups of one address one succeeds", races::one_account_in_a_race),
+    ("a link, a recovery code and a step are used once in a race", races::secrets_are_used_once),
+    ("the sessions of an account are limited in a race", races::sessions_are_limited),
+    ("a session that races with a new password does not outlive it", races::no_session_outlives_a_password),
+    ("a tier that is lowered in a race keeps its limit", races::a_lower_tier_keeps_its_limit),
+    ("a key that races with the deletion of its account is revoked", races::no_key_outlives_its_account),
+    ("searches, lists and webhooks are limited in a race", races::watches_are_limited),
+    ("usage that several servers add in different orders is complete", races::usage_is_complete),
+    ("who reads changes while keys are revoked misses none", races::no_change_is_missed),
+    ("who reads alerts while they are stored misses none", races::no_alert_is_missed),
+    ("what is due is claimed by one server in a race", races::due_is_claimed_by_one),
 ];
 
 const NOON: i64 = 1_795_262_400;

@@ -88,6 +88,7 @@ pub(crate) fn accounts_and_usage_are_found(open: Open<'_>) {
     assert_eq!(found("example.com", 2, 10), (3, texts(&["bob@example.com"])));
     assert_eq!(found("%", 0, 10), (1, texts(&all[..1])));
     assert_eq!(found("nobody", 0, 10), (0, Vec::new()));
+    assert_eq!(found("ada\0", 0, 10), (0, Vec::new()));
     assert_eq!(found("", 9, 10), (4, Vec::new()));
 
     add(&*store, 1, NOON).unwrap();

@@ -4,10 +4,11 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use crate::auth::account::{Account, AccountId, Email};
 use crate::auth::password::hash::PasswordHash;
+use crate::auth::queries::ACCOUNTS;
 use crate::auth::session::NewSession;
-use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
+use crate::auth::sqlite::rows::read_account;
 use crate::auth::sqlite::{SqliteError, deleted_keys, keys, sessions, usage};
-use crate::auth::{Credentials, PasswordVersion, StoreError};
+use crate::auth::{Credentials, PasswordVersion, StoreError, rules};
 use crate::data::Date;
 use crate::quota::Tier;
 
@@ -32,7 +33,7 @@ pub(crate) fn create(
 pub(crate) fn by_email(connection: &Connection, email: &Email) -> Result<Account, SqliteError> {
     let mut statement = connection.prepare_cached(&format!("{ACCOUNTS} WHERE email = ?"))?;
     let found = statement.query_row([email.as_str()], read_account).optional()?;
-    found.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), suggestion: None }.into())
+    found.ok_or_else(|| rules::no_such_account(email).into())
 }
 
 pub(crate) fn by_id(connection: &Connection, account: AccountId) -> Result<Account, SqliteError> {
@@ -48,10 +49,7 @@ pub(crate) fn all(connection: &Connection) -> Result<Vec<Account>, SqliteError> 
 
 pub(crate) fn set_tier(transaction: &Transaction<'_>, email: &Email, tier: Tier) -> Result<Account, SqliteError> {
     let before = by_email(transaction, email)?;
-    if let Some(allowed) = tier.keys().filter(|allowed| before.active_keys > *allowed) {
-        let active = before.active_keys;
-        return Err(StoreError::TooManyKeys { email: email.clone(), tier, allowed, active }.into());
-    }
+    rules::check_tier(&before, tier)?;
     transaction.execute("UPDATE accounts SET tier = ? WHERE id = ?", (tier.name(), before.id.0))?;
     keys::mark_changed(transaction, before.id)?;
     Ok(Account { tier, ..before })
@@ -106,7 +104,7 @@ pub(crate) fn credentials(connection: &Connection, email: &Email) -> Result<Cred
             version: PasswordVersion(row.get(2)?),
         })
     });
-    found.optional()?.ok_or_else(|| StoreError::NoSuchAccount { email: email.clone(), suggestion: None }.into())
+    found.optional()?.ok_or_else(|| rules::no_such_account(email).into())
 }
 
 pub(crate) fn set_password(
@@ -162,7 +160,7 @@ pub(crate) fn check_version(
     let mut statement = transaction.prepare_cached("SELECT password_version FROM accounts WHERE id = ?")?;
     let found = statement.query_row([account.0], |row| row.get(0)).optional()?;
     let found = PasswordVersion(found.ok_or(SqliteError::Rule(StoreError::AccountGone))?);
-    if version.is_some_and(|version| version != found) { Err(StoreError::PasswordChanged.into()) } else { Ok(()) }
+    Ok(rules::check_version(found, version)?)
 }
 
 pub(crate) fn delete(

@@ -5,15 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::{Connection, Row, Transaction, named_params};
 
 use crate::auth::account::{AccountId, Email};
+use crate::auth::rules::NEVER;
 use crate::auth::sqlite::rows::parsed;
 use crate::auth::sqlite::{SqliteError, watches, webhooks};
 use crate::auth::watch::{
     Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, WatchId, WebhookId,
 };
 use crate::data::SnapshotVersion;
-
-/// When the deliveries of a stopped webhook are due.
-pub(super) const NEVER: i64 = i64::MAX;
 
 const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
      alerts.entries, (SELECT group_concat(outcome, '; ') FROM deliveries WHERE deliveries.alert = alerts.id) FROM alerts";

@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension, Transaction, named_params};
 
 use crate::auth::account::{AccountId, Email};
-use crate::auth::derived_secret::DerivedSecret;
+use crate::auth::rules;
 use crate::auth::service::random;
 use crate::auth::sqlite::rows::RECENT_KEYS;
 use crate::auth::sqlite::{SqliteError, service_secret};
@@ -56,5 +56,5 @@ pub(crate) fn purge(transaction: &Transaction<'_>, today: Date) -> Result<usize,
 
 fn owner(transaction: &Transaction<'_>, email: &Email) -> Result<[u8; 32], SqliteError> {
     let secret = service_secret(transaction, random()?)?;
-    Ok(DerivedSecret::new(&secret, "deleted accounts").tag(email.as_str().as_bytes()))
+    Ok(rules::deleted_owner(&secret, email))
 }

@@ -1,18 +1,14 @@
 //! Keys, and their changes for running servers.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params};
 
-use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::auth::sqlite::rows::{KEYS, RECENT_KEYS, read_key, read_state};
+use crate::auth::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::auth::queries::{KEY_STATES, KEYS};
+use crate::auth::rules::{self, ORPHAN, with_usage};
+use crate::auth::sqlite::rows::{RECENT_KEYS, read_key, read_state};
 use crate::auth::sqlite::{SqliteError, accounts, deleted_keys, next_change, usage};
 use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
 use crate::data::Date;
-use crate::quota::Tier;
-
-/// The short form of a key whose account was deleted.
-const ORPHAN: &str = "vdx_0000…0000";
 
 pub(crate) fn create(
     transaction: &Transaction<'_>,
@@ -23,33 +19,17 @@ pub(crate) fn create(
     now: i64,
 ) -> Result<KeyRecord, SqliteError> {
     end_expired(transaction, now)?;
-    let Account { email, tier, active_keys, .. } = accounts::by_id(transaction, account)?;
-    if let Some(allowed) = tier.keys().filter(|allowed| active_keys >= *allowed) {
-        return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
-    }
+    let found = accounts::by_id(transaction, account)?;
+    rules::check_new_key(&found)?;
+    let Account { email, tier, .. } = found;
     let today = Date::from_unix(now);
-    check_new_keys(transaction, account, email.clone(), tier, now)?;
+    rules::check_created_keys(&email, tier, created_on(transaction, account, today)?)?;
     let counter = match free_counter(transaction, account, today)? {
         None => deleted_keys::free_counter(transaction, account, &email, today)?,
         own => own,
     };
     let key = insert(transaction, account, name.as_str(), key, counter, expires_at, now)?;
     record(transaction, key, today)
-}
-
-fn check_new_keys(
-    connection: &Connection,
-    account: AccountId,
-    email: Email,
-    tier: Tier,
-    now: i64,
-) -> Result<(), SqliteError> {
-    match tier.new_keys_per_day() {
-        Some(allowed) if created_on(connection, account, Date::from_unix(now))? >= allowed => {
-            Err(StoreError::NewKeysUsedUp { email, tier, allowed }.into())
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Adds a key on a counter, on its own by default, and returns its number.
@@ -112,7 +92,7 @@ pub(crate) fn rotate(
     if overlaps {
         return Err(StoreError::KeyOverlaps.into());
     }
-    check_new_keys(transaction, rotated.account, rotated.email, rotated.tier, now)?;
+    rules::check_created_keys(&rotated.email, rotated.tier, created_on(transaction, rotated.account, today)?)?;
     let Rotation { overlap_ends_at, expires_at } = rotation;
     let (account, counter) = (rotated.account, Some(rotated.counter.0));
     let new = insert(transaction, account, &rotated.name, successor, counter, expires_at, now)?;
@@ -162,10 +142,6 @@ pub(crate) fn recent(
 
 pub(crate) fn one(connection: &Connection, key: KeyRef, today: Date) -> Result<KeyRecord, SqliteError> {
     record(connection, find(connection, key)?, today)
-}
-
-fn with_usage(key: KeyRecord, used: &HashMap<CounterId, u32>) -> KeyRecord {
-    KeyRecord { used_today: used.get(&key.counter).copied().unwrap_or(0), ..key }
 }
 
 /// The keys of an account that were created on a day. A key that was revoked was revoked on that day or later.
@@ -231,12 +207,7 @@ pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, ru
     }
     // The database was restored from an older copy: all keys are read again.
     let since = if last < since { 0 } else { since };
-    let mut statement = connection.prepare_cached(
-        "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
-         accounts.blocked_at IS NOT NULL OR \
-         keys.revoked_at IS NOT NULL AND (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
-         keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account WHERE keys.changed > ?",
-    )?;
+    let mut statement = connection.prepare_cached(&format!("{KEY_STATES} WHERE keys.changed > ?"))?;
     let keys = statement.query_map([since], read_state)?.collect::<Result<_, _>>()?;
     Ok(Changes { last, keys })
 }
@@ -265,11 +236,7 @@ fn find(connection: &Connection, key: KeyRef) -> Result<i64, SqliteError> {
             ids(connection, "SELECT id FROM keys WHERE digest = ? AND account IS NOT NULL", [*digest.bytes()])
         }
     }?;
-    match found.as_slice() {
-        [] => Err(StoreError::NoSuchKey.into()),
-        [id] => Ok(*id),
-        several => Err(StoreError::AmbiguousKey(several.iter().copied().map(KeyId).collect()).into()),
-    }
+    Ok(rules::only_key(&found)?)
 }
 
 fn ids(connection: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<i64>, rusqlite::Error> {

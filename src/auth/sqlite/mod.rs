@@ -24,17 +24,16 @@ mod webhooks;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use crate::auth::measured::MeasuredCalls;
 use crate::auth::sqlite::files::FileId;
 use crate::auth::sqlite::schema::MigrationError;
 use crate::auth::{Store, StoreError};
-use crate::metrics::Histogram;
 
 /// How long a call waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,8 +50,7 @@ pub struct SqliteStore {
     /// Reads what identifies a visitor or a key: sessions, passwords, changed keys. A connection of its own, so that nobody
     /// is rejected late, or remains accepted after a revocation, because another reads a long list.
     identities: Mutex<IdentityReader>,
-    durations: Histogram,
-    failures: AtomicU64,
+    calls: MeasuredCalls,
 }
 
 /// Its `data_version` shows cheaply whether another connection has committed.
@@ -97,8 +95,7 @@ impl SqliteStore {
             identities: Mutex::new(IdentityReader { connection: reader()?, seen: None }),
             path,
             file,
-            durations: Histogram::default(),
-            failures: AtomicU64::new(0),
+            calls: MeasuredCalls::default(),
         })
     }
 
@@ -113,24 +110,13 @@ impl SqliteStore {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call, and measures it.
-    fn measured<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let started = Instant::now();
-        let result = call();
-        self.durations.observe(started.elapsed());
-        if result.as_ref().is_err_and(StoreError::is_failure) {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-        }
-        result
-    }
-
     /// Reads one row, by an index.
     fn look_up<T>(
         &self,
         operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        self.measured(|| read(&self.identities().connection).map_err(|error| error.into_store_error(operation)))
+        self.calls.measure(|| read(&self.identities().connection).map_err(|error| error.into_store_error(operation)))
     }
 
     /// Reads any number of rows.
@@ -139,7 +125,7 @@ impl SqliteStore {
         operation: &'static str,
         read: impl FnOnce(&Connection) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        self.measured(|| {
+        self.calls.measure(|| {
             let lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
             read(&lists).map_err(|error| error.into_store_error(operation))
         })
@@ -160,7 +146,7 @@ impl SqliteStore {
         operation: &'static str,
         change: impl FnOnce(&Transaction<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        self.measured(|| {
+        self.calls.measure(|| {
             self.check()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let run = || {

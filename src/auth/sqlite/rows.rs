@@ -1,4 +1,4 @@
-//! Queries for accounts and keys, and the conversion of their rows.
+//! The conversion of rows of accounts and keys.
 
 use std::str::FromStr;
 
@@ -7,18 +7,6 @@ use rusqlite::types::{FromSqlError, Type};
 
 use crate::auth::account::{Account, AccountId, CounterId, Email, KeyId, KeyRecord};
 use crate::auth::{KeyDigest, KeyState};
-
-pub(crate) const ACCOUNTS: &str = "SELECT accounts.id, accounts.email, accounts.tier, accounts.created_at, \
-     (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
-     accounts.verified_at, accounts.totp_enabled_at, \
-     (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
-     accounts.operator, accounts.blocked_at FROM accounts";
-
-/// Without the usage of the day, which [`usage::on_counters`](super::usage::on_counters) reads.
-pub(crate) const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
-     keys.created_at, CASE WHEN keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1) THEN keys.revoked_at END, \
-     keys.last_used_at, keys.counter, keys.expires_at \
-     FROM keys JOIN accounts ON accounts.id = keys.account";
 
 /// The ids of an account's active keys and of those revoked at `:since` or later: two ranges of one index, so that keys
 /// revoked earlier are not visited.

@@ -4,8 +4,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
 use crate::auth::StoreError;
 use crate::auth::account::AccountId;
+use crate::auth::queries::ACCOUNTS;
 use crate::auth::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
-use crate::auth::sqlite::rows::{ACCOUNTS, read_account};
+use crate::auth::sqlite::rows::read_account;
 use crate::auth::sqlite::{SqliteError, accounts};
 
 /// Sessions that are not over at `:now`.

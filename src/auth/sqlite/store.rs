@@ -1,7 +1,6 @@
 //! What the store does in SQL: each method is one read or one transaction.
 
 use std::io;
-use std::sync::atomic::Ordering;
 
 use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::link::{LinkDigest, Purpose};
@@ -277,15 +276,14 @@ impl Store for SqliteStore {
             reader.seen = Some((version, changes.last));
             Ok(changes)
         };
-        self.measured(|| {
+        self.calls.measure(|| {
             self.check()?;
             read().map_err(database_error("read the changed keys"))
         })
     }
 
     fn measurements(&self) -> StoreMeasurements {
-        let failures = self.failures.load(Ordering::Relaxed);
-        StoreMeasurements { durations: self.durations.observations(), failures }
+        self.calls.so_far()
     }
 
     fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {

@@ -3,16 +3,13 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
-use crate::auth::StoreError;
 use crate::auth::account::AccountId;
+use crate::auth::queries::WATCHES;
 use crate::auth::sqlite::rows::parsed;
 use crate::auth::sqlite::{SqliteError, accounts, webhooks};
-use crate::auth::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::auth::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::auth::{StoreError, rules};
 use crate::data::{SnapshotVersion, Table};
-
-pub(super) const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches.records, watches.query, \
-     CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
-     watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
 pub(super) fn read_watch(row: &Row<'_>) -> Result<Watch, rusqlite::Error> {
     Ok(Watch {
@@ -42,12 +39,10 @@ pub(crate) fn add(
     watch: &NewWatch<'_>,
     now: i64,
 ) -> Result<Watch, SqliteError> {
-    let allowed = accounts::by_id(transaction, account)?.tier.watches();
+    let tier = accounts::by_id(transaction, account)?.tier;
     let count: u32 =
         transaction.query_row("SELECT count(*) FROM watches WHERE account = ?", [account.0], |row| row.get(0))?;
-    if count >= allowed {
-        return Err(StoreError::TooManyWatches { allowed }.into());
-    }
+    rules::check_new_watch(tier, count)?;
     let id: i64 = transaction
         .prepare_cached(
             "INSERT INTO watches (account, name, records, query, created_at, evaluated) \
@@ -130,10 +125,7 @@ pub(super) fn add_listed(transaction: &Transaction<'_>, watch: WatchId, records:
     }
     let count: u32 =
         transaction.query_row("SELECT count(*) FROM listed WHERE watch = ?", [watch.0], |row| row.get(0))?;
-    match count > MAX_LISTED {
-        true => Err(StoreError::TooManyListed.into()),
-        false => Ok(()),
-    }
+    Ok(rules::check_listed(count)?)
 }
 
 pub(crate) fn delete(

@@ -4,11 +4,10 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
 use crate::auth::StoreError;
 use crate::auth::account::AccountId;
-use crate::auth::sqlite::alerts::NEVER;
+use crate::auth::queries::WEBHOOKS;
+use crate::auth::rules::{self, NEVER};
 use crate::auth::sqlite::{SqliteError, accounts};
-use crate::auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
-
-const WEBHOOKS: &str = "SELECT id, account, url, secret, previous_until, created_at, stopped FROM webhooks";
+use crate::auth::watch::{Webhook, WebhookChange, WebhookId};
 
 fn read_webhook(row: &Row<'_>) -> Result<Webhook, rusqlite::Error> {
     Ok(Webhook {
@@ -34,9 +33,7 @@ pub(crate) fn add(
         (account.0, url, now),
     )?;
     let all = of_account(transaction, account)?;
-    if all.len() > MAX_WEBHOOKS as usize {
-        return Err(StoreError::TooManyWebhooks.into());
-    }
+    rules::check_webhooks(all.len())?;
     all.into_iter().find(|webhook| webhook.url == url).ok_or(SqliteError::Rule(StoreError::NoSuchWebhook))
 }
 

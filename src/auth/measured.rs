@@ -1,0 +1,30 @@
+//! What calls of a store take and how often they fail.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::auth::{StoreError, StoreMeasurements};
+use crate::metrics::Histogram;
+
+#[derive(Default)]
+pub(crate) struct MeasuredCalls {
+    durations: Histogram,
+    failures: AtomicU64,
+}
+
+impl MeasuredCalls {
+    /// Makes a call, and measures it.
+    pub(crate) fn measure<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let started = Instant::now();
+        let result = call();
+        self.durations.observe(started.elapsed());
+        if result.as_ref().is_err_and(StoreError::is_failure) {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        result
+    }
+
+    pub(crate) fn so_far(&self) -> StoreMeasurements {
+        StoreMeasurements { durations: self.durations.observations(), failures: self.failures.load(Ordering::Relaxed) }
+    }
+}

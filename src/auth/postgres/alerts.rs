@@ -1,0 +1,212 @@
+//! What releases brought to searches and lists, and what of it is to be sent.
+
+use std::collections::{BTreeSet, HashMap};
+
+use tokio_postgres::Row;
+
+use crate::auth::account::{AccountId, Email};
+use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::auth::postgres::rows::{get, number, parsed, text};
+use crate::auth::postgres::{watches, webhooks};
+use crate::auth::rules::NEVER;
+use crate::auth::watch::{
+    Alert, AlertId, Delivery, DeliveryId, DueDeliveries, Evaluation, Settled, Watch, WatchId, WebhookId,
+};
+use crate::data::SnapshotVersion;
+
+const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.version, alerts.created_at, alerts.total, \
+     alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM deliveries WHERE deliveries.alert = alerts.id) \
+     FROM alerts";
+
+fn read_alert(row: &Row) -> Result<Alert, PostgresError> {
+    Ok(Alert {
+        id: AlertId(get(row, 0)?),
+        watch: WatchId(get(row, 1)?),
+        since: parsed(row, 2)?,
+        version: parsed(row, 3)?,
+        created_at: get(row, 4)?,
+        total: number(row, 5)?,
+        entries: get(row, 6)?,
+        outcome: get(row, 7)?,
+    })
+}
+
+pub(crate) fn of_watch(
+    connection: &Connection,
+    watch: WatchId,
+    before: Option<AlertId>,
+    limit: u32,
+) -> Result<Vec<Alert>, PostgresError> {
+    let sql = format!("{ALERTS} WHERE alerts.watch = $1 AND alerts.id < $2 ORDER BY alerts.id DESC LIMIT $3");
+    let before = before.map_or(i64::MAX, |before| before.0);
+    connection.rows(&sql, &[&watch.0, &before, &i64::from(limit)])?.iter().map(read_alert).collect()
+}
+
+pub(crate) fn of_account_after(
+    connection: &Connection,
+    account: AccountId,
+    watch: Option<WatchId>,
+    after: AlertId,
+    limit: u32,
+) -> Result<Vec<Alert>, PostgresError> {
+    let sql = format!(
+        "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = $1 AND id = coalesce($2, id)) \
+         AND alerts.id > $3 ORDER BY alerts.id LIMIT $4"
+    );
+    let watch = watch.map(|watch| watch.0);
+    connection.rows(&sql, &[&account.0, &watch, &after.0, &i64::from(limit)])?.iter().map(read_alert).collect()
+}
+
+pub(crate) fn add_evaluations(
+    transaction: &Transaction<'_>,
+    version: SnapshotVersion,
+    evaluations: &[Evaluation],
+    now: i64,
+) -> Result<usize, PostgresError> {
+    let ids: Vec<i64> = evaluations.iter().map(|evaluation| evaluation.watch.0).collect();
+    // The numbers of an account's alerts are given in the order in which they commit.
+    transaction.rows(
+        "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id = ANY($1)) ORDER BY id \
+         FOR NO KEY UPDATE",
+        &[&ids],
+    )?;
+    let version = version.to_string();
+    let mut count = 0;
+    for evaluation in evaluations {
+        let Evaluation { watch, evaluated, since, problem, news, moved } = evaluation;
+        let changed = transaction.row(
+            "UPDATE watches SET evaluated = $1, problem = $2 WHERE id = $3 AND evaluated = $4 \
+             RETURNING account, emails, webhook",
+            &[&version, &problem.as_deref().map(text), &watch.0, &evaluated.to_string()],
+        )?;
+        let Some(changed) = changed else { continue };
+        move_listed(transaction, *watch, moved)?;
+        let Some((total, entries)) = news else { continue };
+        let alert = transaction.one(
+            "INSERT INTO alerts (watch, since, version, created_at, total, entries) VALUES ($1, $2, $3, $4, $5, $6) \
+             RETURNING id",
+            &[&watch.0, &since.to_string(), &version, &now, &i64::from(*total), &text(entries)],
+        )?;
+        count += 1;
+        let (alert, account, webhook): (i64, i64, Option<i64>) =
+            (get(&alert, 0)?, get(&changed, 0)?, get(&changed, 2)?);
+        for receiver in get::<bool>(&changed, 1)?.then_some(None).into_iter().chain(webhook.map(Some)) {
+            transaction.execute(
+                "INSERT INTO deliveries (alert, account, webhook, due_at) VALUES ($1, $2, $3, \
+                 CASE WHEN (SELECT stopped FROM webhooks WHERE id = $3) IS NULL THEN $4::bigint ELSE $5::bigint END)",
+                &[&alert, &account, &receiver, &now, &NEVER],
+            )?;
+        }
+    }
+    Ok(count)
+}
+
+fn move_listed(transaction: &Transaction<'_>, watch: WatchId, moved: &[(String, String)]) -> Result<(), PostgresError> {
+    for (from, into) in moved {
+        let sql = "DELETE FROM listed WHERE watch = $1 AND record = $2";
+        if transaction.execute(sql, &[&watch.0, &text(from)])? > 0 {
+            // The list may have the other one already.
+            let sql = "INSERT INTO listed (watch, record) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+            transaction.execute(sql, &[&watch.0, &text(into)])?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn is_due(connection: &Connection, now: i64) -> Result<bool, PostgresError> {
+    get(&connection.one("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= $1)", &[&now])?, 0)
+}
+
+pub(crate) fn claim_due(
+    transaction: &Transaction<'_>,
+    now: i64,
+    until: i64,
+    receivers: usize,
+    messages: u32,
+) -> Result<Vec<DueDeliveries>, PostgresError> {
+    // One server claims at a time: what is due for a receiver is not divided between two, and so is in one e-mail.
+    transaction.one("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[])?;
+    let oldest = transaction.rows(
+        "SELECT account, webhook FROM (SELECT account, webhook, row_number() OVER (ORDER BY due_at, id) AS place \
+         FROM deliveries WHERE due_at <= $1) AS due GROUP BY account, webhook ORDER BY min(place) LIMIT $2",
+        &[&now, &i64::try_from(receivers).unwrap_or(i64::MAX)],
+    )?;
+    let found: BTreeSet<(i64, Option<i64>)> =
+        oldest.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect::<Result<_, PostgresError>>()?;
+    let mut emails: HashMap<i64, Option<Email>> = HashMap::new();
+    let claims = found.into_iter().map(|receiver| claim_for(transaction, receiver, messages, now, until, &mut emails));
+    // Between the two statements, what was due may have been deleted or stopped.
+    claims.filter(|claim| claim.as_ref().map_or(true, |claim| !claim.deliveries.is_empty())).collect()
+}
+
+fn claim_for(
+    transaction: &Transaction<'_>,
+    (account, webhook): (i64, Option<i64>),
+    messages: u32,
+    now: i64,
+    until: i64,
+    emails: &mut HashMap<i64, Option<Email>>,
+) -> Result<DueDeliveries, PostgresError> {
+    // Without a limit by e-mail, which is one for all.
+    let limit = webhook.map(|_| i64::from(messages));
+    let claimed = transaction.rows(
+        "UPDATE deliveries SET due_at = $1, claimed = TRUE WHERE due_at <= $4 AND id IN (SELECT id FROM deliveries \
+         WHERE account = $2 AND webhook IS NOT DISTINCT FROM $3 AND due_at <= $4 ORDER BY id LIMIT $5 FOR UPDATE) \
+         RETURNING id, alert, attempts",
+        &[&until, &account, &webhook, &now, &limit],
+    )?;
+    let read = |row: &Row| Ok((get(row, 0)?, get(row, 1)?, number(row, 2)?));
+    let mut claimed: Vec<(i64, i64, u32)> = claimed.iter().map(read).collect::<Result<_, PostgresError>>()?;
+    claimed.sort_unstable();
+    let account_id = AccountId(account);
+    if claimed.is_empty() {
+        return Ok(DueDeliveries { account: account_id, email: None, webhook: None, deliveries: Vec::new() });
+    }
+    let numbers: Vec<i64> = claimed.iter().map(|(_, alert, _)| *alert).collect();
+    let alerts = transaction.rows(&format!("{ALERTS} WHERE alerts.id = ANY($1)"), &[&numbers])?;
+    let alerts: Vec<Alert> = alerts.iter().map(read_alert).collect::<Result<_, _>>()?;
+    let watched: Vec<i64> = alerts.iter().map(|alert| alert.watch.0).collect();
+    let watches: HashMap<WatchId, Watch> =
+        watches::several(transaction, &watched)?.into_iter().map(|watch| (watch.id, watch)).collect();
+    let alerts: HashMap<i64, Alert> = alerts.into_iter().map(|alert| (alert.id.0, alert)).collect();
+    let missing = || PostgresError::Data("an alert without its search".to_owned());
+    let deliveries = claimed.into_iter().map(|(id, alert, attempts)| {
+        let alert = alerts.get(&alert).ok_or_else(missing)?.clone();
+        let watch = watches.get(&alert.watch).ok_or_else(missing)?.clone();
+        Ok(Delivery { id: DeliveryId(id), watch, alert, attempts })
+    });
+    let deliveries: Vec<Delivery> = deliveries.collect::<Result<_, PostgresError>>()?;
+    let webhook = webhook.map(|webhook| webhooks::of(transaction, account_id, WebhookId(webhook))).transpose()?;
+    let email = match emails.get(&account) {
+        Some(email) => email.clone(),
+        None => {
+            let sql = "SELECT email FROM accounts WHERE id = $1 AND verified_at IS NOT NULL";
+            let found = transaction.row(sql, &[&account])?;
+            let email = found.map(|row| get(&row, 0).map(Email::from_stored)).transpose()?;
+            emails.insert(account, email.clone());
+            email
+        }
+    };
+    Ok(DueDeliveries { account: account_id, email, webhook, deliveries })
+}
+
+pub(crate) fn settle(transaction: &Transaction<'_>, settled: &[Settled]) -> Result<(), PostgresError> {
+    for Settled { id, outcome, due_at } in settled {
+        transaction.execute(
+            "UPDATE deliveries SET outcome = $1, attempts = attempts + 1, due_at = $2, claimed = FALSE WHERE id = $3",
+            &[&text(outcome), due_at, &id.0],
+        )?;
+    }
+    Ok(())
+}
+
+pub(crate) fn put_off(transaction: &Transaction<'_>, webhook: WebhookId, due_at: i64) -> Result<(), PostgresError> {
+    let sql = "UPDATE deliveries SET due_at = $1, claimed = FALSE WHERE webhook = $2 AND due_at < $3";
+    transaction.execute(sql, &[&due_at, &webhook.0, &NEVER])?;
+    Ok(())
+}
+
+/// Deletes what is older than `before` (Unix seconds).
+pub(crate) fn purge(transaction: &Transaction<'_>, before: i64) -> Result<usize, PostgresError> {
+    transaction.execute("DELETE FROM alerts WHERE created_at < $1", &[&before])
+}

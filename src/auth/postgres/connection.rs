@@ -1,0 +1,278 @@
+//! One connection, with calls that block, and errors.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::auth::StoreError;
+use crate::auth::postgres::address::{Address, with_causes};
+
+pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
+
+/// To all hosts of the URL together.
+const CONNECT_LIMIT: Duration = Duration::from_secs(12);
+/// For the answer to one statement. Longer than the server's own limit, so that it only ends waiting for a server that does not
+/// answer at all.
+const CALL_LIMIT: Duration = Duration::from_secs(20);
+
+/// Limits within the server; and the defaults that the store relies on, in case the role has others. A commit waits for the disk
+/// unless its transaction says otherwise.
+const SESSION: &str = "SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; \
+     SET statement_timeout = '15s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'; \
+     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
+/// Must not be used within an async runtime: calls block.
+pub(crate) struct Connection {
+    client: Client,
+    runtime: Handle,
+    statements: RefCell<HashMap<String, Statement>>,
+    limit: Cell<Duration>,
+    /// Whether its state is unknown, so that it cannot be used again.
+    is_broken: Cell<bool>,
+}
+
+impl Connection {
+    /// # Errors
+    /// [`StoreError::Unreachable`], which says how to fix it.
+    pub(crate) fn open(
+        runtime: &Handle,
+        address: &Address,
+        tls: Option<&MakeRustlsConnect>,
+    ) -> Result<Self, PostgresError> {
+        let connecting = async {
+            // The task ends when the client is dropped.
+            let config = &address.config;
+            let client = match tls {
+                Some(tls) => {
+                    let (client, connection) = config.connect(tls.clone()).await?;
+                    runtime.spawn(connection);
+                    client
+                }
+                None => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    runtime.spawn(connection);
+                    client
+                }
+            };
+            client.batch_execute(SESSION).await?;
+            Ok(client)
+        };
+        let client = runtime.block_on(async { timeout(CONNECT_LIMIT, connecting).await });
+        let client = match client {
+            Ok(connected) => connected,
+            Err(_) => return Err(unreachable(address, "no answer; check host, port and firewall".to_owned())),
+        };
+        let client = client.map_err(|error| unreachable(address, reason(address, &error)))?;
+        Ok(Self {
+            client,
+            runtime: runtime.clone(),
+            statements: RefCell::default(),
+            limit: Cell::new(CALL_LIMIT),
+            is_broken: Cell::new(false),
+        })
+    }
+
+    /// Whether another call can use it.
+    pub(crate) fn is_usable(&self) -> bool {
+        !self.is_broken.get() && !self.client.is_closed()
+    }
+
+    /// For as long as it is not in a known state.
+    pub(crate) fn mark_broken(&self) {
+        self.is_broken.set(true);
+    }
+
+    /// Waits so long for the answers to the statements that follow.
+    pub(crate) fn set_limit(&self, limit: Duration) {
+        self.limit.set(limit);
+    }
+
+    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
+        let statement = self.statement(sql)?;
+        self.run(self.client.query(&statement, params))
+    }
+
+    pub(crate) fn row(&self, sql: &str, params: Params<'_>) -> Result<Option<Row>, PostgresError> {
+        Ok(self.rows(sql, params)?.into_iter().next())
+    }
+
+    /// The row of a query that always has one.
+    pub(crate) fn one(&self, sql: &str, params: Params<'_>) -> Result<Row, PostgresError> {
+        self.row(sql, params)?.ok_or_else(|| PostgresError::Data("a row is missing".to_owned()))
+    }
+
+    /// The number of rows that were changed.
+    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, PostgresError> {
+        let statement = self.statement(sql)?;
+        let changed = self.run(self.client.execute(&statement, params))?;
+        usize::try_from(changed).map_err(|_| PostgresError::Data("too many rows".to_owned()))
+    }
+
+    /// Statements without parameters, in one message.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), PostgresError> {
+        self.run(self.client.batch_execute(sql))
+    }
+
+    fn statement(&self, sql: &str) -> Result<Statement, PostgresError> {
+        if let Some(known) = self.statements.borrow().get(sql) {
+            return Ok(known.clone());
+        }
+        let statement = self.run(self.client.prepare(sql))?;
+        self.statements.borrow_mut().insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+
+    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, PostgresError> {
+        let limit = self.limit.get();
+        let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
+            Ok(result) => result.map_err(PostgresError::from),
+            Err(_) => Err(PostgresError::Timeout(limit.as_secs())),
+        };
+        if result.as_ref().is_err_and(PostgresError::leaves_it_broken) {
+            self.mark_broken();
+        }
+        result
+    }
+}
+
+/// A connection within a transaction.
+pub(crate) struct Transaction<'c>(&'c Connection);
+
+impl<'c> Transaction<'c> {
+    /// `begin` is `BEGIN` and what else is sent with it.
+    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, PostgresError> {
+        connection.batch(begin)?;
+        Ok(Self(connection))
+    }
+
+    pub(crate) fn commit(self) -> Result<(), PostgresError> {
+        self.0.batch("COMMIT")
+    }
+
+    pub(crate) fn roll_back(self) {
+        if self.0.is_usable() && self.0.batch("ROLLBACK").is_err() {
+            self.0.mark_broken();
+        }
+    }
+}
+
+impl Deref for Transaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.0
+    }
+}
+
+/// Why a call failed: one of the store's rules, or the database.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PostgresError {
+    #[error(transparent)]
+    Rule(#[from] StoreError),
+    #[error("{}", described(.0))]
+    Server(#[from] tokio_postgres::Error),
+    #[error("the server did not answer within {0} seconds")]
+    Timeout(u64),
+    #[error("unexpected value in the database: {0}")]
+    Data(String),
+    #[error("the connection was lost while the change was committed; check whether it was stored before you repeat it")]
+    CommitUnknown,
+}
+
+impl PostgresError {
+    fn code(&self) -> Option<&SqlState> {
+        if let Self::Server(error) = self { error.code() } else { None }
+    }
+
+    /// Whether the connection was lost, so that the call may succeed with another.
+    pub(crate) fn is_lost(&self) -> bool {
+        let Self::Server(error) = self else { return false };
+        let is_io = std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>());
+        error.is_closed() || (is_io && error.code().is_none()) || self.code().is_some_and(ends_connection)
+    }
+
+    /// Whether the server rolled the transaction back because of another one, so that it may succeed now.
+    pub(crate) fn is_conflict(&self) -> bool {
+        let conflicts = [SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE];
+        self.code().is_some_and(|code| conflicts.contains(code))
+    }
+
+    fn leaves_it_broken(&self) -> bool {
+        match self {
+            Self::Server(error) => error.code().is_none_or(ends_connection),
+            Self::Timeout(_) => true,
+            Self::Rule(_) | Self::Data(_) | Self::CommitUnknown => false,
+        }
+    }
+
+    pub(crate) fn into_store_error(self, operation: &'static str) -> StoreError {
+        let waited = [SqlState::LOCK_NOT_AVAILABLE, SqlState::QUERY_CANCELED];
+        match self.code() {
+            Some(code) if waited.contains(code) || self.is_conflict() => return StoreError::Busy,
+            Some(code) if *code == SqlState::DISK_FULL => return StoreError::Full(operation),
+            _ => {}
+        }
+        match self {
+            Self::Rule(error) => error,
+            error => StoreError::Database { operation, source: Box::new(error) },
+        }
+    }
+}
+
+fn ends_connection(code: &SqlState) -> bool {
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::IDLE_SESSION_TIMEOUT,
+        SqlState::DATABASE_DROPPED,
+    ]
+    .contains(code)
+}
+
+/// Without the detail of the server's message, which may quote stored values.
+fn described(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("{} (SQLSTATE {})", error.message(), error.code().code()),
+        None => with_causes(error),
+    }
+}
+
+fn unreachable(address: &Address, reason: String) -> PostgresError {
+    StoreError::Unreachable { place: address.setting(), reason }.into()
+}
+
+/// Why a connection could not be made, and how to fix it.
+fn reason(address: &Address, error: &tokio_postgres::Error) -> String {
+    let text = described(error);
+    let code = error.code();
+    let is = |state: SqlState| code == Some(&state);
+    let advice = if is(SqlState::INVALID_PASSWORD) || is(SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {
+        match address.has_password() {
+            true => "check the user, its password and the server's pg_hba.conf",
+            false => "name a file with the user's password with --store-password-file",
+        }
+    } else if is(SqlState::INVALID_CATALOG_NAME) {
+        "create the database: CREATE DATABASE … OWNER …"
+    } else if is(SqlState::TOO_MANY_CONNECTIONS) {
+        "lower --store-connections, or raise the server's max_connections"
+    } else if code.is_some() {
+        return text;
+    } else if text.contains("password missing") {
+        "name a file with the user's password with --store-password-file"
+    } else if text.contains("TLS") || text.contains("certificate") {
+        "name the certificate to trust in the URL with sslrootcert=FILE, or leave encryption out with sslmode=disable"
+    } else {
+        "check that PostgreSQL runs and accepts connections there"
+    };
+    format!("{text}; {advice}")
+}

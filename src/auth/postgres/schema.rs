@@ -1,0 +1,110 @@
+//! The tables, and migrations that servers of two versions survive.
+//!
+//! During an upgrade, servers of the version before use the tables that the new one has migrated. A step therefore either expands
+//! (it adds tables, columns with a default, indexes; programs that do not know of them go on) or contracts (it removes, renames or
+//! restricts what older programs use). A contracting step may only be released after a version that no longer uses what it
+//! removes, and names in `oldest` the schema version of that program: older ones refuse the store from then on.
+
+use std::time::Duration;
+
+use crate::auth::StoreError;
+use crate::auth::postgres::address::Address;
+use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
+
+/// A migration.
+#[derive(Clone, Copy)]
+pub(crate) struct Step {
+    pub(crate) sql: &'static str,
+    /// The oldest schema version whose programs can use the tables after this step; never less than that of the step before.
+    pub(crate) oldest: i64,
+}
+
+/// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
+pub(crate) const STEPS: &[Step] = &[Step { sql: include_str!("migrations/1.sql"), oldest: 1 }];
+
+/// For migrations: a large table may take long.
+const LIMIT: Duration = Duration::from_secs(900);
+/// Servers that start together wait for the one that migrates.
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'; \
+     SET LOCAL idle_in_transaction_session_timeout = 0; \
+     SELECT pg_advisory_xact_lock(1447314776, hashtext(current_schema()))";
+
+/// The versions that a database records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Versions {
+    /// The steps that were made.
+    pub(crate) version: i64,
+    pub(crate) oldest: i64,
+}
+
+/// Makes the steps that are missing, once if several servers start together. Accepts a database that a newer program migrated if
+/// this program can use it.
+pub(crate) fn migrate(connection: &Connection, address: &Address, steps: &[Step]) -> Result<(), PostgresError> {
+    let supported = steps.len() as i64;
+    if let Some(found) = versions(connection)?
+        && found.version >= supported
+    {
+        return check(address, found, supported);
+    }
+    connection.set_limit(LIMIT);
+    let transaction = Transaction::begin(connection, BEGIN)?;
+    let migrated = migrate_within(&transaction, address, steps);
+    match migrated {
+        Ok(()) => transaction.commit()?,
+        Err(error) => {
+            transaction.roll_back();
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+fn migrate_within(transaction: &Transaction<'_>, address: &Address, steps: &[Step]) -> Result<(), PostgresError> {
+    let supported = steps.len() as i64;
+    let done = match versions(transaction)? {
+        Some(found) if found.version >= supported => return check(address, found, supported),
+        Some(found) => found.version,
+        None if has_tables(transaction)? => {
+            return Err(unusable(
+                address,
+                "the database contains tables of another program; name an empty one, or a schema of its own with \
+                 ?options=-csearch_path%3DNAME",
+            ));
+        }
+        None => 0,
+    };
+    let left = usize::try_from(done).ok().and_then(|done| steps.get(done..));
+    for step in left.ok_or_else(|| PostgresError::Data("the schema version is negative".to_owned()))? {
+        transaction.batch(step.sql)?;
+    }
+    let oldest = steps.last().map_or(0, |step| step.oldest);
+    transaction.execute("UPDATE store_version SET version = $1, oldest = $2", &[&supported, &oldest])?;
+    Ok(())
+}
+
+fn check(address: &Address, found: Versions, supported: i64) -> Result<(), PostgresError> {
+    if found.oldest <= supported {
+        return Ok(());
+    }
+    let path = address.setting().into();
+    Err(StoreError::NewerDatabase { path, found: found.version, supported }.into())
+}
+
+/// `None` if the database was never migrated.
+pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, PostgresError> {
+    let exists: bool = connection.one("SELECT to_regclass('store_version') IS NOT NULL", &[])?.try_get(0)?;
+    if !exists {
+        return Ok(None);
+    }
+    let row = connection.one("SELECT version, oldest FROM store_version", &[])?;
+    Ok(Some(Versions { version: row.try_get(0)?, oldest: row.try_get(1)? }))
+}
+
+fn has_tables(connection: &Connection) -> Result<bool, PostgresError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
+    Ok(connection.one(sql, &[])?.try_get(0)?)
+}
+
+fn unusable(address: &Address, reason: &str) -> PostgresError {
+    StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into()
+}

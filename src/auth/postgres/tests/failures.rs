@@ -1,0 +1,187 @@
+//! Servers that refuse, end connections, wait or do not answer.
+
+use std::net::TcpListener;
+use std::time::Instant;
+
+use crate::auth::postgres::server::own_server;
+use crate::auth::postgres::tests::*;
+use crate::auth::session::SessionDigest;
+
+/// The error of opening a store, with the settings' password nowhere.
+fn refusal(url: &str, password: Option<&str>) -> StoreError {
+    let password = password.map(|password| Zeroizing::new(password.to_owned()));
+    let settings = PostgresSettings { password, ..settings(url) };
+    let error = PostgresStore::open(&settings).unwrap_err();
+    for shown in [error.to_string(), format!("{error:?}"), format!("{settings:?}")] {
+        assert!(!shown.contains("s3cr3t"), "{shown}");
+    }
+    error
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_says_where_it_is_and_what_to_do() {
+    let Some(server) = own_server() else { return };
+    let database = Database::create().unwrap();
+    database.run("DROP ROLE IF EXISTS secured; CREATE ROLE secured LOGIN PASSWORD 's3cr3t'");
+    let at = |user: &str, port: u16, name: &str| format!("postgres://{user}@127.0.0.1:{port}/{name}");
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for (url, password, advice) in [
+        (at("postgres", closed, "x"), None, "check that PostgreSQL runs and accepts connections there"),
+        (at("postgres", server.port, "none"), None, "create the database"),
+        (at("secured", server.port, database.name()), None, "--store-password-file"),
+        (at("secured", server.port, database.name()), Some("not s3cr3t"), "check the user, its password"),
+        (at("secured", server.port, database.name()), Some("s3cr3t"), "the user must own the database"),
+        (at("nobody:s3cr3t", server.port, database.name()), None, "role \"nobody\" does not exist"),
+    ] {
+        let error = refusal(&url, password).to_string();
+        let place = format!("--store {}", url.replace(":s3cr3t", ""));
+        assert!(error.starts_with(&format!("{place}: ")) && error.contains(advice), "{error}");
+    }
+    let error = refusal("mysql://s3cr3t@x/y", None).to_string();
+    assert!(error.starts_with("--store: not a PostgreSQL URL; example: postgres://"), "{error}");
+    database.run(&format!("ALTER DATABASE {} OWNER TO secured", database.name()));
+    let url = at("secured", server.port, database.name());
+    let password = Some(Zeroizing::new("s3cr3t".to_owned()));
+    let store = PostgresStore::open(&PostgresSettings { password, ..settings(&url) }).unwrap();
+    assert!(!format!("{store:?}").contains("s3cr3t"));
+    add_key(&store, 1);
+    drop(store);
+    database.run("DROP OWNED BY secured CASCADE");
+    database.run(&format!("ALTER DATABASE {} OWNER TO postgres", database.name()));
+}
+
+#[test]
+fn encrypted_connections_verify_certificate_and_name() {
+    let Some(server) = own_server() else { return };
+    let certificate = server.folder.join("cert.pem");
+    if !certificate.exists() {
+        eprintln!("skipped: openssl is not installed");
+        return;
+    }
+    let database = Database::create().unwrap();
+    let url = |host: &str, parameters: &str| {
+        format!("postgres://postgres@{host}:{}/{}?{parameters}", server.port, database.name())
+    };
+    let root = format!("sslrootcert={}", certificate.display());
+    let is_encrypted = |url: &str| -> bool {
+        let store = PostgresStore::open(&settings(url)).unwrap();
+        let row =
+            store.pool.take(Work::Short).unwrap().one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[]);
+        rows::get(&row.unwrap(), 0).unwrap()
+    };
+    for mode in ["require", "verify-full", "prefer"] {
+        assert!(is_encrypted(&url("localhost", &format!("sslmode={mode}&{root}"))), "{mode}");
+    }
+    assert!(!is_encrypted(&url("localhost", "sslmode=disable")));
+    for (url, part) in [
+        (url("localhost", "sslmode=require"), "invalid peer certificate"),
+        (url("127.0.0.1", &format!("sslmode=verify-full&{root}")), "not valid for name"),
+        (url("localhost", "sslmode=require&sslrootcert=/nowhere.pem"), "sslrootcert: /nowhere.pem"),
+    ] {
+        let error = refusal(&url, None).to_string();
+        assert!(error.contains(part) && error.contains("sslrootcert"), "{error}");
+    }
+}
+
+#[test]
+fn connections_that_the_server_ended_are_replaced() {
+    let Some(database) = Database::create() else { return };
+    let store = open(&database);
+    add_key(&store, 1);
+    let end = || {
+        database.rows(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+    };
+    for number in 2..5 {
+        assert!(!end().is_empty());
+        assert_eq!(store.changes(0).unwrap().keys.len(), usize::from(number) - 1);
+        end();
+        add_key(&store, number);
+    }
+    assert_eq!(store.measurements().failures, 0);
+    // One that ends within a transaction is repeated; nothing of the first attempt is stored.
+    let mut attempts = 0;
+    let counted = std::cell::Cell::new(0);
+    store
+        .change("test", |transaction| {
+            counted.set(counted.get() + 1);
+            transaction.execute("UPDATE accounts SET password_version = password_version + 1", &[])?;
+            if counted.get() == 1 {
+                end();
+            }
+            transaction.execute("UPDATE accounts SET password_version = password_version + 1", &[])
+        })
+        .unwrap();
+    attempts += counted.get();
+    assert_eq!(attempts, 2);
+    assert_eq!(database.rows("SELECT password_version FROM accounts"), ["2"]);
+}
+
+#[test]
+fn no_more_connections_are_made_than_allowed_and_a_call_waits_for_one_only_so_long() {
+    let Some(database) = Database::create() else { return };
+    let store = PostgresStore::open(&PostgresSettings { connections: 2, ..settings(&database.url) }).unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                for _ in 0..20 {
+                    store.session(&SessionDigest::from_bytes([number; 32]), NOON).unwrap();
+                    store.accounts().unwrap();
+                }
+            });
+        }
+    });
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    assert_eq!(database.rows(sql), ["2"]);
+    // Lists leave a connection to look-ups.
+    let list = store.pool.take(Work::List).unwrap();
+    store.session(&SessionDigest::from_bytes([1; 32]), NOON).unwrap();
+    let started = Instant::now();
+    assert!(matches!(store.accounts(), Err(StoreError::Busy)));
+    let waited = started.elapsed();
+    assert!((Duration::from_secs(4)..Duration::from_secs(8)).contains(&waited), "{waited:?}");
+    drop(list);
+    store.accounts().unwrap();
+}
+
+#[test]
+fn a_lock_is_waited_for_only_so_long() {
+    let Some(database) = Database::create() else { return };
+    let store = open(&database);
+    let account = add_key(&store, 1).account;
+    let other = open(&database);
+    let connection = other.pool.take(Work::Short).unwrap();
+    let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
+    accounts::lock(&transaction, account).unwrap();
+    let started = Instant::now();
+    assert!(matches!(store.set_operator(account, true), Err(StoreError::Busy)));
+    assert!(started.elapsed() < Duration::from_secs(10));
+    transaction.roll_back();
+    store.set_operator(account, true).unwrap();
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_not_waited_for() {
+    // It accepts connections and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://a@{}/a", silent.local_addr().unwrap());
+    let started = Instant::now();
+    let error = refusal(&url, None);
+    assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn a_store_can_be_dropped_within_a_runtime() {
+    let Some(database) = tokio::task::spawn_blocking(Database::create).await.unwrap() else { return };
+    let url = settings(&database.url);
+    let store = tokio::task::spawn_blocking(move || {
+        let store = PostgresStore::open(&url).unwrap();
+        store.accounts().unwrap();
+        store
+    });
+    drop(store.await.unwrap());
+    tokio::task::spawn_blocking(move || drop(database)).await.unwrap();
+}

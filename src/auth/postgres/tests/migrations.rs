@@ -1,0 +1,92 @@
+//! Migrations, with programs of several versions.
+
+use std::sync::Barrier;
+
+use crate::auth::postgres::schema::{STEPS, Step, versions};
+use crate::auth::postgres::tests::*;
+
+/// Later steps as a future program may have them.
+const EXPAND: Step =
+    Step { sql: "ALTER TABLE accounts ADD COLUMN note TEXT; CREATE TABLE notes (id BIGINT)", oldest: 1 };
+const CONTRACT: Step = Step { sql: "ALTER TABLE accounts DROP COLUMN note", oldest: 2 };
+
+fn steps(more: &[Step]) -> Vec<Step> {
+    STEPS.iter().chain(more).copied().collect()
+}
+
+fn found(store: &PostgresStore) -> (i64, i64) {
+    let found = versions(&store.pool.take(Work::Short).unwrap()).unwrap().unwrap();
+    (found.version, found.oldest)
+}
+
+#[test]
+fn an_older_program_uses_a_store_that_was_expanded_and_refuses_one_that_was_contracted() {
+    let Some(database) = Database::create() else { return };
+    let settings = settings(&database.url);
+    let now = STEPS.len() as i64;
+    let older = PostgresStore::open(&settings).unwrap();
+    add_key(&older, 1);
+    let newer = PostgresStore::open_with(&settings, &steps(&[EXPAND])).unwrap();
+    assert_eq!(found(&newer), (now + 1, 1));
+    // Both serve at the same time; one that starts now works, too, and migrates nothing back.
+    add_key(&older, 2);
+    add_key(&PostgresStore::open(&settings).unwrap(), 3);
+    add_key(&newer, 4);
+    assert_eq!(older.changes(0).unwrap().keys.len(), 4);
+    assert_eq!(found(&older), (now + 1, 1));
+    PostgresStore::open_with(&settings, &steps(&[EXPAND, CONTRACT])).unwrap();
+    let refused = PostgresStore::open(&settings).unwrap_err();
+    assert!(matches!(refused, StoreError::NewerDatabase { found: 3, supported: 1, .. }), "{refused:?}");
+    let text = refused.to_string();
+    assert!(text.contains("written by a newer venturedex") && text.contains(database.name()), "{text}");
+    PostgresStore::open_with(&settings, &steps(&[EXPAND])).unwrap();
+}
+
+#[test]
+fn the_oldest_program_of_a_step_is_never_older_than_that_of_the_step_before() {
+    assert!(STEPS.windows(2).all(|pair| pair[0].oldest <= pair[1].oldest));
+    assert!(STEPS.iter().zip(1..).all(|(step, version)| step.oldest <= version));
+}
+
+#[test]
+fn servers_that_start_together_migrate_once() {
+    let Some(database) = Database::create() else { return };
+    let start = Barrier::new(8);
+    // A step that would fail if it was made twice.
+    let more = steps(&[EXPAND]);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                start.wait();
+                PostgresStore::open_with(&settings(&database.url), &more).unwrap();
+            });
+        }
+    });
+    assert_eq!(found(&open(&database)).0, more.len() as i64);
+}
+
+#[test]
+fn a_step_that_fails_leaves_the_store_as_it_was() {
+    let Some(database) = Database::create() else { return };
+    let store = open(&database);
+    let broken = Step { sql: "CREATE TABLE extra (id BIGINT); CREATE TABLE keys (id BIGINT)", oldest: 1 };
+    let error = PostgresStore::open_with(&settings(&database.url), &steps(&[broken])).unwrap_err();
+    assert!(matches!(&error, StoreError::Unusable { .. }) && error.to_string().contains("keys"), "{error}");
+    assert_eq!(found(&store).0, STEPS.len() as i64);
+    assert_eq!(database.rows("SELECT to_regclass('extra')"), ["NULL"]);
+    add_key(&store, 1);
+}
+
+#[test]
+fn the_database_of_another_program_is_refused_and_not_modified() {
+    let Some(database) = Database::create() else { return };
+    database.run("CREATE TABLE theirs (id BIGINT)");
+    let error = PostgresStore::open(&settings(&database.url)).unwrap_err();
+    assert!(error.to_string().contains("tables of another program"), "{error}");
+    assert_eq!(database.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'"), ["theirs"]);
+    // A schema of its own is fine.
+    database.run("CREATE SCHEMA own");
+    let store = PostgresStore::open(&settings(&format!("{}?options=-csearch_path%3Down", database.url))).unwrap();
+    add_key(&store, 1);
+    assert_eq!(database.rows("SELECT count(*) FROM own.keys"), ["1"]);
+}
