@@ -47,7 +47,7 @@ use crate::catalog::Catalog;
 use crate::catalog::json::{FieldSet, Fields};
 use crate::catalog::param_error::shortened;
 use crate::data::{Date, SnapshotVersion};
-use crate::quota::{Overloaded, Quota, Tier};
+use crate::quota::{Denied, Overloaded, Quota, Tier};
 
 use crate::http::body::Payload;
 use crate::http::headers::{self, Caching, CommonHeaders, READS, Vary, authorization, fails_if_match, set};
@@ -364,9 +364,14 @@ impl<'a> Pipeline<'a> {
     /// Takes requests from the caller's quota; `quota` becomes the one that an error reports.
     fn take(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
         self.state.auth.take_several(caller, requests, quota.day).map_err(|denied| {
-            *quota = denied;
-            self.state.auth.audit_quota(caller, || self.state.origin(self.request));
-            quota_exceeded(&denied, requests, &self.state.auth.used_by_others(caller, &denied))
+            *quota = denied.quota();
+            match denied {
+                Denied::Exceeded(used_up) => {
+                    self.state.auth.audit_quota(caller, || self.state.origin(self.request));
+                    quota_exceeded(&used_up, requests, &self.state.auth.used_by_others(caller, &used_up))
+                }
+                Denied::Unknown(_) => Problem::quota_unknown(),
+            }
         })
     }
 

@@ -44,7 +44,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<Transport>) -> Vec<JoinHand
     let mut is_first = true;
     let sending = repeat(state, "cannot send alerts", move || {
         if is_first {
-            // Of a process that was killed: the lock of the data folder says that there is no other.
+            // Of a process that was killed: the lock of the data folder says that there is no other. A shared store releases none.
             sending.auth.store().watch_store().release_claims(sending.now())?;
             is_first = false;
         }

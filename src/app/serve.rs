@@ -78,6 +78,9 @@ pub enum ServeError {
     NoSmtpPassword,
     #[error("--data: {0}")]
     Store(#[source] StoreError),
+    /// Of a store in PostgreSQL; some errors name the setting themselves.
+    #[error("{}{}", if .0.to_string().starts_with("--store") { "" } else { "--store: " }, .0)]
+    SharedStore(#[source] StoreError),
     #[error(transparent)]
     PublicUrl(#[from] PublicUrlError),
     #[error("--index: {0}")]
@@ -105,14 +108,17 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let starting = Starting::new(store, settings.keep_releases as usize, |event| log_event(&event));
     let first = starting.clone();
     let started = blocking(move || first.start()).await?;
-    let data = settings.data.clone();
+    let (data, store) = (settings.data.clone(), settings.store.clone());
+    let store_error = if store.store.is_some() { ServeError::SharedStore } else { ServeError::Store };
     let rate_limits = settings.rate_limits();
     let opened = blocking(move || {
-        let lock = DataLock::acquire(&data)?;
-        Ok((lock, AuthService::open_with(&data, rate_limits, now())?))
+        // Each server has a data folder of its own, also if it shares the store with others.
+        let lock = DataLock::acquire(&data).map_err(ServeError::Store)?;
+        let opened = store.open(&data).and_then(|store| AuthService::with_store(store, rate_limits, now()));
+        Ok::<_, ServeError>((lock, opened.map_err(store_error)?))
     });
     // Held until the last counts are written.
-    let (_lock, auth) = opened.await?.map_err(ServeError::Store)?;
+    let (_lock, auth) = opened.await??;
 
     if let Some(path) = &settings.audit_log {
         let log = AuditLog::open(path, now).map_err(|error| ServeError::AuditLog { path: path.clone(), error })?;
@@ -156,7 +162,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     // Elsewhere the key would end up in a log.
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
     let demo_key = match is_tried {
-        true => Some(auth.add_demo_key(Tier::Free).map_err(ServeError::Store)?),
+        true => Some(auth.add_demo_key(Tier::Free).map_err(store_error)?),
         false => None,
     };
     let limits = settings.limits(bound);
@@ -217,7 +223,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if report.aborted > 0 {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
-    flushed.map(|_| ()).map_err(ServeError::Store)
+    flushed.map(|_| ()).map_err(store_error)
 }
 
 /// What the router is built from as soon as there is a release.
@@ -399,7 +405,7 @@ fn log_event(event: &Event) {
 fn last_flush(auth: &AuthService) -> Result<usize, StoreError> {
     let mut tries = 3;
     loop {
-        match auth.flush(now()) {
+        match auth.close(now()) {
             Err(StoreError::Busy) if tries > 1 => tries -= 1,
             result => return result,
         }

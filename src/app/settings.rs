@@ -4,6 +4,7 @@
 //! is accepted.
 
 mod query;
+mod store;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +43,7 @@ use crate::release::remote::{RemoteStore, Replica, is_object_store};
 use crate::release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 
 pub use query::{API_KEY, OutputFormat, QueryOptions};
+pub use store::{StoreCommand, StoreSettings};
 
 /// A venture data service: REST v1, v2, v3 and MCP over a compiled snapshot of firms, startups, rounds and people.
 ///
@@ -49,9 +51,11 @@ pub use query::{API_KEY, OutputFormat, QueryOptions};
 #[derive(Debug, Parser)]
 #[command(name = "venturedex", version, subcommand_required = true)]
 pub struct Cli {
-    /// Folder of accounts, keys and usage; created if missing.
+    /// Folder of accounts, keys and usage, unless --store has them, and of files of this server; created if missing.
     #[arg(long, env = "VENTUREDEX_DATA", value_name = "DIR", default_value = "data", global = true)]
     pub data: PathBuf,
+    #[command(flatten)]
+    pub store: StoreSettings,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -89,10 +93,16 @@ pub enum Command {
         #[command(flatten)]
         settings: Box<ServeSettings>,
     },
-    /// Copy accounts, keys and usage, and on request the current release, to a new folder. Works while the server runs.
+    /// Copy accounts, keys and usage, and on request the current release, to a new folder. Works while the server runs. What is in
+    /// PostgreSQL (--store) is backed up by pg_dump.
     Backup(BackupOptions),
     /// Restore a backup into the data folder, which no server may use.
     Restore(RestoreOptions),
+    /// Move accounts, keys and usage to PostgreSQL.
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
+    },
     /// Send a request to the API of a running server and print its answer as a table, CSV, NDJSON or JSON. Lists are read to
     /// their end.
     Query(QueryOptions),
@@ -346,6 +356,9 @@ pub struct ServeSettings {
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
     pub data: PathBuf,
+    /// Where accounts, keys and usage are, if not there.
+    #[arg(skip)]
+    pub store: StoreSettings,
     /// Public URL of the service, for links [default: http:// and the listening address].
     #[arg(long, env = "VENTUREDEX_PUBLIC_URL", value_name = "URL", value_parser = public_url)]
     pub public_url: Option<String>,
@@ -551,6 +564,7 @@ impl Cli {
         let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
         if let Command::Serve(settings) | Command::Doctor { settings, .. } = &mut cli.command {
             settings.data.clone_from(&cli.data);
+            settings.store.clone_from(&cli.store);
         }
         Ok(cli)
     }
@@ -571,13 +585,18 @@ pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<(String
     names.into_iter().filter(unknown).map(|name| (name.clone(), suggestion(&name))).collect()
 }
 
+/// Whether it is a flag of all commands that has a value.
+fn takes_value(flag: &str) -> bool {
+    flag == "--data" || StoreSettings::FLAGS.contains(&flag)
+}
+
 /// True if there is no command, so that the flags are those of `serve`.
 fn serves(args: &[OsString]) -> bool {
     let mut words = args.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         match word.as_ref() {
-            "--data" => drop(words.next()),
-            word if word.starts_with("--data=") => {}
+            word if takes_value(word) => drop(words.next()),
+            word if word.split_once('=').is_some_and(|(flag, _)| takes_value(flag)) => {}
             "help" | "-h" | "--help" | "-V" | "--version" => return false,
             word => return word.starts_with('-'),
         }

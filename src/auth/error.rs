@@ -1,6 +1,6 @@
 //! Errors of `auth` and `quota`, and when to use which.
 //!
-//! - [`AuthError`]: a request's API key is not accepted. It becomes a 401 whose code is part of the public contract.
+//! - [`AuthError`]: a request's API key is not accepted. It becomes a 401 whose code is part of the public contract, or a 503.
 //! - A quota that is exhausted is no error type: the counters return the [`Quota`](crate::quota::Quota) as `Err`, because the
 //!   429 carries the same headers as a success. Rate limits return [`RetryAfter`].
 //! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
@@ -112,6 +112,8 @@ pub enum StoreError {
     Database { operation: &'static str, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("the operating system returned no random bytes: {0}")]
     NoRandomness(#[from] getrandom::Error),
+    #[error("could not start a thread: {0}")]
+    Thread(io::Error),
     #[error("could not hash the password: {0}")]
     Hashing(String),
 }
@@ -176,7 +178,7 @@ impl StoreError {
             Self::Busy => "busy",
             Self::Replaced(_) => "data_replaced",
             Self::Full(_) => "disk_full",
-            Self::Database { .. } | Self::NoRandomness(_) | Self::Hashing(_) => "store_failed",
+            Self::Database { .. } | Self::NoRandomness(_) | Self::Thread(_) | Self::Hashing(_) => "store_failed",
         }
     }
 }
@@ -318,6 +320,9 @@ pub enum AuthError {
     Revoked,
     #[error("this API key has expired; create another one on the account page")]
     Expired,
+    /// Not in memory, and the store cannot be asked.
+    #[error("the API key cannot be checked at the moment; retry in some seconds")]
+    StoreAway,
 }
 
 impl AuthError {
@@ -329,6 +334,7 @@ impl AuthError {
             Self::Invalid => "invalid_api_key",
             Self::Revoked => "revoked_api_key",
             Self::Expired => "expired_api_key",
+            Self::StoreAway => "not_ready",
         }
     }
 }

@@ -34,7 +34,7 @@ pub use data_lock::{DataLock, Holder};
 pub use error::{AccountError, AuthError, StoreError};
 pub use known_browser::BrowserToken;
 pub(crate) use log_file::{LogFile, NotWritten};
-pub use postgres::{PostgresSettings, PostgresStore, StoreUrl};
+pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
 pub(crate) use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub(crate) use service::random;
@@ -43,6 +43,6 @@ pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};
 pub(crate) use sqlite::files as private_files;
 pub use store::{
-    Changes, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    Changes, CounterStore, Credentials, DayUsage, KeyState, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
     StoreMeasurements, Totp, USAGE_DAYS,
 };

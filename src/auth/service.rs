@@ -4,6 +4,7 @@ pub(crate) mod accounts;
 pub(crate) mod api_keys;
 pub(crate) mod mails;
 pub(crate) mod operators;
+mod quotas;
 pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;
@@ -23,11 +24,11 @@ use crate::auth::derived_secret::DerivedSecret;
 use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
 use crate::auth::service::mails::MailSettings;
+use crate::auth::service::quotas::SharedQuotas;
 use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
 use crate::data::Date;
 use crate::quota::{
-    Client, ClientCounter, CountedKey, CounterId, DailyCounter, KeyId, QueueUsage, Quota, RateLimitConfig, RateLimits,
-    RetryAfter, Tier,
+    Client, ClientCounter, CounterId, DailyCounter, KeyId, QueueUsage, RateLimitConfig, RateLimits, RetryAfter, Tier,
 };
 
 /// The owner of a valid key.
@@ -65,7 +66,7 @@ impl From<&Caller> for Subject {
 
 /// API keys and quotas in memory, accounts in the store.
 ///
-/// Authentication and quotas never wait. [`AuthService::open`], [`AuthService::refresh`] and [`AuthService::flush`] block: a
+/// Authentication and quotas wait for nothing, but for leases if several servers share the store. [`AuthService::open`], [`AuthService::refresh`] and [`AuthService::flush`] block: a
 /// server calls the latter two on a blocking thread, every 250 ms and every 500 ms, and `flush` once more at shutdown.
 /// Account operations run on blocking threads of their own.
 pub struct AuthService {
@@ -73,6 +74,8 @@ pub struct AuthService {
     keys: ApiKeyCache,
     key_counter: DailyCounter,
     client_counter: ClientCounter,
+    /// If other servers use the store.
+    shared: Option<SharedQuotas>,
     rate_limits: RateLimits,
     hasher: Hasher,
     cursor_secret: Zeroizing<[u8; 32]>,
@@ -112,7 +115,12 @@ impl AuthService {
     /// As [`AuthService::open`], with any store.
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
+        let (shared, renewals) = match store.counters() {
+            Some(_) => Some(SharedQuotas::new(&cursor_secret)).unzip(),
+            None => (None, None),
+        };
         let service = Self {
+            shared,
             store,
             keys: ApiKeyCache::default(),
             key_counter: DailyCounter::default(),
@@ -141,7 +149,11 @@ impl AuthService {
             Ok(_) | Err(StoreError::Full(_)) => {}
             Err(error) => return Err(error),
         }
-        Ok(Arc::new(service))
+        let service = Arc::new(service);
+        if let Some(renewals) = renewals {
+            quotas::start(&service, renewals).map_err(StoreError::Thread)?;
+        }
+        Ok(service)
     }
 
     /// Logs sign-ins, refusals and changes from now on; no effect if they are logged already.
@@ -169,7 +181,7 @@ impl AuthService {
 
     /// Logs that a key was sent that is not accepted, if its client has sent several.
     pub(crate) fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> Origin) {
-        if let Some(log) = self.audit.get().filter(|_| error != AuthError::Missing) {
+        if let Some(log) = self.audit.get().filter(|_| !matches!(error, AuthError::Missing | AuthError::StoreAway)) {
             log.key_rejected(error, &origin());
         }
     }
@@ -213,7 +225,12 @@ impl AuthService {
             let _ = tokio::task::spawn_blocking(move || drop(service.last_change.lock())).await;
         }
         drop(lookup);
-        self.authenticate(authorization, now)
+        // While the store is away, a key that is not in memory may be valid.
+        let is_away = self.store.counters().is_some() && failure_of(&self.refresh_failure).is_some();
+        self.authenticate(authorization, now).map_err(|error| match error {
+            AuthError::Invalid if is_away => AuthError::StoreAway,
+            error => error,
+        })
     }
 
     /// Authenticates if a key is sent: a bearer token that does not begin with `vdx_` is ignored, like a missing header. A
@@ -226,29 +243,6 @@ impl AuthService {
         if sends_key(authorization) { self.authenticate_fresh(authorization, now).await.map(Some) } else { Ok(None) }
     }
 
-    /// Takes one request from the quota of `today`; an error if none is left.
-    pub fn take(&self, subject: impl Into<Subject>, today: Date) -> Result<Quota, Quota> {
-        match subject.into() {
-            Subject::Key(caller) => self.take_several(&caller, 1, today),
-            Subject::Client(client, limit) => {
-                let taken = self.client_counter.take(&client, limit, today);
-                taken.inspect_err(|_| {
-                    self.denied_clients.fetch_add(1, Ordering::Relaxed);
-                })
-            }
-        }
-    }
-
-    /// Takes requests from the quota of `today`: all of them, or none and an error if fewer are left.
-    pub fn take_several(&self, caller: &Caller, requests: u32, today: Date) -> Result<Quota, Quota> {
-        let Caller { key, counter, tier, .. } = *caller;
-        let taken = self.key_counter.take(CountedKey { key, counter }, requests, tier.daily_limit(), today);
-        taken.map(|quota| quota.with_tier(tier)).map_err(|quota| {
-            self.denied_keys.fetch_add(1, Ordering::Relaxed);
-            quota.with_tier(tier)
-        })
-    }
-
     /// How often each quota and each rate limit was exceeded.
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
@@ -258,37 +252,6 @@ impl AuthService {
     /// The queue of passwords to hash.
     pub fn password_queue(&self) -> QueueUsage {
         self.hasher.queue_usage()
-    }
-
-    pub fn peek(&self, subject: impl Into<Subject>, today: Date) -> Quota {
-        match subject.into() {
-            Subject::Key(Caller { counter, tier, .. }) => {
-                self.key_counter.peek(counter, tier.daily_limit(), today).with_tier(tier)
-            }
-            Subject::Client(client, limit) => self.client_counter.peek(&client, limit, today),
-        }
-    }
-
-    /// What to add to the message about a quota that is used up: whether other keys used it, whose counter the key took over.
-    pub(crate) fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
-        match quota.used.saturating_sub(self.key_counter.used_by(caller.counter, caller.key, quota.day)) {
-            0 => String::new(),
-            others => format!(", {others} of them by other keys that this account replaced or deleted today"),
-        }
-    }
-
-    /// Gives back one request that was taken on `day` (the `day` of its quota), and returns the quota after it.
-    pub fn give_back(&self, subject: impl Into<Subject>, day: Date) -> Quota {
-        match subject.into() {
-            Subject::Key(caller) => self.give_back_several(&caller, 1, day),
-            Subject::Client(client, limit) => self.client_counter.give_back(&client, limit, day),
-        }
-    }
-
-    /// Gives back requests that were taken on `day`, and returns the quota after it.
-    pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
-        let Caller { key, counter, tier, .. } = *caller;
-        self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day).with_tier(tier)
     }
 
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.
@@ -349,14 +312,24 @@ impl AuthService {
     /// days, loads the stored usage of the day and of the days before and after it, ends expired sessions and keys, and purges what is stored
     /// for a limited time. If the store fails, the next call writes again.
     pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
-        noted(&self.flush_failure, self.write_usage(now))
+        let now = now + self.clock_ahead();
+        let flush = || {
+            self.end_leases(Date::from_unix(now), false)?;
+            self.write_usage(now)
+        };
+        noted(&self.flush_failure, flush())
+    }
+
+    /// Flushes for the last time: what this server holds of shared counters is given back.
+    pub fn close(&self, now: i64) -> Result<usize, StoreError> {
+        self.end_leases(Date::from_unix(now + self.clock_ahead()), true)?;
+        self.flush(now)
     }
 
     /// Why accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known keys are accepted
     /// and counted regardless.
     pub fn degraded(&self) -> Option<&'static str> {
-        let failure = |failure: &Mutex<Option<&'static str>>| *failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure(&self.refresh_failure).or_else(|| failure(&self.flush_failure))
+        failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }
 
     fn write_usage(&self, now: i64) -> Result<usize, StoreError> {
@@ -397,6 +370,10 @@ impl AuthService {
 fn noted<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(StoreError::summary);
     result
+}
+
+fn failure_of(failure: &Mutex<Option<&'static str>>) -> Option<&'static str> {
+    *failure.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// True if the `Authorization` header holds a key of this service, well-formed or not.

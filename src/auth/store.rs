@@ -9,7 +9,7 @@ use crate::auth::watch::WatchStore;
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
 use crate::metrics::Observations;
-use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage, Tier};
+use crate::quota::{AddedUsage, CounterId, Grant, KeyId, LeaseRequest, StoredUsage, Tier, UnusedUnits};
 
 /// Several processes may use one store at the same time. All calls block.
 ///
@@ -245,6 +245,11 @@ pub trait Store: Send + Sync {
     /// other processes may have added too. The total is 0 for a key whose account was deleted on another day.
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError>;
 
+    /// The daily counters that several servers share; `None` if one server uses the store, and counts in memory.
+    fn counters(&self) -> Option<&dyn CounterStore> {
+        None
+    }
+
     /// What calls take and how often they fail; nothing if the store does not measure it.
     fn measurements(&self) -> StoreMeasurements {
         StoreMeasurements::default()
@@ -252,6 +257,20 @@ pub trait Store: Send + Sync {
 
     /// The secret that signs cursors; set to `fresh` on the first call.
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError>;
+}
+
+/// Daily counters of several servers, see [`lease`](crate::quota::lease). All calls block.
+pub trait CounterStore: Send + Sync {
+    /// Takes units of a counter: what is needed, or more if much is left, or less if less is left. Together with what was given
+    /// back, no more than the limit is ever granted of a day, whatever is killed. It fails within a second.
+    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError>;
+
+    /// Gives units back.
+    fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError>;
+
+    /// Reports that this server runs, by which leases are divided. Returns the store's clock in Unix milliseconds: it decides
+    /// which day it is.
+    fn report_running(&self) -> Result<i64, StoreError>;
 }
 
 /// The calls of a store so far.

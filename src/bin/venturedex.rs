@@ -21,14 +21,15 @@ fn main() -> ExitCode {
     };
     match cli.command {
         Command::Serve(settings) => exit(serve(*settings)),
-        Command::Account { command, options } => admin::account(&cli.data, command, &options),
-        Command::Key { command, options } => admin::key(&cli.data, command, &options),
+        Command::Account { command, options } => admin::account(&cli.data, &cli.store, command, &options),
+        Command::Key { command, options } => admin::key(&cli.data, &cli.store, command, &options),
         Command::Audit(filter) => admin::audit(&filter),
         Command::Doctor { settings, json, object_store } => {
             doctor::run(&settings, object_store.as_deref(), json, variables())
         }
-        Command::Backup(options) => admin::backup(&cli.data, &options),
-        Command::Restore(options) => admin::restore(&cli.data, &options),
+        Command::Backup(options) => admin::backup(&cli.data, &cli.store, &options),
+        Command::Restore(options) => admin::restore(&cli.data, &cli.store, &options),
+        Command::Store { command } => admin::store(&cli.store, &command),
         Command::Query(options) => query::run(&options),
         Command::ServerJson { public_url } => exit(server_json(&public_url)),
     }

@@ -20,7 +20,7 @@ use crate::http::headers::{Caching, CommonHeaders, READS, authorization, if_none
 use crate::http::problem::{Code, Problem};
 use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestParts, State};
-use crate::quota::Quota;
+use crate::quota::{Denied, Quota};
 
 /// Who may download bulk files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -240,9 +240,14 @@ fn take(
     quota: &mut Option<Quota>,
 ) -> Result<Quota, Problem> {
     state.auth.take(caller, state.today()).map_err(|denied| {
-        *quota = Some(denied);
-        state.auth.audit_quota(caller, || state.origin(request));
-        Problem::quota_exceeded(&denied, &state.auth.used_by_others(caller, &denied))
+        *quota = Some(denied.quota());
+        match denied {
+            Denied::Exceeded(used_up) => {
+                state.auth.audit_quota(caller, || state.origin(request));
+                Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
+            }
+            Denied::Unknown(_) => Problem::quota_unknown(),
+        }
     })
 }
 

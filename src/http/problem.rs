@@ -10,6 +10,9 @@ use crate::data::rfc3339;
 use crate::quota::Quota;
 
 /// A stable error code; [`explanation`](Code::explanation) says what it means.
+/// Detail of a 503.
+pub(crate) const QUOTA_UNKNOWN: &str = "quotas cannot be checked at the moment; retry in some seconds";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     Moved,
@@ -266,7 +269,8 @@ impl Code {
                 "not_ready",
                 503,
                 "Not ready",
-                "The service has no release of the data to serve yet, or not yet that of the cursor. Retry after `Retry-After`.",
+                "The service has no release of the data to serve yet, or not yet that of the cursor, or cannot check \
+                 keys and quotas at the moment. Retry after `Retry-After`.",
             ),
             Self::Overloaded => {
                 ("overloaded", 503, "Overloaded", "The service is overloaded. Retry after `Retry-After`.")
@@ -403,6 +407,11 @@ impl Problem {
             });
         }
         Self { errors, ..Self::new(code, detail.join(" · ")) }
+    }
+
+    /// That a quota cannot be checked, because the store is away.
+    pub(crate) fn quota_unknown() -> Self {
+        Self::new(Code::NotReady, QUOTA_UNKNOWN)
     }
 
     /// A quota that is used up, at least too far for the request.

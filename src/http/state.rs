@@ -88,7 +88,7 @@ impl State {
 
     /// Unix seconds.
     pub(crate) fn now(&self) -> i64 {
-        (self.clock)()
+        (self.clock)() + self.auth.clock_ahead()
     }
 
     /// The UTC date.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use http::{StatusCode, header};
 use serde_json::json;
 
-use crate::auth::Subject;
+use crate::auth::{AuthError, Subject};
 use crate::data::{Date, rfc3339};
-use crate::quota::{Client, ClientPool, Quota};
+use crate::http::problem::QUOTA_UNKNOWN;
+use crate::quota::{Client, ClientPool, Denied, Quota};
 
 use crate::http::url::{KEY_IN_URL, has_key};
 use crate::http::{RequestParts, State};
@@ -52,7 +53,11 @@ impl McpQuota {
         }
         match access.take(subject.clone(), today) {
             Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
-            Err(quota) => {
+            Err(Denied::Unknown(quota)) => {
+                let error = JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN);
+                Admission { charge: Err(error), quota }
+            }
+            Err(Denied::Exceeded(quota)) => {
                 let mut used_by_others = String::new();
                 if let Subject::Key(caller) = &subject {
                     access.audit_quota(caller, || self.state.origin(request));
@@ -81,7 +86,11 @@ impl McpQuota {
             Ok(None) => {}
             Err(error) => {
                 self.state.auth.audit_rejected_key(error, || self.state.origin(request));
-                return Err(JsonRpcError::service(StatusCode::UNAUTHORIZED, error.code(), error.to_string()));
+                let status = match error {
+                    AuthError::StoreAway => StatusCode::SERVICE_UNAVAILABLE,
+                    _ => StatusCode::UNAUTHORIZED,
+                };
+                return Err(JsonRpcError::service(status, error.code(), error.to_string()));
             }
         }
         let address = self.state.client(request.peer, request.headers);

@@ -139,7 +139,7 @@ fn charts_of_a_thousand_real_firms_count_the_rounds_of_the_api() {
     let Some(server) = real_catalog().map(Server::of) else { return };
     let firms = thousand_firms(&server.client(Tier::Enterprise));
     let (with_gaps, with_graph, _) = compare_firms(&server, &firms);
-    assert!(with_gaps > 500 && with_graph > 500, "{with_gaps} {with_graph}");
+    assert!(with_gaps > 30 && with_graph > 500, "{with_gaps} {with_graph}");
 }
 
 /// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones.

@@ -8,7 +8,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ cd "$dir"
 { echo 'host all secured 127.0.0.1/32 scram-sha-256'; cat data/pg_hba.conf; } >hba
 mv hba data/pg_hba.conf
 ssl=off
-if openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+if openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
   -addext basicConstraints=critical,CA:FALSE -keyout key.pem -out cert.pem >>log 2>&1; then
   chmod 600 key.pem
   ssl=on
@@ -55,7 +55,8 @@ pub(crate) struct OwnServer {
     pub(crate) port: u16,
     /// Its folder, with `cert.pem` if it has TLS, and `log`.
     pub(crate) folder: PathBuf,
-    _input: ChildStdin,
+    /// With the input whose end stops it.
+    _process: Child,
 }
 
 /// An empty database, dropped at the end.
@@ -81,6 +82,16 @@ impl Database {
     /// Runs SQL without results.
     pub(crate) fn run(&self, sql: &str) {
         run(&self.url, sql).unwrap();
+    }
+
+    /// Whether anybody can connect; otherwise, connections that there are end.
+    pub(crate) fn accept_connections(&self, accepted: bool) {
+        let url = &server().expect("it made the database").url;
+        run(url, &format!("ALTER DATABASE {} ALLOW_CONNECTIONS {accepted}", self.name)).unwrap();
+        if !accepted {
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname =";
+            run(url, &format!("{sql} '{}'", self.name)).unwrap();
+        }
     }
 
     /// The rows of a query, with columns as texts separated by tabs.
@@ -136,7 +147,7 @@ fn start() -> Option<Server> {
         assert!(started.elapsed() < Duration::from_secs(120), "PostgreSQL did not start: {error}\n{}", log());
         std::thread::sleep(Duration::from_millis(50));
     }
-    Some(Server { url, own: Some(OwnServer { port, folder, _input: child.stdin.take().unwrap() }) })
+    Some(Server { url, own: Some(OwnServer { port, folder, _process: child }) })
 }
 
 /// The folder of `initdb` and `postgres`: the newest of Debian's, or one of `PATH`.

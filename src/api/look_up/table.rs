@@ -22,9 +22,9 @@ use crate::http::State;
 use crate::http::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
 use crate::http::headers::{self, Caching, set};
 use crate::http::negotiation::{Format, accepts};
-use crate::http::problem::{Code, Problem};
+use crate::http::problem::{Code, Problem, QUOTA_UNKNOWN};
 use crate::metrics::panics;
-use crate::quota::{Overloaded, Quota};
+use crate::quota::{Denied, Overloaded, Quota};
 
 use crate::api::pin::{AS_OF, SNAPSHOT};
 use crate::api::{MAX_HEADERS, Outcome, Pipeline, Version, not_acceptable, shared_headers};
@@ -283,12 +283,13 @@ impl Writer {
             let day = Date::from_unix(self.state.now());
             match self.state.auth.take_several(&self.caller, 1, day) {
                 Ok(_) => self.paid = ITEMS_PER_REQUEST,
-                Err(quota) => {
+                Err(Denied::Exceeded(quota)) => {
                     self.used_up = Some(format!(
                         "daily quota exceeded; resets at {}; send this table again then",
                         rfc3339(quota.resets_at)
                     ));
                 }
+                Err(Denied::Unknown(_)) => self.used_up = Some(QUOTA_UNKNOWN.to_owned()),
             }
         }
         let is_paid = self.paid > 0;

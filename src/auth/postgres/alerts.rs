@@ -71,34 +71,70 @@ pub(crate) fn add_evaluations(
         &[&ids],
     )?;
     let version = version.to_string();
-    let mut count = 0;
-    for evaluation in evaluations {
-        let Evaluation { watch, evaluated, since, problem, news, moved } = evaluation;
-        let changed = transaction.row(
-            "UPDATE watches SET evaluated = $1, problem = $2 WHERE id = $3 AND evaluated = $4 \
-             RETURNING account, emails, webhook",
-            &[&version, &problem.as_deref().map(text), &watch.0, &evaluated.to_string()],
-        )?;
-        let Some(changed) = changed else { continue };
-        move_listed(transaction, *watch, moved)?;
-        let Some((total, entries)) = news else { continue };
-        let alert = transaction.one(
-            "INSERT INTO alerts (watch, since, version, created_at, total, entries) VALUES ($1, $2, $3, $4, $5, $6) \
-             RETURNING id",
-            &[&watch.0, &since.to_string(), &version, &now, &i64::from(*total), &text(entries)],
-        )?;
-        count += 1;
-        let (alert, account, webhook): (i64, i64, Option<i64>) =
-            (get(&alert, 0)?, get(&changed, 0)?, get(&changed, 2)?);
-        for receiver in get::<bool>(&changed, 1)?.then_some(None).into_iter().chain(webhook.map(Some)) {
-            transaction.execute(
-                "INSERT INTO deliveries (alert, account, webhook, due_at) VALUES ($1, $2, $3, \
-                 CASE WHEN (SELECT stopped FROM webhooks WHERE id = $3) IS NULL THEN $4::bigint ELSE $5::bigint END)",
-                &[&alert, &account, &receiver, &now, &NEVER],
-            )?;
+    let evaluated: Vec<String> = evaluations.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
+    let problems: Vec<_> = evaluations.iter().map(|evaluation| evaluation.problem.as_deref().map(text)).collect();
+    let changed = transaction.rows(
+        "UPDATE watches SET evaluated = $1, problem = done.problem \
+         FROM unnest($2::bigint[], $3::text[], $4::text[]) WITH ORDINALITY AS done (watch, evaluated, problem, place) \
+         WHERE watches.id = done.watch AND watches.evaluated = done.evaluated \
+         RETURNING done.place - 1, watches.account, watches.emails, watches.webhook",
+        &[&version, &ids, &evaluated, &problems],
+    )?;
+    let mut counted = Vec::with_capacity(changed.len());
+    for row in &changed {
+        let place: usize = number(row, 0)?;
+        let evaluation = evaluations.get(place).ok_or_else(|| PostgresError::Data("an unknown place".to_owned()))?;
+        counted.push((place, evaluation, row));
+    }
+    counted.sort_unstable_by_key(|(place, ..)| *place);
+    for (_, evaluation, _) in &counted {
+        move_listed(transaction, evaluation.watch, &evaluation.moved)?;
+    }
+    let news =
+        counted.into_iter().filter_map(|(_, evaluation, row)| Some((evaluation, evaluation.news.as_ref()?, row)));
+    let news: Vec<(&Evaluation, &(u32, String), &Row)> = news.collect();
+    add_alerts(transaction, &version, &news, now)?;
+    Ok(news.len())
+}
+
+/// Stores alerts, and what is to be sent of them. The rows are account, e-mails and webhook of the search, from the second column on.
+fn add_alerts(
+    transaction: &Transaction<'_>,
+    version: &str,
+    news: &[(&Evaluation, &(u32, String), &Row)],
+    now: i64,
+) -> Result<(), PostgresError> {
+    let watches: Vec<i64> = news.iter().map(|(evaluation, ..)| evaluation.watch.0).collect();
+    let since: Vec<String> = news.iter().map(|(evaluation, ..)| evaluation.since.to_string()).collect();
+    let totals: Vec<i64> = news.iter().map(|(_, (total, _), _)| i64::from(*total)).collect();
+    let entries: Vec<_> = news.iter().map(|(_, (_, entries), _)| text(entries)).collect();
+    let added = transaction.rows(
+        "INSERT INTO alerts (watch, since, version, created_at, total, entries) \
+         SELECT watch, since, $1::text, $2::bigint, total, entries FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::text[]) \
+         WITH ORDINALITY AS new (watch, since, total, entries, place) ORDER BY place RETURNING watch, id",
+        &[&version, &now, &watches, &since, &totals, &entries],
+    )?;
+    let alerts: HashMap<i64, i64> =
+        added.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?))).collect::<Result<_, PostgresError>>()?;
+    let (mut of_alerts, mut accounts, mut receivers) = (Vec::new(), Vec::new(), Vec::new());
+    for (evaluation, _, row) in news {
+        let alert =
+            alerts.get(&evaluation.watch.0).ok_or_else(|| PostgresError::Data("an alert is missing".to_owned()))?;
+        let (account, webhook): (i64, Option<i64>) = (get(row, 1)?, get(row, 3)?);
+        for receiver in get::<bool>(row, 2)?.then_some(None).into_iter().chain(webhook.map(Some)) {
+            of_alerts.push(*alert);
+            accounts.push(account);
+            receivers.push(receiver);
         }
     }
-    Ok(count)
+    transaction.execute(
+        "INSERT INTO deliveries (alert, account, webhook, due_at) SELECT new.alert, new.account, new.webhook, \
+         CASE WHEN webhooks.stopped IS NULL THEN $1::bigint ELSE $2::bigint END \
+         FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS new (alert, account, webhook, place) \
+         LEFT JOIN webhooks ON webhooks.id = new.webhook ORDER BY new.place",
+        &[&now, &NEVER, &of_alerts, &accounts, &receivers],
+    )?;
+    Ok(())
 }
 
 fn move_listed(transaction: &Transaction<'_>, watch: WatchId, moved: &[(String, String)]) -> Result<(), PostgresError> {

@@ -95,6 +95,14 @@ impl Connection {
         self.limit.set(limit);
     }
 
+    /// Makes calls that wait so long for each answer.
+    pub(crate) fn within<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
+        let before = self.limit.replace(limit);
+        let result = call();
+        self.limit.set(before);
+        result
+    }
+
     pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, PostgresError> {
         let statement = self.statement(sql)?;
         self.run(self.client.query(&statement, params))

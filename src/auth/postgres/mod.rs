@@ -9,7 +9,10 @@ mod accounts;
 mod address;
 mod alerts;
 mod connection;
+mod copy;
+mod counters;
 mod deleted_keys;
+mod inspection;
 mod keys;
 mod links;
 mod pool;
@@ -32,12 +35,14 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::auth::StoreError;
 use crate::auth::measured::MeasuredCalls;
 use crate::auth::postgres::address::Address;
 pub use crate::auth::postgres::address::StoreUrl;
 use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
+pub use crate::auth::postgres::copy::CopiedTable;
+pub use crate::auth::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::auth::postgres::pool::{Lease, Pool, Work};
+use crate::auth::{StoreError, random};
 
 /// Attempts at a transaction that others make fail.
 const CONFLICTS: u32 = 5;
@@ -53,6 +58,8 @@ pub struct PostgresSettings {
 }
 
 pub struct PostgresStore {
+    /// A random number, which distinguishes servers.
+    server: i64,
     pool: Pool,
     calls: MeasuredCalls,
 }
@@ -85,7 +92,8 @@ impl PostgresStore {
         let unusable = |reason| StoreError::Unusable { place: "--store".to_owned(), reason };
         let address = Address::of(&settings.url, password).map_err(unusable)?;
         let pool = Pool::new(address, settings.connections as usize)?;
-        Ok(Self { pool, calls: MeasuredCalls::default() })
+        let server = random()?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        Ok(Self { server, pool, calls: MeasuredCalls::default() })
     }
 
     /// What an error means if the store was not open yet.

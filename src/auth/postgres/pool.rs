@@ -87,7 +87,18 @@ impl Pool {
     /// # Errors
     /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: Work) -> Result<Lease<'_>, PostgresError> {
-        let deadline = Instant::now() + WAIT;
+        self.take_by(work, Instant::now() + WAIT)
+    }
+
+    /// A connection for one short call that cannot wait long.
+    ///
+    /// # Errors
+    /// As [`Pool::take`].
+    pub(crate) fn take_within(&self, wait: Duration) -> Result<Lease<'_>, PostgresError> {
+        self.take_by(Work::Short, Instant::now() + wait)
+    }
+
+    fn take_by(&self, work: Work, deadline: Instant) -> Result<Lease<'_>, PostgresError> {
         let mut state = self.state();
         loop {
             let lists = self.size.div_ceil(2);

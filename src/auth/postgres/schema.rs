@@ -20,7 +20,10 @@ pub(crate) struct Step {
 }
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: &[Step] = &[Step { sql: include_str!("migrations/1.sql"), oldest: 1 }];
+pub(crate) const STEPS: &[Step] = &[
+    Step { sql: include_str!("migrations/1.sql"), oldest: 1 },
+    Step { sql: include_str!("migrations/2.sql"), oldest: 1 },
+];
 
 /// For migrations: a large table may take long.
 const LIMIT: Duration = Duration::from_secs(900);
@@ -92,7 +95,10 @@ fn check(address: &Address, found: Versions, supported: i64) -> Result<(), Postg
 
 /// `None` if the database was never migrated.
 pub(crate) fn versions(connection: &Connection) -> Result<Option<Versions>, PostgresError> {
-    let exists: bool = connection.one("SELECT to_regclass('store_version') IS NOT NULL", &[])?.try_get(0)?;
+    // Not `to_regclass`, which may remember from before the lock that there was none.
+    let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
+               WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
+    let exists: bool = connection.one(sql, &[])?.try_get(0)?;
     if !exists {
         return Ok(None);
     }

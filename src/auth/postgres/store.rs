@@ -4,14 +4,15 @@ use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef
 use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::postgres::{
-    Durability, PostgresStore, accounts, alerts, deleted_keys, keys, links, service_secret, sessions, totp, usage,
+    Durability, PostgresStore, accounts, alerts, counters, deleted_keys, keys, links, service_secret, sessions, totp,
+    usage,
 };
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::totp::RecoveryDigest;
 use crate::auth::watch::{ALERT_DAYS, WatchStore};
 use crate::auth::{
-    ApiKey, Changes, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store, StoreError,
-    StoreMeasurements, Totp, USAGE_DAYS,
+    ApiKey, Changes, CounterStore, Credentials, DayUsage, PasswordVersion, REVOKED_NAME_DAYS, RevokedKeys, Store,
+    StoreError, StoreMeasurements, Totp, USAGE_DAYS,
 };
 use crate::data::Date;
 use crate::quota::{AddedUsage, StoredUsage, Tier};
@@ -253,6 +254,10 @@ impl Store for PostgresStore {
         self.look_up("read the changed keys", |connection| keys::changes(connection, since))
     }
 
+    fn counters(&self) -> Option<&dyn CounterStore> {
+        Some(self)
+    }
+
     fn measurements(&self) -> StoreMeasurements {
         self.calls.so_far()
     }
@@ -279,6 +284,7 @@ impl Store for PostgresStore {
             let usage = usage::delete_before(transaction, day(USAGE_DAYS))? + deleted_keys::purge(transaction, today)?;
             let links = links::delete_expired(transaction, today.unix())?;
             let alerts = alerts::purge(transaction, day(ALERT_DAYS).unix())?;
+            counters::purge(transaction, today)?;
             Ok(usage + links + alerts + keys::clear_names(transaction, day(REVOKED_NAME_DAYS).unix())?)
         })
     }

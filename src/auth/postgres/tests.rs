@@ -1,6 +1,8 @@
 //! The conformance suite, and what only several servers on one database can get wrong.
 
+mod copies;
 mod failures;
+mod leases;
 mod migrations;
 
 use std::time::Duration;

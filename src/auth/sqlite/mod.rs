@@ -131,6 +131,13 @@ impl SqliteStore {
         })
     }
 
+    /// Reads everything as of one time.
+    pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = lists.transaction().map_err(database_error("read the store"))?;
+        read(&transaction)
+    }
+
     /// Runs `change` in one transaction, which is on the disk when this returns.
     fn change<T>(
         &self,

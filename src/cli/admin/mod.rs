@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod keys;
 mod print;
+mod store;
 
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -12,25 +13,27 @@ use std::process::ExitCode;
 
 use zeroize::Zeroizing;
 
-use crate::app::settings::{AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions};
+use crate::app::settings::{
+    AccountCommand, AuditFilter, BackupOptions, CommandOptions, KeyCommand, RestoreOptions, StoreCommand, StoreSettings,
+};
 use crate::auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use crate::auth::audit::{AuditLog, Entry, Event};
 use crate::auth::password::WeakPassword;
-use crate::auth::{SqliteStore, Store, StoreError};
+use crate::auth::{Store, StoreError};
 use crate::data::rfc3339;
 use crate::release::ReleaseError;
 
 /// Bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
 
-/// Runs a command on the accounts in the folder `data`, and prints its result or error.
-pub fn account(data: &Path, command: AccountCommand, options: &CommandOptions) -> ExitCode {
-    run(data, options, |context| accounts::run(context, command))
+/// Runs a command on the accounts in the folder `data` or in a shared store, and prints its result or error.
+pub fn account(data: &Path, store: &StoreSettings, command: AccountCommand, options: &CommandOptions) -> ExitCode {
+    run(data, store, options, |context| accounts::run(context, command))
 }
 
-/// Runs a command on the API keys in the folder `data`, and prints its result or error.
-pub fn key(data: &Path, command: KeyCommand, options: &CommandOptions) -> ExitCode {
-    run(data, options, |context| keys::run(context, command))
+/// Runs a command on the API keys in the folder `data` or in a shared store, and prints its result or error.
+pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &CommandOptions) -> ExitCode {
+    run(data, store, options, |context| keys::run(context, command))
 }
 
 /// What a command works with.
@@ -59,17 +62,24 @@ pub fn audit(filter: &AuditFilter) -> ExitCode {
 }
 
 /// Copies what is in the folder `data` to a backup, also while a server uses it.
-pub fn backup(data: &Path, options: &BackupOptions) -> ExitCode {
-    ended(backup::backup(data, options), options.json)
+pub fn backup(data: &Path, store: &StoreSettings, options: &BackupOptions) -> ExitCode {
+    ended(store::refuse_backup(store).and_then(|()| backup::backup(data, options)), options.json)
 }
 
 /// Copies a backup to the folder `data`, which no server may use.
-pub fn restore(data: &Path, options: &RestoreOptions) -> ExitCode {
-    ended(backup::restore(data, options), options.json)
+pub fn restore(data: &Path, store: &StoreSettings, options: &RestoreOptions) -> ExitCode {
+    ended(store::refuse_restore(store).and_then(|()| backup::restore(data, options)), options.json)
+}
+
+/// Moves accounts between stores.
+pub fn store(store: &StoreSettings, command: &StoreCommand) -> ExitCode {
+    let StoreCommand::Copy { from, json } = command;
+    ended(store::copy(from, store, *json), *json)
 }
 
 fn run(
     data: &Path,
+    store: &StoreSettings,
     options: &CommandOptions,
     command: impl FnOnce(&Context<'_>) -> Result<(), CommandError>,
 ) -> ExitCode {
@@ -79,9 +89,9 @@ fn run(
             AuditLog::open(path, now).map_err(|error| CommandError::NoAuditLog { path: path.clone(), error })
         };
         let audit_log = options.audit_log.as_ref().map(open).transpose()?;
-        let store = SqliteStore::open(data)?;
+        let store = store.open(data)?;
         store.end_expired_keys(now())?;
-        command(&Context { store: &store, json, audit_log })
+        command(&Context { store: &*store, json, audit_log })
     };
     ended(run(), json)
 }
@@ -144,6 +154,20 @@ enum CommandError {
         .0.display()
     )]
     DataExists(PathBuf),
+    #[error(
+        "accounts, keys and usage are in PostgreSQL, and nothing was backed up: use its own tools, such as `pg_dump \
+         --format=custom --file=venturedex.dump {0}`; releases are rebuilt by the indexer or kept in their object store"
+    )]
+    BackupOfPostgres(String),
+    #[error(
+        "accounts, keys and usage are in PostgreSQL, and nothing was restored: stop all servers and use its own tools, such as \
+         `pg_restore --clean --if-exists --dbname={0} venturedex.dump`"
+    )]
+    RestoreToPostgres(String),
+    #[error(
+        "name the database to copy to with --store, such as --store postgres://venturedex@db.example.com/venturedex"
+    )]
+    NoTarget,
     #[error(transparent)]
     Release(#[from] ReleaseError),
 }
@@ -164,6 +188,8 @@ impl CommandError {
             Self::NotABackup { .. } => "not_a_backup",
             Self::BackupDamaged { .. } => "backup_damaged",
             Self::DataExists(_) => "data_exists",
+            Self::BackupOfPostgres(_) | Self::RestoreToPostgres(_) => "store_is_postgres",
+            Self::NoTarget => "no_target",
             Self::Release(_) => "release_unusable",
         }
     }

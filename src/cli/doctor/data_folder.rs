@@ -24,7 +24,8 @@ pub(super) struct Data {
     pub newest_time: Option<i64>,
 }
 
-pub(super) fn check(folder: &Path, findings: &mut Findings) -> Data {
+/// `is_shared`: accounts are not in the folder, but in a database that servers share.
+pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> Data {
     let mut data = Data::default();
     let wrong = match folder.metadata() {
         Ok(metadata) if metadata.is_dir() => None,
@@ -62,7 +63,7 @@ pub(super) fn check(folder: &Path, findings: &mut Findings) -> Data {
         }
         Err(error) => findings.warning("data.server", error.to_string(), "run the doctor as the user of the server"),
     }
-    let bytes = database(folder, &mut data, findings);
+    let bytes = if is_shared { 0 } else { database(folder, &mut data, findings) };
     machine::check_disk("data.disk", folder, 2 * bytes, findings);
     data
 }

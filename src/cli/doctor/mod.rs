@@ -9,6 +9,7 @@ mod machine;
 mod releases;
 mod server;
 mod settings;
+mod store;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -65,7 +66,11 @@ fn report(
     let checked_at = now();
     let mut findings = Findings::default();
     settings::check(settings, variables, &mut findings);
-    let data = data_folder::check(&settings.data, &mut findings);
+    let is_shared = settings.store.store.is_some();
+    let mut data = data_folder::check(&settings.data, is_shared, &mut findings);
+    if is_shared {
+        data.newest_time = store::check(&settings.store, &mut findings);
+    }
     let index = releases::check(settings, checked_at, &mut findings);
     if let Some(place) = object_store {
         releases::check_object_store(place, &mut findings);

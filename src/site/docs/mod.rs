@@ -58,6 +58,7 @@ const DATASET: &str = include_str!("text/operate/dataset.html");
 const IMPORT: &str = include_str!("text/operate/import.html");
 const REPLICAS: &str = include_str!("text/operate/replicas.html");
 const RELEASES: &str = include_str!("text/operate/releases.html");
+const STORE: &str = include_str!("text/operate/store.html");
 const RESOLUTION: &str = include_str!("text/operate/resolution.html");
 const BACKUP: &str = include_str!("text/operate/backup.html");
 const UPGRADE: &str = include_str!("text/operate/upgrade.html");
@@ -143,6 +144,7 @@ const PAGES: &[(&str, StaticEntry)] = &[
         IMPORT,
     ),
     text("/docs/operate/replicas", "Replicas", "Several servers, releases in an object store.", REPLICAS),
+    text("/docs/operate/store", "Shared store", "Accounts of several servers in PostgreSQL.", STORE),
     text("/docs/operate/releases", "Releases", "How to publish data every week, and how to roll back.", RELEASES),
     text(
         "/docs/operate/resolution",

@@ -19,7 +19,7 @@ fn refusal(url: &str, password: Option<&str>) -> StoreError {
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_says_where_it_is_and_what_to_do() {
+fn a_store_that_cannot_be_opened_names_its_place_and_what_to_do() {
     let Some(server) = own_server() else { return };
     let database = Database::create().unwrap();
     database.run("DROP ROLE IF EXISTS secured; CREATE ROLE secured LOGIN PASSWORD 's3cr3t'");

@@ -59,7 +59,7 @@ async fn deleting_an_account_and_signing_up_again_gives_no_new_quota() {
     let keys = three(&service, again).await;
     assert_eq!(keys.iter().map(|key| take(&service, key, NOON, 40)).sum::<usize>(), 70, "70 and 30 were used of 200");
     let caller = service.authenticate(Some(&header(&keys[0])), NOON).unwrap();
-    let rejected = service.take(&caller, Date::from_unix(NOON)).unwrap_err();
+    let rejected = service.take(&caller, Date::from_unix(NOON)).unwrap_err().quota();
     let text = service.used_by_others(&caller, &rejected);
     assert_eq!(text, ", 100 of them by other keys that this account replaced or deleted today");
 

@@ -1,0 +1,78 @@
+//! Where accounts, keys and usage are: in the data folder, or in a database that several servers share.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use zeroize::Zeroizing;
+
+use crate::app::settings::parse_uint;
+use crate::auth::{PostgresSettings, PostgresStore, SqliteStore, Store, StoreError, StoreUrl};
+
+const CONNECTIONS: u32 = 4;
+
+/// For all commands that use accounts.
+#[derive(Clone, Debug, Args)]
+pub struct StoreSettings {
+    /// PostgreSQL database of accounts, keys and usage, which several servers may share:
+    /// postgres://user@host/database; encrypted unless the host is this machine [default: a file in the folder of --data].
+    #[arg(long, env = "VENTUREDEX_STORE", value_name = "URL", global = true, hide_env_values = true)]
+    pub store: Option<StoreUrl>,
+    /// File whose only line is the password of the database user: other users of the machine see arguments.
+    #[arg(long, env = "VENTUREDEX_STORE_PASSWORD_FILE", value_name = "FILE", global = true)]
+    pub store_password_file: Option<PathBuf>,
+    /// Connections to PostgreSQL at a time. Those of all servers together must stay below the database's max_connections.
+    #[arg(long, env = "VENTUREDEX_STORE_CONNECTIONS", value_name = "NUMBER", default_value_t = CONNECTIONS, global = true,
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000))]
+    pub store_connections: u32,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { store: None, store_password_file: None, store_connections: CONNECTIONS }
+    }
+}
+
+impl StoreSettings {
+    /// The flags of this struct, each of which takes a value.
+    pub(super) const FLAGS: [&str; 3] = ["--store", "--store-password-file", "--store-connections"];
+
+    /// How to reach the database; `None` if accounts are in the data folder.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] if the password cannot be read.
+    pub fn postgres(&self) -> Result<Option<PostgresSettings>, StoreError> {
+        let Some(url) = &self.store else { return Ok(None) };
+        let read = |path: &PathBuf| {
+            let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {
+                place: format!("--store-password-file {}", path.display()),
+                reason: format!("{error}; name a file that only the server's user can read"),
+            })?;
+            Ok::<_, StoreError>(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
+        };
+        let password = self.store_password_file.as_ref().map(read).transpose()?;
+        Ok(Some(PostgresSettings { url: url.clone(), password, connections: self.store_connections }))
+    }
+
+    /// Opens the database, or the file in the folder `data`. It blocks.
+    pub(crate) fn open(&self, data: &Path) -> Result<Box<dyn Store>, StoreError> {
+        Ok(match self.postgres()? {
+            Some(settings) => Box::new(PostgresStore::open(&settings)?),
+            None => Box::new(SqliteStore::open(data)?),
+        })
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Copy everything from the SQLite store of a data folder, which no server may use, into the empty PostgreSQL database of
+    /// --store, and compare both row by row.
+    Copy {
+        /// The data folder to copy from.
+        #[arg(long, value_name = "DIR")]
+        from: PathBuf,
+        /// Print JSON, including errors.
+        #[arg(long)]
+        json: bool,
+    },
+}

@@ -1,0 +1,390 @@
+//! A copy of an SQLite store in an empty PostgreSQL store, with the numbers of all rows.
+//!
+//! Everything happens in one transaction: it commits only after all rows were read back from both and compared.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::Value;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::auth::postgres::connection::{PostgresError, Transaction};
+use crate::auth::postgres::pool::Work;
+use crate::auth::postgres::rows::{get, text};
+use crate::auth::postgres::{PostgresSettings, PostgresStore};
+use crate::auth::{DataLock, SqliteStore, StoreError};
+
+/// Rows that are sent and compared at a time.
+const BATCH: usize = 1_000;
+const LIMIT: Duration = Duration::from_secs(900);
+const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    Flag,
+    Text,
+    Bytes,
+}
+
+use Kind::{Bytes, Flag, Number, Text};
+
+/// A table with its columns, the first of which are its key. Those whose rows have numbers of their own start with `id`.
+struct Table {
+    name: &'static str,
+    key: &'static str,
+    columns: &'static [(&'static str, Kind)],
+}
+
+/// In an order in which rows follow those that they refer to.
+const TABLES: [Table; 12] = [
+    Table {
+        name: "accounts",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("email", Text),
+            ("tier", Text),
+            ("created_at", Number),
+            ("password", Text),
+            ("password_version", Number),
+            ("verified_at", Number),
+            ("totp_secret", Bytes),
+            ("totp_enabled_at", Number),
+            ("totp_step", Number),
+            ("operator", Flag),
+            ("blocked_at", Number),
+        ],
+    },
+    Table {
+        name: "keys",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("account", Number),
+            ("name", Text),
+            ("digest", Bytes),
+            ("shown", Text),
+            ("counter", Number),
+            ("created_at", Number),
+            ("revoked_at", Number),
+            ("last_used_at", Number),
+            ("changed", Number),
+            ("expires_at", Number),
+        ],
+    },
+    Table { name: "usage", key: "key, day", columns: &[("key", Number), ("day", Number), ("requests", Number)] },
+    Table { name: "deleted_keys", key: "day, key", columns: &[("day", Number), ("key", Number), ("owner", Bytes)] },
+    Table {
+        name: "sessions",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("digest", Bytes),
+            ("account", Number),
+            ("created_at", Number),
+            ("last_used_at", Number),
+            ("expires_at", Number),
+            ("authenticated_at", Number),
+        ],
+    },
+    Table { name: "recovery_codes", key: "account, digest", columns: &[("account", Number), ("digest", Bytes)] },
+    Table {
+        name: "links",
+        key: "account, purpose",
+        columns: &[("account", Number), ("purpose", Text), ("digest", Bytes), ("expires_at", Number)],
+    },
+    Table {
+        name: "webhooks",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("account", Number),
+            ("url", Text),
+            ("secret", Number),
+            ("previous_until", Number),
+            ("created_at", Number),
+            ("stopped", Text),
+        ],
+    },
+    Table {
+        name: "watches",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("account", Number),
+            ("name", Text),
+            ("records", Text),
+            ("query", Text),
+            ("created_at", Number),
+            ("evaluated", Text),
+            ("problem", Text),
+            ("feed", Number),
+            ("emails", Flag),
+            ("webhook", Number),
+        ],
+    },
+    Table { name: "listed", key: "watch, record", columns: &[("watch", Number), ("record", Text)] },
+    Table {
+        name: "alerts",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("watch", Number),
+            ("since", Text),
+            ("version", Text),
+            ("created_at", Number),
+            ("total", Number),
+            ("entries", Text),
+        ],
+    },
+    Table {
+        name: "deliveries",
+        key: "id",
+        columns: &[
+            ("id", Number),
+            ("alert", Number),
+            ("account", Number),
+            ("webhook", Number),
+            ("attempts", Number),
+            ("due_at", Number),
+            ("claimed", Flag),
+            ("outcome", Text),
+        ],
+    },
+];
+
+/// A table that was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopiedTable {
+    pub name: &'static str,
+    pub rows: u64,
+}
+
+/// A value, as both databases return it.
+#[derive(Clone, PartialEq)]
+enum Cell {
+    Null,
+    Number(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl PostgresStore {
+    /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
+    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> Result<Vec<CopiedTable>, StoreError> {
+        // Opening would create what is missing.
+        crate::auth::DatabaseFile::open_shared(from)?;
+        let _lock = DataLock::acquire(from)?;
+        let source = SqliteStore::open(from)?;
+        let target = Self::open(settings)?;
+        let copied = source.read_all(|source| {
+            let copied = || {
+                let connection = target.pool.take(Work::Short)?;
+                connection.set_limit(LIMIT);
+                let transaction = Transaction::begin(&connection, BEGIN)?;
+                let copied = target.copy_within(&transaction, source);
+                // Its limits are those of a copy.
+                let copied = match copied {
+                    Ok(copied) => transaction.commit().map(|()| copied),
+                    Err(error) => {
+                        transaction.roll_back();
+                        Err(error)
+                    }
+                };
+                connection.mark_broken();
+                copied
+            };
+            copied().map_err(|error| error.into_store_error("copy the store"))
+        })?;
+        Ok(copied)
+    }
+
+    fn copy_within(
+        &self,
+        transaction: &Transaction<'_>,
+        source: &rusqlite::Connection,
+    ) -> Result<Vec<CopiedTable>, PostgresError> {
+        let names = TABLES.map(|table| table.name).join(", ");
+        transaction.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
+        self.check_empty(transaction)?;
+        let mut copied = Vec::new();
+        for table in &TABLES {
+            table.copy(transaction, source)?;
+            table.set_sequence(transaction, source)?;
+            copied.push(CopiedTable { name: table.name, rows: table.compare(transaction, source)? });
+        }
+        // What a counter has used of a day is taken for all servers.
+        transaction.execute(
+            "INSERT INTO leases (kind, counter, day, taken, granted) \
+             SELECT 0, keys.counter, usage.day, sum(usage.requests), 0 FROM usage JOIN keys ON keys.id = usage.key \
+             WHERE usage.day >= (SELECT max(day) - 1 FROM usage) GROUP BY keys.counter, usage.day",
+            &[],
+        )?;
+        let service = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (change, secret): (i64, Option<Vec<u8>>) =
+            source.query_row("SELECT change, cursor_secret FROM service", [], service).map_err(unreadable)?;
+        transaction.execute("UPDATE service SET change = $1, cursor_secret = $2", &[&change, &secret])?;
+        let row = transaction.one("SELECT change, cursor_secret FROM service", &[])?;
+        if (get::<i64>(&row, 0)?, get::<Option<Vec<u8>>>(&row, 1)?) != (change, secret) {
+            return Err(different("service"));
+        }
+        Ok(copied)
+    }
+
+    fn check_empty(&self, transaction: &Transaction<'_>) -> Result<(), PostgresError> {
+        let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
+        let rows = TABLES.iter().map(|table| format!("SELECT EXISTS (SELECT 1 FROM {})", table.name));
+        for sql in std::iter::once(used).chain(rows) {
+            if get(&transaction.one(&sql, &[])?, 0)? {
+                return Err(StoreError::Unusable {
+                    place: self.pool.address().setting(),
+                    reason: "the store is not empty, and nothing was copied: a server has used it already; name a new database"
+                        .to_owned(),
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    fn query(&self) -> String {
+        let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), self.name, self.key)
+    }
+
+    fn has_numbers(&self) -> bool {
+        self.key == "id"
+    }
+
+    /// Calls `each` with some rows at a time.
+    fn read(
+        &self,
+        source: &rusqlite::Connection,
+        mut each: impl FnMut(Vec<Vec<Cell>>) -> Result<(), PostgresError>,
+    ) -> Result<(), PostgresError> {
+        let mut statement = source.prepare(&self.query()).map_err(unreadable)?;
+        let mut rows = statement.query([]).map_err(unreadable)?;
+        let mut batch = Vec::new();
+        while let Some(row) = rows.next().map_err(unreadable)? {
+            let cell = |column| match row.get(column).map_err(unreadable)? {
+                Value::Null => Ok(Cell::Null),
+                Value::Integer(number) => Ok(Cell::Number(number)),
+                Value::Text(value) => Ok(Cell::Text(text(&value).into_owned())),
+                Value::Blob(bytes) => Ok(Cell::Bytes(bytes)),
+                Value::Real(_) => Err(PostgresError::Data(format!("a fraction in {}", self.name))),
+            };
+            batch.push((0..self.columns.len()).map(cell).collect::<Result<_, PostgresError>>()?);
+            if batch.len() == BATCH {
+                each(std::mem::take(&mut batch))?;
+            }
+        }
+        each(batch)
+    }
+
+    fn copy(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), PostgresError> {
+        let columns: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        let array = |(index, (_, kind)): (usize, &(&str, Kind))| {
+            let of = match kind {
+                Number => "bigint",
+                Flag => "boolean",
+                Text => "text",
+                Bytes => "bytea",
+            };
+            format!("${}::{of}[]", index + 1)
+        };
+        let arrays: Vec<String> = self.columns.iter().enumerate().map(array).collect();
+        let columns = columns.join(", ");
+        let sql = format!("INSERT INTO {} ({columns}) SELECT * FROM unnest({})", self.name, arrays.join(", "));
+        self.read(source, |rows| {
+            if rows.is_empty() {
+                return Ok(());
+            }
+            let arrays: Vec<Box<dyn ToSql + Sync>> =
+                self.columns.iter().enumerate().map(|(index, (_, kind))| column(&rows, index, *kind)).collect();
+            let params: Vec<&(dyn ToSql + Sync)> = arrays.iter().map(|array| &**array).collect();
+            transaction.execute(&sql, &params).map(|_| ())
+        })
+    }
+
+    /// Numbers of rows that were deleted are not given again.
+    fn set_sequence(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<(), PostgresError> {
+        if !self.has_numbers() {
+            return Ok(());
+        }
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?";
+        let last: i64 = source.query_row(sql, [self.name], |row| row.get(0)).map_err(unreadable)?;
+        let sql = "SELECT setval(pg_get_serial_sequence($1::text, 'id'), greatest($2::bigint, 1), $2 > 0)";
+        transaction.one(sql, &[&self.name, &last]).map(|_| ())
+    }
+
+    /// Reads all rows from both and returns their number.
+    fn compare(&self, transaction: &Transaction<'_>, source: &rusqlite::Connection) -> Result<u64, PostgresError> {
+        // Statements are known by their text, so that each table has a cursor of its own.
+        let cursor = format!("copied_{}", self.name);
+        transaction.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query()))?;
+        let mut compared = 0;
+        self.read(source, |rows| {
+            let copied = transaction.rows(&format!("FETCH {BATCH} FROM {cursor}"), &[])?;
+            let copied: Vec<Vec<Cell>> =
+                copied.iter().map(|row| self.cells(row)).collect::<Result<_, PostgresError>>()?;
+            compared += rows.len() as u64;
+            if rows == copied { Ok(()) } else { Err(different(self.name)) }
+        })?;
+        transaction.batch(&format!("CLOSE {cursor}"))?;
+        Ok(compared)
+    }
+
+    fn cells(&self, row: &Row) -> Result<Vec<Cell>, PostgresError> {
+        let cell = |(index, (_, kind)): (usize, &(&str, Kind))| {
+            Ok(match kind {
+                Number => get::<Option<i64>>(row, index)?.map_or(Cell::Null, Cell::Number),
+                Flag => get::<Option<bool>>(row, index)?.map_or(Cell::Null, |flag| Cell::Number(flag.into())),
+                Text => get::<Option<String>>(row, index)?.map_or(Cell::Null, Cell::Text),
+                Bytes => get::<Option<Vec<u8>>>(row, index)?.map_or(Cell::Null, Cell::Bytes),
+            })
+        };
+        self.columns.iter().enumerate().map(cell).collect()
+    }
+}
+
+/// A column of rows as an array of PostgreSQL. Tables of SQLite are strict: what is not NULL has the type of the column.
+fn column(rows: &[Vec<Cell>], index: usize, kind: Kind) -> Box<dyn ToSql + Sync> {
+    let cells = rows.iter().map(|row| &row[index]);
+    let number = |cell: &Cell| if let Cell::Number(number) = cell { Some(*number) } else { None };
+    match kind {
+        Number => Box::new(cells.map(number).collect::<Vec<Option<i64>>>()),
+        Flag => Box::new(cells.map(|cell| number(cell).map(|flag| flag != 0)).collect::<Vec<Option<bool>>>()),
+        Text => {
+            let value = |cell: &Cell| if let Cell::Text(text) = cell { Some(text.clone()) } else { None };
+            Box::new(cells.map(value).collect::<Vec<Option<String>>>())
+        }
+        Bytes => {
+            let value = |cell: &Cell| if let Cell::Bytes(bytes) = cell { Some(bytes.clone()) } else { None };
+            Box::new(cells.map(value).collect::<Vec<Option<Vec<u8>>>>())
+        }
+    }
+}
+
+fn unreadable(error: impl fmt::Display) -> PostgresError {
+    PostgresError::Data(format!("the store to copy cannot be read: {error}"))
+}
+
+fn different(table: &str) -> PostgresError {
+    PostgresError::Data(format!("{table} differs after the copy, and nothing was copied; try again"))
+}
+
+/// Whether the copy has a column of the target.
+#[cfg(test)]
+pub(crate) fn is_copied(table: &str, column: &str) -> bool {
+    let is_listed = |known: &Table| known.name == table && known.columns.iter().any(|(name, _)| *name == column);
+    // Leases follow from usage, and servers report themselves.
+    ["service", "store_version", "leases", "servers"].contains(&table) || TABLES.iter().any(is_listed)
+}

@@ -1,0 +1,120 @@
+//! Daily counters that servers share.
+
+use std::time::Duration;
+
+use once_cell::sync::Lazy;
+
+use crate::auth::postgres::connection::{Connection, PostgresError};
+use crate::auth::postgres::rows::{get, number};
+use crate::auth::postgres::{Durability, PostgresStore};
+use crate::auth::{CounterStore, StoreError};
+use crate::data::Date;
+use crate::quota::lease::{MAX_UNITS, SHARE};
+use crate::quota::{Grant, LeaseRequest, SharedCounter, UnusedUnits};
+
+/// How long a lease may take, from waiting for a connection to the commit: a request waits for it.
+const LEASE_LIMIT: Duration = Duration::from_millis(250);
+/// How long after its last report a server counts as running.
+const RUNNING: &str = "10 seconds";
+
+/// Takes `$5` units that are owed and grants others, of which `$6` are needed; the limit is `$4`.
+///
+/// One statement, which locks the row of the counter: servers that lease at the same time are served one after the other.
+static LEASE: Lazy<String> = Lazy::new(|| {
+    let units = |left: &str| {
+        let size = format!("least($7::bigint, ({left}) / ($8::bigint * (SELECT servers FROM running)))");
+        format!("greatest(least({left}, greatest($6::bigint, {size})), 0)")
+    };
+    let (first, next) = (units("$4::bigint - $5::bigint"), units("$4::bigint - $5::bigint - lease.taken"));
+    format!(
+        "WITH running AS (SELECT greatest(count(*), 1) AS servers FROM servers WHERE seen_at > now() - interval '{RUNNING}') \
+         INSERT INTO leases AS lease (kind, counter, day, taken, granted) VALUES ($1, $2, $3, $5::bigint + {first}, {first}) \
+         ON CONFLICT (day, kind, counter) DO UPDATE SET taken = lease.taken + $5::bigint + {next}, granted = {next} \
+         RETURNING granted, greatest($4::bigint - taken, 0)"
+    )
+});
+
+fn kind_and_number(counter: SharedCounter) -> (i64, i64) {
+    match counter {
+        SharedCounter::Key(counter) => (0, counter.0),
+        SharedCounter::Client(hash) => (1, hash.cast_signed()),
+    }
+}
+
+impl CounterStore for PostgresStore {
+    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError> {
+        let LeaseRequest { counter, day, limit, needed, owed } = request;
+        let (kind, counter) = kind_and_number(counter);
+        let lease = || -> Result<Grant, PostgresError> {
+            let connection = self.pool.take_within(LEASE_LIMIT)?;
+            let row = connection.within(LEASE_LIMIT, || {
+                connection.one(
+                    &LEASE,
+                    &[
+                        &kind,
+                        &counter,
+                        &i64::from(day.days()),
+                        &i64::from(limit),
+                        &i64::from(owed),
+                        &i64::from(needed),
+                        &i64::from(MAX_UNITS),
+                        &i64::from(SHARE),
+                    ],
+                )
+            })?;
+            Ok(Grant { units: number(&row, 0)?, left: number(&row, 1)? })
+        };
+        self.calls.measure(|| {
+            // What a lost connection may have leased is lost, too, which only lowers the number.
+            let leased = match lease() {
+                Err(error) if error.is_lost() => {
+                    self.pool.drop_idle();
+                    lease()
+                }
+                leased => leased,
+            };
+            leased.map_err(|error| error.into_store_error("lease a quota"))
+        })
+    }
+
+    fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError> {
+        let mut columns: [Vec<i64>; 4] = Default::default();
+        // In one order, so that servers do not wait for each other in a circle.
+        let mut unused = unused.to_vec();
+        unused.sort_unstable_by_key(|unused| (unused.day, kind_and_number(unused.counter)));
+        for UnusedUnits { counter, day, units } in unused {
+            let (kind, counter) = kind_and_number(counter);
+            for (column, value) in columns.iter_mut().zip([kind, counter, day.days().into(), units.into()]) {
+                column.push(value);
+            }
+        }
+        let [kinds, counters, days, units] = columns;
+        self.write(Durability::Normal, "give back quotas", |transaction| {
+            transaction.execute(
+                "UPDATE leases SET taken = greatest(leases.taken - unused.units, 0) FROM \
+                 unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS unused (kind, counter, day, units) \
+                 WHERE leases.day = unused.day AND leases.kind = unused.kind AND leases.counter = unused.counter",
+                &[&kinds, &counters, &days, &units],
+            )?;
+            Ok(())
+        })
+    }
+
+    fn report_running(&self) -> Result<i64, StoreError> {
+        self.write(Durability::Normal, "report a running server", |transaction| {
+            let row = transaction.one(
+                "INSERT INTO servers (id, seen_at) VALUES ($1, clock_timestamp()) \
+                 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at \
+                 RETURNING (extract(epoch FROM seen_at) * 1000)::bigint",
+                &[&self.server],
+            )?;
+            get(&row, 0)
+        })
+    }
+}
+
+/// Deletes the counters of past days, and servers that no longer run.
+pub(crate) fn purge(connection: &Connection, today: Date) -> Result<usize, PostgresError> {
+    connection.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
+    connection.execute("DELETE FROM leases WHERE day < $1", &[&i64::from(today.days() - 1)])
+}

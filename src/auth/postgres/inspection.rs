@@ -1,0 +1,103 @@
+//! What `doctor` needs to know of a store, which it neither migrates nor changes.
+
+use std::time::{Duration, Instant};
+
+use crate::auth::postgres::pool::Work;
+use crate::auth::postgres::rows::{get, number};
+use crate::auth::postgres::{PostgresError, PostgresSettings, PostgresStore, schema};
+use crate::auth::{StoreCounts, StoreError};
+
+/// Calls whose fastest is the round-trip time.
+const CALLS: u32 = 5;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresInspection {
+    pub place: String,
+    pub server_version: String,
+    pub is_encrypted: bool,
+    /// Whether it is a standby, which cannot be written.
+    pub is_standby: bool,
+    pub round_trip: Duration,
+    /// Of the server, the database and the role, without reserved ones.
+    pub max_connections: u32,
+    /// Connections of this program at a time.
+    pub budget: u32,
+    /// `None` if the store was never used.
+    pub tables: Option<PostgresTables>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PostgresTables {
+    pub version: i64,
+    /// The oldest version of a program that can use them.
+    pub oldest: i64,
+    /// That of this program.
+    pub supported: i64,
+    pub counts: StoreCounts,
+    /// The latest time of a past event, in Unix seconds; `None` without accounts.
+    pub newest_time: Option<i64>,
+}
+
+impl PostgresStore {
+    /// The store without its password, as a URL.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] if the URL cannot be read.
+    pub fn place(settings: &PostgresSettings) -> Result<String, StoreError> {
+        Ok(Self::unmigrated(settings)?.pool.address().to_string())
+    }
+
+    /// Reads what is there, and writes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Unreachable`], [`StoreError::Unusable`].
+    pub fn inspect(settings: &PostgresSettings) -> Result<PostgresInspection, StoreError> {
+        let store = Self::unmigrated(settings)?;
+        store.inspected().map_err(|error| store.open_error(error))
+    }
+
+    fn inspected(&self) -> Result<PostgresInspection, PostgresError> {
+        let connection = self.pool.take(Work::Short)?;
+        let mut round_trip = Duration::MAX;
+        for _ in 0..CALLS {
+            let started = Instant::now();
+            connection.batch("SELECT 1")?;
+            round_trip = round_trip.min(started.elapsed());
+        }
+        let row = connection.one(
+            "SELECT current_setting('server_version'), pg_is_in_recovery(), \
+             coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
+             least(current_setting('max_connections')::bigint \
+             - current_setting('superuser_reserved_connections')::bigint \
+             - coalesce(current_setting('reserved_connections', TRUE), '0')::bigint, \
+             (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles WHERE rolname = current_user), \
+             (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database WHERE datname = current_database()))",
+            &[],
+        )?;
+        let tables = schema::versions(&connection)?.map(|versions| {
+            let row = connection.one(
+                "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), \
+                 (SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
+                 UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
+                &[],
+            )?;
+            Ok::<_, PostgresError>(PostgresTables {
+                version: versions.version,
+                oldest: versions.oldest,
+                supported: schema::STEPS.len() as i64,
+                counts: StoreCounts { accounts: number(&row, 0)?, keys: number(&row, 1)? },
+                newest_time: get(&row, 2)?,
+            })
+        });
+        Ok(PostgresInspection {
+            place: self.pool.address().to_string(),
+            server_version: get(&row, 0)?,
+            is_standby: get(&row, 1)?,
+            is_encrypted: get(&row, 2)?,
+            round_trip,
+            max_connections: number(&row, 3)?,
+            budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
+            tables: tables.transpose()?,
+        })
+    }
+}

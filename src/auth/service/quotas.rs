@@ -1,0 +1,268 @@
+//! Daily quotas: counted in memory, or, if several servers share the store, by leases.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+use crate::auth::{AuthService, Caller, CounterStore, StoreError, Subject};
+use crate::data::Date;
+use crate::quota::lease::LeasedCounters;
+use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway};
+
+/// How long no lease is requested from the store after it failed, so that requests do not wait for it one after the other.
+const AWAY: Duration = Duration::from_secs(1);
+
+/// A counter that needs its next lease.
+type Renewal = (SharedCounter, Date);
+
+/// What the servers of one store count together.
+pub(super) struct SharedQuotas {
+    leases: LeasedCounters,
+    /// The same on all servers.
+    hasher: ClientHasher,
+    /// The time before which the store is not called again.
+    away_until: Mutex<Option<Instant>>,
+    renewals: Mutex<Sender<Renewal>>,
+    /// By how many milliseconds the store's clock is ahead of this machine's.
+    clock_ahead: AtomicI64,
+}
+
+impl SharedQuotas {
+    /// With what [`AuthService::renew_leases`] receives.
+    pub(super) fn new(secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
+        let (renewals, received) = channel();
+        let shared = Self {
+            leases: LeasedCounters::default(),
+            hasher: ClientHasher::new(secret).derived(b"daily counters"),
+            away_until: Mutex::default(),
+            renewals: Mutex::new(renewals),
+            clock_ahead: AtomicI64::new(0),
+        };
+        (shared, received)
+    }
+
+    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Result<Grant, StoreAway> {
+        let away_until = || self.away_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if away_until().is_some_and(|until| Instant::now() < until) {
+            return Err(StoreAway);
+        }
+        let leased = blocking(|| store.lease(request));
+        *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
+        leased.map_err(|_| StoreAway)
+    }
+
+    /// The counters of a client on a day, the largest range first, with the limit of each.
+    fn counters(&self, client: &Client, limit: u32, day: Date) -> Vec<(SharedCounter, u32)> {
+        // The counts of two days cannot be linked.
+        let hasher = self.hasher.derived(&day.days().to_le_bytes());
+        let ranges = hasher.ranges(client);
+        ranges.iter().flatten().map(|range| (SharedCounter::Client(range.hash), range.limit(limit))).collect()
+    }
+}
+
+/// Waits on a thread of the runtime, if this is one, without keeping other tasks from running.
+fn blocking<T>(call: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
+        _ => call(),
+    }
+}
+
+impl AuthService {
+    /// Takes the leases that are requested, for as long as there is a service.
+    pub(super) fn renew_leases(service: &Weak<Self>, renewals: &Receiver<Renewal>) {
+        while let Ok(renewal) = renewals.recv() {
+            let Some(service) = service.upgrade() else { return };
+            service.renew_lease(renewal);
+        }
+    }
+
+    fn renew_lease(&self, renewal: Renewal) {
+        if let Some((shared, store)) = self.shared_store() {
+            // Otherwise the next request asks.
+            let _ = shared.leases.renew(renewal, |request| shared.lease(store, request));
+        }
+    }
+
+    fn shared_store(&self) -> Option<(&SharedQuotas, &dyn CounterStore)> {
+        Some((self.shared.as_ref()?, self.store.counters()?))
+    }
+
+    /// Takes one request from the quota of `today`.
+    pub fn take(&self, subject: impl Into<Subject>, today: Date) -> Result<Quota, Denied> {
+        match subject.into() {
+            Subject::Key(caller) => self.take_several(&caller, 1, today),
+            Subject::Client(client, limit) => {
+                let taken = match self.shared_store() {
+                    Some((shared, store)) => take_of_client(shared, store, &client, limit, today),
+                    None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
+                };
+                taken.inspect_err(|_| {
+                    self.denied_clients.fetch_add(1, Ordering::Relaxed);
+                })
+            }
+        }
+    }
+
+    /// Takes requests from the quota of `today`: all of them, or none and an error if fewer are left.
+    pub fn take_several(&self, caller: &Caller, requests: u32, today: Date) -> Result<Quota, Denied> {
+        let Caller { key, counter, tier, .. } = *caller;
+        let counted = CountedKey { key, counter };
+        let taken = match self.leased(caller) {
+            Some((shared, store, limit)) => take(shared, store, SharedCounter::Key(counter), requests, limit, today)
+                // What the key used is written as without leases.
+                .inspect(|_| {
+                    let _ = self.key_counter.take(counted, requests, None, today);
+                }),
+            None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
+        };
+        taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
+            self.denied_keys.fetch_add(1, Ordering::Relaxed);
+            denied.with_tier(tier)
+        })
+    }
+
+    /// The shared counters and the limit of a caller. Demo keys and keys without a limit are counted by this server alone.
+    fn leased(&self, caller: &Caller) -> Option<(&SharedQuotas, &dyn CounterStore, u32)> {
+        let (shared, store) = self.shared_store()?;
+        Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)
+    }
+
+    /// The quota as far as this server knows it.
+    pub fn peek(&self, subject: impl Into<Subject>, today: Date) -> Quota {
+        match subject.into() {
+            Subject::Key(caller) => {
+                let Caller { counter, tier, .. } = caller;
+                let counted = self.key_counter.peek(counter, tier.daily_limit(), today);
+                let leased = self
+                    .leased(&caller)
+                    .and_then(|(shared, _, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
+                // Of what other servers hold it is not known whether it is used; what they counted is known when this server
+                // writes what it counted.
+                leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
+            }
+            Subject::Client(client, limit) => match self.shared.as_ref() {
+                Some(shared) => {
+                    let counters = shared.counters(&client, limit, today).into_iter();
+                    let known = counters.filter_map(|(counter, of)| shared.leases.peek(counter, of, today));
+                    of_client(known, limit, today)
+                }
+                None => self.client_counter.peek(&client, limit, today),
+            },
+        }
+    }
+
+    /// What to add to the message about a quota that is used up: whether other keys used it, whose counter the key took over.
+    pub(crate) fn used_by_others(&self, caller: &Caller, quota: &Quota) -> String {
+        // What other servers counted is not known by key.
+        if self.leased(caller).is_some() {
+            return String::new();
+        }
+        match quota.used.saturating_sub(self.key_counter.used_by(caller.counter, caller.key, quota.day)) {
+            0 => String::new(),
+            others => format!(", {others} of them by other keys that this account replaced or deleted today"),
+        }
+    }
+
+    /// Gives back one request that was taken on `day` (the `day` of its quota), and returns the quota after it.
+    pub fn give_back(&self, subject: impl Into<Subject>, day: Date) -> Quota {
+        match subject.into() {
+            Subject::Key(caller) => self.give_back_several(&caller, 1, day),
+            Subject::Client(client, limit) => match self.shared.as_ref() {
+                Some(shared) => {
+                    let counters = shared.counters(&client, limit, day).into_iter();
+                    of_client(counters.map(|(counter, of)| shared.leases.give_back(counter, 1, of, day)), limit, day)
+                }
+                None => self.client_counter.give_back(&client, limit, day),
+            },
+        }
+    }
+
+    /// Gives back requests that were taken on `day`, and returns the quota after it.
+    pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
+        let Caller { key, counter, tier, .. } = *caller;
+        let own = self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day);
+        let shared = self
+            .leased(caller)
+            .map(|(shared, _, limit)| shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day));
+        shared.unwrap_or(own).with_tier(tier)
+    }
+
+    /// By how many seconds the clock of the store is ahead; 0 if no other server uses it.
+    pub(crate) fn clock_ahead(&self) -> i64 {
+        self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
+    }
+
+    /// Gives back what idle counters hold, or with `all` everything, settles what was admitted while the store was away, and
+    /// reports that this server runs.
+    pub(super) fn end_leases(&self, today: Date, all: bool) -> Result<(), StoreError> {
+        let Some((shared, store)) = self.shared_store() else { return Ok(()) };
+        let store_time = store.report_running()?;
+        let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
+        shared.clock_ahead.store(store_time - own_time, Ordering::Relaxed);
+        for renewal in shared.leases.owing() {
+            self.renew_lease(renewal);
+        }
+        let unused = shared.leases.unused(today, all);
+        if unused.is_empty() {
+            return Ok(());
+        }
+        store.end_leases(&unused).inspect_err(|_| shared.leases.hold_again(&unused))
+    }
+}
+
+fn take(
+    shared: &SharedQuotas,
+    store: &dyn CounterStore,
+    counter: SharedCounter,
+    requests: u32,
+    limit: u32,
+    day: Date,
+) -> Result<Quota, Denied> {
+    let taken = shared.leases.take(counter, requests, limit, day, |request| shared.lease(store, request))?;
+    if taken.renews {
+        // The thread ends with the service.
+        let _ = shared.renewals.lock().unwrap_or_else(PoisonError::into_inner).send((counter, day));
+    }
+    Ok(taken.quota)
+}
+
+/// Takes a request from each range of a client's address; none if one of them has none left.
+fn take_of_client(
+    shared: &SharedQuotas,
+    store: &dyn CounterStore,
+    client: &Client,
+    limit: u32,
+    day: Date,
+) -> Result<Quota, Denied> {
+    let counters = shared.counters(client, limit, day);
+    let mut quotas = Vec::with_capacity(counters.len());
+    for (index, (counter, of)) in counters.iter().enumerate() {
+        match take(shared, store, *counter, 1, *of, day) {
+            Ok(quota) => quotas.push(quota),
+            Err(denied) => {
+                for (counter, of) in &counters[..index] {
+                    shared.leases.give_back(*counter, 1, *of, day);
+                }
+                return Err(denied.with_quota(Quota::of(Some(limit), limit, day)));
+            }
+        }
+    }
+    Ok(of_client(quotas, limit, day))
+}
+
+/// The quota of a client whose ranges have these: what the one has left that has least.
+fn of_client(ranges: impl IntoIterator<Item = Quota>, limit: u32, day: Date) -> Quota {
+    let left = ranges.into_iter().filter_map(|quota| quota.remaining).min().unwrap_or(limit).min(limit);
+    Quota::of(Some(limit), limit - left, day)
+}
+
+/// Starts the thread that renews leases.
+pub(super) fn start(service: &Arc<AuthService>, renewals: Receiver<Renewal>) -> std::io::Result<()> {
+    let service = Arc::downgrade(service);
+    let run = move || AuthService::renew_leases(&service, &renewals);
+    std::thread::Builder::new().name("leases".to_owned()).spawn(run).map(drop)
+}

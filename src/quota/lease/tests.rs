@@ -1,0 +1,208 @@
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::*;
+
+const KEY: SharedCounter = SharedCounter::Key(CounterId(7));
+
+fn today() -> Date {
+    "2026-11-24".parse().unwrap()
+}
+
+/// What the database does, in memory.
+#[derive(Default)]
+struct Store {
+    taken: Mutex<HashMap<(SharedCounter, Date), u32>>,
+    servers: u32,
+    calls: AtomicU32,
+    is_away: AtomicBool,
+}
+
+impl Store {
+    fn of(servers: u32) -> Self {
+        Self { servers, ..Self::default() }
+    }
+
+    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreAway> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if self.is_away.load(Ordering::Relaxed) {
+            return Err(StoreAway);
+        }
+        let mut taken = self.taken.lock().unwrap();
+        let taken = taken.entry((request.counter, request.day)).or_default();
+        *taken += request.owed;
+        let size = (request.limit.saturating_sub(*taken) / (SHARE * self.servers)).min(MAX_UNITS).max(request.needed);
+        let units = size.min(request.limit.saturating_sub(*taken));
+        *taken += units;
+        Ok(Grant { units, left: request.limit.saturating_sub(*taken) })
+    }
+
+    fn give_back(&self, unused: &[UnusedUnits]) {
+        let mut taken = self.taken.lock().unwrap();
+        for UnusedUnits { counter, day, units } in unused {
+            *taken.get_mut(&(*counter, *day)).unwrap() -= units;
+        }
+    }
+
+    fn taken(&self) -> u32 {
+        self.taken.lock().unwrap().values().sum()
+    }
+
+    fn take(&self, server: &LeasedCounters, limit: u32) -> Result<Quota, Denied> {
+        let taken = server.take(KEY, 1, limit, today(), |request| self.lease(request))?;
+        if taken.renews {
+            let _ = server.renew((KEY, today()), |request| self.lease(request));
+        }
+        Ok(taken.quota)
+    }
+}
+
+/// The number of requests that servers admit when each of `clients` threads tries `tries` times.
+fn admitted(store: &Store, servers: &[LeasedCounters], clients: usize, tries: usize, limit: u32) -> u32 {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..clients)
+            .map(|client| {
+                scope.spawn(move || {
+                    let server = |number: usize| &servers[(client + number) % servers.len()];
+                    (0..tries).filter(|number| store.take(server(*number), limit).is_ok()).count() as u32
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
+}
+
+#[test]
+fn servers_together_admit_exactly_the_limit() {
+    for limit in [1, 7, 100, 5_000] {
+        let store = Store::of(3);
+        let servers = [(); 3].map(|()| LeasedCounters::default());
+        let mut sum = admitted(&store, &servers, 16, 600, limit);
+        assert!(sum <= limit);
+        // What one of them holds at the end is admitted there, or given back and admitted elsewhere.
+        store.give_back(&servers[1].unused(today(), true));
+        store.give_back(&servers[2].unused(today(), true));
+        servers[0].slots.iter().for_each(|slot| slot.lock().refused_at = None);
+        sum += admitted(&store, &servers[..1], 4, 100, limit);
+        assert_eq!((sum, store.taken()), (limit, limit));
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_lowers_the_number_and_never_raises_it() {
+    let store = Store::of(3);
+    let mut sum = 0;
+    for _ in 0..20 {
+        // They are dropped with what they hold.
+        let servers = [(); 3].map(|()| LeasedCounters::default());
+        sum += admitted(&store, &servers, 8, 40, 5_000);
+    }
+    assert!((2_000..=5_000).contains(&sum), "{sum}");
+    sum += admitted(&store, &[LeasedCounters::default()], 4, 2_000, 5_000);
+    assert!(sum <= 5_000, "{sum}");
+}
+
+#[test]
+fn the_store_is_asked_once_for_fifty_requests_while_much_is_left() {
+    let store = Store::of(3);
+    let server = LeasedCounters::default();
+    for _ in 0..2_500 {
+        store.take(&server, 5_000).unwrap();
+    }
+    let calls = store.calls.load(Ordering::Relaxed);
+    assert!(calls * 50 <= 2_500, "{calls} calls");
+    assert!(store.taken() <= 2_500 + MAX_UNITS, "{}", store.taken());
+}
+
+#[test]
+fn the_quota_that_is_reported_counts_what_other_servers_took() {
+    let store = Store::of(2);
+    let [one, two] = [(); 2].map(|()| LeasedCounters::default());
+    assert_eq!(one.peek(KEY, 100, today()), None);
+    assert_eq!(store.take(&one, 100).unwrap().remaining, Some(99));
+    let mut before = 99;
+    for _ in 0..20 {
+        let remaining = store.take(&two, 100).unwrap().remaining.unwrap();
+        assert!(remaining < before, "{remaining} after {before}");
+        before = remaining;
+    }
+    // Less what the first holds.
+    assert!((69..80).contains(&before), "{before}");
+    assert_eq!(one.give_back(KEY, 1, 100, today()).remaining, Some(100));
+}
+
+#[test]
+fn several_requests_are_taken_together_or_not_at_all() {
+    let store = Store::of(1);
+    let server = LeasedCounters::default();
+    let take = |requests| {
+        let taken = server.take(KEY, requests, 100, today(), |request| store.lease(request))?;
+        if taken.renews {
+            server.renew((KEY, today()), |request| store.lease(request)).unwrap();
+        }
+        Ok(taken)
+    };
+    assert_eq!(take(60).unwrap().quota.used, 60);
+    assert!(matches!(take(60), Err(Denied::Exceeded(quota)) if quota.remaining == Some(40)));
+    assert_eq!(take(40).unwrap().quota.remaining, Some(0));
+    assert!(matches!(take(1), Err(Denied::Exceeded(_))));
+}
+
+#[test]
+fn what_is_idle_is_given_back_and_a_refusal_is_not_kept_long() {
+    let store = Store::of(1);
+    let [one, two] = [(); 2].map(|()| LeasedCounters::default());
+    store.take(&one, 16).unwrap();
+    while store.take(&two, 16).is_ok() {}
+    let held = one.unused(today(), false);
+    assert!(held.is_empty(), "it was used just now: {held:?}");
+    one.slots.iter().for_each(|slot| slot.lock().used_at -= IDLE);
+    let held = one.unused(today(), false);
+    assert_eq!(held.iter().map(|held| held.units).sum::<u32>(), 1);
+    store.give_back(&held);
+    let asked = store.calls.load(Ordering::Relaxed);
+    assert!(store.take(&two, 16).is_err());
+    assert_eq!(store.calls.load(Ordering::Relaxed), asked, "nobody asks again within a second");
+    two.slots.iter().for_each(|slot| slot.lock().refused_at = Instant::now().checked_sub(REFUSED));
+    assert!(store.take(&two, 16).is_ok());
+    // What cannot be given back is held again.
+    let held = two.unused(today(), true);
+    two.hold_again(&held);
+    assert_eq!(two.unused(today(), true), held);
+}
+
+#[test]
+fn while_the_store_is_away_a_counter_that_was_used_has_its_lease_and_a_small_allowance() {
+    let store = Store::of(2);
+    let server = LeasedCounters::default();
+    store.take(&server, 1_000).unwrap();
+    let held = server.slots.iter().next().unwrap().lock().held;
+    store.is_away.store(true, Ordering::Relaxed);
+    let admitted = (0..500).filter(|_| store.take(&server, 1_000).is_ok()).count() as u32;
+    assert_eq!(admitted, held + allowance(1_000));
+    assert!(matches!(store.take(&server, 1_000), Err(Denied::Unknown(_))));
+    // Nothing is known of another counter.
+    let other = server.take(SharedCounter::Client(1), 1, 100, today(), |request| store.lease(request));
+    assert!(matches!(other, Err(Denied::Unknown(_))));
+    // What was admitted is taken when the store is back.
+    store.is_away.store(false, Ordering::Relaxed);
+    assert_eq!(server.owing(), [(KEY, today())]);
+    server.renew((KEY, today()), |request| store.lease(request)).unwrap();
+    assert!(server.owing().is_empty());
+    store.give_back(&server.unused(today(), true));
+    assert_eq!(store.taken(), 1 + admitted);
+}
+
+#[test]
+fn a_counter_of_yesterday_is_known_after_midnight_for_ten_minutes() {
+    let store = Store::of(1);
+    let server = LeasedCounters::default();
+    store.take(&server, 1_000).unwrap();
+    store.is_away.store(true, Ordering::Relaxed);
+    let tomorrow = Date::from_days(today().days() + 1);
+    let take = || server.take(KEY, 1, 1_000, tomorrow, |request| store.lease(request));
+    assert!(take().is_ok());
+    server.slots.retain(|(_, day), _| *day == today());
+    server.slots.iter().for_each(|slot| slot.lock().used_at -= SEEN * 2);
+    assert!(matches!(take(), Err(Denied::Unknown(_))));
+}
