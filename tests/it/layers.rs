@@ -36,7 +36,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ab_glyph", &["site/canvas"]),
     // Its parser knows all spellings of an address.
     ("url", &["alerts/webhook"]),
-    ("zeroize", &["auth", "alerts/webhook", "site/account", "cli/admin", "app/settings"]),
+    ("zeroize", &["auth", "alerts/webhook", "site/account", "cli/admin"]),
     ("foldhash", &["auth", "catalog", "http", "quota"]),
     ("rusqlite", &["auth"]),
     ("tokio_postgres", &["auth"]),

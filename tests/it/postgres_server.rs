@@ -15,9 +15,12 @@ use std::time::{Duration, Instant};
 
 use tokio_postgres::NoTls;
 
+/// Of the user `secured`.
+pub(crate) const PASSWORD: &str = "s3cr3t-of-the-store";
+
 /// Arguments: the folder of the programs, and a port. Prints its folder first.
 ///
-/// The user `secured` needs a password over TCP; everybody else needs none.
+/// The user `secured` needs [`PASSWORD`] over TCP; everybody else needs none.
 const SCRIPT: &str = r#"
 set -e
 dir=$(mktemp -d)
@@ -147,6 +150,7 @@ fn start() -> Option<Server> {
         assert!(started.elapsed() < Duration::from_secs(120), "PostgreSQL did not start: {error}\n{}", log());
         std::thread::sleep(Duration::from_millis(50));
     }
+    run(&url, &format!("CREATE ROLE secured LOGIN PASSWORD '{PASSWORD}'")).unwrap();
     Some(Server { url, own: Some(OwnServer { port, folder, _process: child }) })
 }
 

@@ -10,10 +10,8 @@ use tempfile::TempDir;
 
 use crate::backup::text;
 use crate::harness::{Client, agent, agent_without_redirects};
-use crate::postgres_server::{Database, own_server};
+use crate::postgres_server::{Database, PASSWORD, own_server};
 use crate::program::{Process, command, run};
-
-const PASSWORD: &str = "s3cr3t-of-the-store";
 
 /// A database, the settings that lead to it, and folders of servers.
 struct Shared {
@@ -32,9 +30,6 @@ impl Shared {
         let url = match own_server() {
             None => database.url.clone(),
             Some(server) => {
-                let role = "DO $$ BEGIN CREATE ROLE secured LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$";
-                database.run(role);
-                database.run(&format!("ALTER ROLE secured PASSWORD '{PASSWORD}'"));
                 database.run("GRANT ALL ON SCHEMA public TO secured");
                 let certificate = server.folder.join("cert.pem");
                 // Encrypted, if openssl has made a certificate.

@@ -1,10 +1,8 @@
 //! Where accounts, keys and usage are: in the data folder, or in a database that several servers share.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use zeroize::Zeroizing;
 
 use crate::app::settings::parse_uint;
 use crate::auth::{PostgresSettings, PostgresStore, SqliteStore, Store, StoreError, StoreUrl};
@@ -43,15 +41,8 @@ impl StoreSettings {
     /// [`StoreError::Unusable`] if the password cannot be read.
     pub fn postgres(&self) -> Result<Option<PostgresSettings>, StoreError> {
         let Some(url) = &self.store else { return Ok(None) };
-        let read = |path: &PathBuf| {
-            let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {
-                place: format!("--store-password-file {}", path.display()),
-                reason: format!("{error}; name a file that only the server's user can read"),
-            })?;
-            Ok::<_, StoreError>(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
-        };
-        let password = self.store_password_file.as_ref().map(read).transpose()?;
-        Ok(Some(PostgresSettings { url: url.clone(), password, connections: self.store_connections }))
+        let file = self.store_password_file.as_deref();
+        PostgresSettings::read(url.clone(), file, self.store_connections).map(Some)
     }
 
     /// Opens the database, or the file in the folder `data`. It blocks.

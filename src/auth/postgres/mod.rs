@@ -31,7 +31,8 @@ mod watch_store;
 mod watches;
 mod webhooks;
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, fs};
 
 use zeroize::Zeroizing;
 
@@ -55,6 +56,23 @@ pub struct PostgresSettings {
     pub password: Option<Zeroizing<String>>,
     /// The most connections at a time.
     pub connections: u32,
+}
+
+impl PostgresSettings {
+    /// The password is the only line of `password_file`, if one is named.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] if it cannot be read.
+    pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> Result<Self, StoreError> {
+        let read = |path: &Path| {
+            let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {
+                place: format!("--store-password-file {}", path.display()),
+                reason: format!("{error}; name a file that only the server's user can read"),
+            })?;
+            Ok::<_, StoreError>(Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned()))
+        };
+        Ok(Self { url, password: password_file.map(read).transpose()?, connections })
+    }
 }
 
 pub struct PostgresStore {

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Instant;
 
-use crate::auth::postgres::server::own_server;
+use crate::auth::postgres::server::{PASSWORD, own_server};
 use crate::auth::postgres::tests::*;
 use crate::auth::session::SessionDigest;
 
@@ -22,7 +22,6 @@ fn refusal(url: &str, password: Option<&str>) -> StoreError {
 fn a_store_that_cannot_be_opened_names_its_place_and_what_to_do() {
     let Some(server) = own_server() else { return };
     let database = Database::create().unwrap();
-    database.run("DROP ROLE IF EXISTS secured; CREATE ROLE secured LOGIN PASSWORD 's3cr3t'");
     let at = |user: &str, port: u16, name: &str| format!("postgres://{user}@127.0.0.1:{port}/{name}");
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for (url, password, advice) in [
@@ -30,7 +29,7 @@ fn a_store_that_cannot_be_opened_names_its_place_and_what_to_do() {
         (at("postgres", server.port, "none"), None, "create the database"),
         (at("secured", server.port, database.name()), None, "--store-password-file"),
         (at("secured", server.port, database.name()), Some("not s3cr3t"), "check the user, its password"),
-        (at("secured", server.port, database.name()), Some("s3cr3t"), "the user must own the database"),
+        (at("secured", server.port, database.name()), Some(PASSWORD), "the user must own the database"),
         (at("nobody:s3cr3t", server.port, database.name()), None, "role \"nobody\" does not exist"),
     ] {
         let error = refusal(&url, password).to_string();
@@ -41,13 +40,11 @@ fn a_store_that_cannot_be_opened_names_its_place_and_what_to_do() {
     assert!(error.starts_with("--store: not a PostgreSQL URL; example: postgres://"), "{error}");
     database.run(&format!("ALTER DATABASE {} OWNER TO secured", database.name()));
     let url = at("secured", server.port, database.name());
-    let password = Some(Zeroizing::new("s3cr3t".to_owned()));
+    let password = Some(Zeroizing::new(PASSWORD.to_owned()));
     let store = PostgresStore::open(&PostgresSettings { password, ..settings(&url) }).unwrap();
     assert!(!format!("{store:?}").contains("s3cr3t"));
     add_key(&store, 1);
     drop(store);
-    database.run("DROP OWNED BY secured CASCADE");
-    database.run(&format!("ALTER DATABASE {} OWNER TO postgres", database.name()));
 }
 
 #[test]
