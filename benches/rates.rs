@@ -19,13 +19,13 @@ use futures_util::stream;
 use rustix::time::{ClockId, clock_gettime};
 
 use venturedex::app::Router;
-use venturedex::auth::AuthService;
+use venturedex::auth::{AuthService, RateLimitConfig};
 use venturedex::data::Table;
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
 use venturedex::http::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
-use venturedex::quota::{RateLimitConfig, Tier};
+use venturedex::quota::Tier;
 use warp::filters::BoxedFilter;
 use warp::{Filter, Reply};
 

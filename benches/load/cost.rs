@@ -15,11 +15,11 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use venturedex::app::Router;
-use venturedex::auth::AuthService;
+use venturedex::auth::{AuthService, RateLimitConfig};
 use venturedex::http::server::{Limits, RequestBody, ResponseBody, run};
 use venturedex::http::{ErrorContext, Handler, RequestParts};
 use venturedex::mcp::{self, McpQuota};
-use venturedex::quota::{RateLimitConfig, Tier};
+use venturedex::quota::Tier;
 
 use crate::client::{Connection, encoded, get, post, tool_call};
 use crate::generate::{Param, Words};

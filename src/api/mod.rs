@@ -370,6 +370,7 @@ impl<'a> Pipeline<'a> {
                     self.state.auth.audit_quota(caller, || self.state.origin(self.request));
                     quota_exceeded(&used_up, requests, &self.state.auth.used_by_others(caller, &used_up))
                 }
+                Denied::Unchecked(_) => Problem::slow_down(),
                 Denied::Unknown(_) => Problem::quota_unknown(),
             }
         })

@@ -89,12 +89,8 @@ impl Pipeline<'_> {
         if let Some(location) = &problem.location {
             set(headers, "location", location);
         }
-        match problem.code {
-            Code::QuotaExceeded => {
-                headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(self.now).max(1)));
-            }
-            Code::Overloaded | Code::NotReady => drop(headers.insert(RETRY_AFTER, HeaderValue::from_static("1"))),
-            _ => {}
+        if let Some(seconds) = problem.retry_after(Some(quota), self.now) {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

@@ -230,6 +230,13 @@ impl ServiceMetrics {
         let measured = self.auth.store().measurements();
         out.histograms::<0>("venturedex_store_duration", "Time of a call of the database", [([], measured.durations)])?;
         out.counter("venturedex_store_failures", "Calls of the database that failed", measured.failures)?;
+        let counts = self.auth.lease_counts();
+        let leases = [([("result", "granted")], counts.leased), ([("result", "failed")], counts.failed)];
+        out.counters("venturedex_quota_leases", "Calls of the database for units of shared quotas", leases)?;
+        let unleased = counts.unleased;
+        out.counter("venturedex_quota_unleased_requests", "Requests admitted while the database was away", unleased)?;
+        let help = "Seconds by which the clock of the database is ahead";
+        out.gauge("venturedex_store_clock_ahead", Some(Unit::Seconds), help, self.auth.clock_ahead())?;
         let is_degraded = self.auth.degraded().is_some();
         out.gauge(
             "venturedex_store_degraded",

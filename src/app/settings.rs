@@ -25,11 +25,11 @@ use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::telemetry::LEVELS;
-use crate::auth::KEY_PREFIX;
 use crate::auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
 use crate::auth::audit::Event;
+use crate::auth::{KEY_PREFIX, RateLimitConfig};
 use crate::data::{Date, rfc3339};
 use crate::http::operator::review_url;
 use crate::http::origin::Origin;
@@ -38,7 +38,7 @@ use crate::http::server::Limits;
 use crate::http::telemetry::LogFormat;
 use crate::http::{BrandColor, BrandName, BulkAccess};
 use crate::mail::SmtpUrl;
-use crate::quota::{ClientPool, IpRange, ParseIpRangeError, RateLimitConfig, Tier};
+use crate::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
 use crate::release::remote::{RemoteStore, Replica, is_object_store};
 use crate::release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 

@@ -22,8 +22,7 @@ use crate::auth::account::{AccountId, KeyId};
 use crate::auth::service::random;
 use crate::auth::{AccountError, AuthError, LogFile, NotWritten, StoreError};
 use crate::data::{Date, rfc3339};
-use crate::quota::window_counter::WindowCounter;
-use crate::quota::{Client, ClientHasher, Tier};
+use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
 
 /// Refusals written per second, about 20 KB; the others are counted, so that nobody fills the disk with them.
 const MAX_REFUSALS: u32 = 100;

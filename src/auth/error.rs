@@ -12,9 +12,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::auth::RetryAfter;
 use crate::auth::account::{AccountId, Email};
 use crate::auth::service::second_factor::PendingSignIn;
-use crate::quota::{KeyId, RetryAfter, Tier};
+use crate::quota::{KeyId, Tier};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

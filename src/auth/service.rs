@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use once_cell::sync::OnceCell;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use zeroize::Zeroizing;
 
 use crate::auth::account::AccountId;
@@ -23,13 +24,15 @@ use crate::auth::audit::{AuditLog, Entry, Event, Origin};
 use crate::auth::derived_secret::DerivedSecret;
 use crate::auth::known_browser::BrowserSecret;
 use crate::auth::password::hasher::Hasher;
+use crate::auth::rate_limits::RateLimits;
 use crate::auth::service::mails::MailSettings;
 use crate::auth::service::quotas::SharedQuotas;
-use crate::auth::{AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, SqliteStore, Store, StoreError};
-use crate::data::Date;
-use crate::quota::{
-    Client, ClientCounter, CounterId, DailyCounter, KeyId, QueueUsage, RateLimitConfig, RateLimits, RetryAfter, Tier,
+use crate::auth::{
+    AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter, SqliteStore, Store,
+    StoreError,
 };
+use crate::data::Date;
+use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 
 /// The owner of a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,8 +69,9 @@ impl From<&Caller> for Subject {
 
 /// API keys and quotas in memory, accounts in the store.
 ///
-/// Authentication and quotas wait for nothing, but for leases if several servers share the store. [`AuthService::open`], [`AuthService::refresh`] and [`AuthService::flush`] block: a
-/// server calls the latter two on a blocking thread, every 250 ms and every 500 ms, and `flush` once more at shutdown.
+/// Authentication and quotas wait for nothing, but for leases if several servers share the store. [`AuthService::open`],
+/// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every 250 ms and
+/// every 500 ms, and `flush` once more at shutdown.
 /// Account operations run on blocking threads of their own.
 pub struct AuthService {
     store: Box<dyn Store>,
@@ -119,13 +123,18 @@ impl AuthService {
             Some(_) => Some(SharedQuotas::new(&cursor_secret)).unzip(),
             None => (None, None),
         };
+        // The same on all servers that share the store.
+        let limits_hasher = match &shared {
+            Some(_) => ClientHasher::new(&cursor_secret).derived(b"rate limits"),
+            None => ClientHasher::new(&random()?),
+        };
         let service = Self {
             shared,
             store,
             keys: ApiKeyCache::default(),
             key_counter: DailyCounter::default(),
             client_counter: ClientCounter::new(&random()?),
-            rate_limits: RateLimits::new(&random()?, rate_limits),
+            rate_limits: RateLimits::new(&limits_hasher, rate_limits),
             hasher: Hasher::default(),
             browser_secret: BrowserSecret::derived(&cursor_secret),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
@@ -389,6 +398,14 @@ fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> 
         return Ok(None);
     }
     Some(token.trim()).filter(|token| !token.is_empty()).map(Some).ok_or(AuthError::Missing)
+}
+
+/// Waits on a thread of the runtime, if this is one, without keeping other tasks from running.
+pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
+        _ => call(),
+    }
 }
 
 pub(crate) fn random() -> Result<[u8; 32], StoreError> {

@@ -9,7 +9,9 @@ use crate::auth::watch::WatchStore;
 use crate::auth::{ApiKey, KeyDigest, MaskedKey, StoreError};
 use crate::data::Date;
 use crate::metrics::Observations;
-use crate::quota::{AddedUsage, CounterId, Grant, KeyId, LeaseRequest, StoredUsage, Tier, UnusedUnits};
+use crate::quota::{
+    AddedUsage, CountedWindow, CounterId, Grant, KeyId, LeaseRequest, SharedWindow, StoredUsage, Tier, UnusedUnits,
+};
 
 /// Several processes may use one store at the same time. All calls block.
 ///
@@ -245,7 +247,7 @@ pub trait Store: Send + Sync {
     /// other processes may have added too. The total is 0 for a key whose account was deleted on another day.
     fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError>;
 
-    /// The daily counters that several servers share; `None` if one server uses the store, and counts in memory.
+    /// What several servers count together; `None` if one server uses the store, and counts in memory.
     fn counters(&self) -> Option<&dyn CounterStore> {
         None
     }
@@ -259,7 +261,7 @@ pub trait Store: Send + Sync {
     fn cursor_secret(&self, fresh: [u8; 32]) -> Result<[u8; 32], StoreError>;
 }
 
-/// Daily counters of several servers, see [`lease`](crate::quota::lease). All calls block.
+/// What several servers count together: days, see [`lease`](crate::quota::lease), and windows of rate limits. All calls block.
 pub trait CounterStore: Send + Sync {
     /// Takes units of a counter: what is needed, or more if much is left, or less if less is left. Together with what was given
     /// back, no more than the limit is ever granted of a day, whatever is killed. It fails within a second.
@@ -268,7 +270,14 @@ pub trait CounterStore: Send + Sync {
     /// Gives units back.
     fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError>;
 
-    /// Reports that this server runs, by which leases are divided. Returns the store's clock in Unix milliseconds: it decides
+    /// Counts a request in each of these windows, largest range first, or in none if one has reached its limit: then it returns
+    /// the seconds until that window ends. A window begins with its first request, by the store's clock.
+    fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError>;
+
+    /// Uncounts a request; no effect in windows that are over.
+    fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError>;
+
+    /// Reports that this server runs, by which leases are divided, and removes some windows that are over. Returns the store's clock in Unix milliseconds: it decides
     /// which day it is.
     fn report_running(&self) -> Result<i64, StoreError>;
 }

@@ -216,8 +216,8 @@ fn failure(state: &State, request: &RequestParts<'_>, problem: &Problem, quota: 
     if problem.code.status() == StatusCode::UNAUTHORIZED {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    if let (Code::QuotaExceeded, Some(quota)) = (problem.code, quota) {
-        headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(state.now()).max(1)));
+    if let Some(seconds) = problem.retry_after(quota, state.now()) {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(headers);
     response
@@ -246,6 +246,7 @@ fn take(
                 state.auth.audit_quota(caller, || state.origin(request));
                 Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
             }
+            Denied::Unchecked(_) => Problem::slow_down(),
             Denied::Unknown(_) => Problem::quota_unknown(),
         }
     })

@@ -11,6 +11,10 @@ use crate::quota::Quota;
 
 /// A stable error code; [`explanation`](Code::explanation) says what it means.
 /// Detail of a 503.
+/// Of `Retry-After`.
+pub(crate) const SLOW_DOWN_SECONDS: u64 = 5;
+pub(crate) const SLOW_DOWN: &str =
+    "quotas cannot be checked at the moment, and the requests admitted until then are used up; retry in some seconds";
 pub(crate) const QUOTA_UNKNOWN: &str = "quotas cannot be checked at the moment; retry in some seconds";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +49,7 @@ pub enum Code {
     MisdirectedRequest,
     HeadTooLarge,
     QuotaExceeded,
+    SlowDown,
     InternalError,
     NotReady,
     Overloaded,
@@ -52,7 +57,7 @@ pub enum Code {
 
 impl Code {
     /// All codes, in the order of their statuses.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Moved,
         Self::UnknownParameter,
         Self::InvalidParameter,
@@ -82,6 +87,7 @@ impl Code {
         Self::UnsupportedMediaType,
         Self::MisdirectedRequest,
         Self::QuotaExceeded,
+        Self::SlowDown,
         Self::HeadTooLarge,
         Self::InternalError,
         Self::NotReady,
@@ -250,6 +256,13 @@ impl Code {
                 "The key's requests of the day are used up. `resets_at` and `Retry-After` say when the quota resets \
                  (00:00 UTC). A 304 is not counted.",
             ),
+            Self::SlowDown => (
+                "slow_down",
+                429,
+                "Slow down",
+                "The service cannot check quotas at the moment. Until it can, it admits only some requests of each key. Retry \
+                 after `Retry-After`.",
+            ),
             Self::MisdirectedRequest => (
                 "misdirected_request",
                 421,
@@ -412,6 +425,20 @@ impl Problem {
     /// That a quota cannot be checked, because the store is away.
     pub(crate) fn quota_unknown() -> Self {
         Self::new(Code::NotReady, QUOTA_UNKNOWN)
+    }
+
+    /// The seconds of `Retry-After`, if there is one; `quota` is the caller's at `now` (Unix seconds).
+    pub(crate) fn retry_after(&self, quota: Option<&Quota>, now: i64) -> Option<u64> {
+        match self.code {
+            Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
+            Code::SlowDown => Some(SLOW_DOWN_SECONDS),
+            Code::NotReady | Code::Overloaded => Some(1),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn slow_down() -> Self {
+        Self::new(Code::SlowDown, SLOW_DOWN)
     }
 
     /// A quota that is used up, at least too far for the request.

@@ -17,6 +17,7 @@ use crate::http::body::{self, BodyReadError};
 use crate::http::headers::{CommonHeaders, READS, preflight};
 use crate::http::negotiation::{accepts_json, compressed, has_content_type};
 use crate::http::origin_policy::OriginPolicy;
+use crate::http::problem::SLOW_DOWN_SECONDS;
 use crate::http::static_asset::StaticAsset;
 use crate::mcp::backend::ToolRelease;
 use crate::mcp::dispatch::{Context, dispatch};
@@ -108,7 +109,10 @@ impl McpEndpoint {
         } else if status == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         } else if status == StatusCode::TOO_MANY_REQUESTS {
-            headers.insert(RETRY_AFTER, HeaderValue::from(quota.seconds_left(now).max(1)));
+            // Something is left, and only not known to be.
+            let is_unchecked = quota.remaining.is_some_and(|remaining| remaining > 0);
+            let seconds = if is_unchecked { SLOW_DOWN_SECONDS } else { quota.seconds_left(now).max(1) };
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         let common = CommonHeaders {
             id: Some(request.id),

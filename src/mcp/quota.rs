@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::auth::{AuthError, Subject};
 use crate::data::{Date, rfc3339};
-use crate::http::problem::QUOTA_UNKNOWN;
+use crate::http::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
 use crate::quota::{Client, ClientPool, Denied, Quota};
 
 use crate::http::url::{KEY_IN_URL, has_key};
@@ -53,6 +53,10 @@ impl McpQuota {
         }
         match access.take(subject.clone(), today) {
             Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
+            Err(Denied::Unchecked(quota)) => {
+                let error = JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN);
+                Admission { charge: Err(error), quota }
+            }
             Err(Denied::Unknown(quota)) => {
                 let error = JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN);
                 Admission { charge: Err(error), quota }

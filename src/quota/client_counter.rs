@@ -6,8 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::data::Date;
 use crate::quota::client_hasher::ClientHasher;
-use crate::quota::window_counter::WindowCounter;
-use crate::quota::{Client, Quota};
+use crate::quota::{Client, Quota, WindowCounter};
 
 /// 2,097,152 entries. Of a million IPv4 addresses one in 1,800 is forgotten. An IPv6 address takes three entries if no other is
 /// of its /48: of 600,000 such addresses one in 15 is forgotten, of 420,000 one in 250.

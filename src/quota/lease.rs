@@ -15,6 +15,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -81,6 +82,8 @@ pub struct StoreAway;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Exceeded(Quota),
+    /// The store is away, and the [`allowance`] of this server is used up.
+    Unchecked(Quota),
     /// The store is away, and nothing is known of the counter.
     Unknown(Quota),
 }
@@ -88,13 +91,14 @@ pub enum Denied {
 impl Denied {
     pub fn quota(&self) -> Quota {
         match self {
-            Self::Exceeded(quota) | Self::Unknown(quota) => *quota,
+            Self::Exceeded(quota) | Self::Unchecked(quota) | Self::Unknown(quota) => *quota,
         }
     }
 
     pub(crate) fn with_quota(self, quota: Quota) -> Self {
         match self {
             Self::Exceeded(_) => Self::Exceeded(quota),
+            Self::Unchecked(_) => Self::Unchecked(quota),
             Self::Unknown(_) => Self::Unknown(quota),
         }
     }
@@ -120,6 +124,7 @@ pub(crate) struct Taken {
 #[derive(Debug, Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<Slot>, RandomState>,
+    unleased: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -269,11 +274,20 @@ impl LeasedCounters {
     ) -> Result<Taken, Denied> {
         let now = Instant::now();
         let is_seen = units.is_seen(now) || self.was_seen(counter, day, now);
-        if !is_seen || units.owed.saturating_add(requests) > allowance(limit) {
-            return Err(Denied::Unknown(units.quota(limit, day)));
+        let quota = units.quota(limit, day);
+        if !is_seen {
+            return Err(Denied::Unknown(quota));
+        }
+        // Nothing was left when the store was asked last.
+        if units.is_known && units.left.saturating_add(units.held) < requests {
+            return Err(Denied::Exceeded(quota));
+        }
+        if units.owed.saturating_add(requests) > allowance(limit) {
+            return Err(Denied::Unchecked(quota));
         }
         units.is_known = true;
         units.owed += requests;
+        self.unleased.fetch_add(requests.into(), Ordering::Relaxed);
         units.used_at = now;
         Ok(Taken { quota: units.quota(limit, day), renews: false })
     }
@@ -282,6 +296,11 @@ impl LeasedCounters {
     fn was_seen(&self, counter: SharedCounter, day: Date, now: Instant) -> bool {
         let before = Date::from_days(day.days() - 1);
         self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().is_seen(now))
+    }
+
+    /// How many requests were admitted while the store was away, without a lease.
+    pub(crate) fn unleased(&self) -> u64 {
+        self.unleased.load(Ordering::Relaxed)
     }
 
     /// Takes the next lease of a counter, after [`Taken::renews`].

@@ -34,6 +34,24 @@ struct Entry {
     count: u32,
 }
 
+/// A window that several servers share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedWindow {
+    /// The client, or a network of several, by its hash.
+    pub counter: u64,
+    /// The length of the window.
+    pub seconds: u32,
+    pub limit: u32,
+}
+
+/// A request that was counted in a window that several servers share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountedWindow {
+    pub counter: u64,
+    /// When the window began, in Unix seconds: a later one of the counter did not count the request.
+    pub started_at: i64,
+}
+
 #[derive(Debug)]
 pub(crate) struct WindowCounter {
     /// The length of a window.
@@ -71,6 +89,13 @@ impl WindowCounter {
             }
         }
         Ok(used)
+    }
+
+    /// The windows in which a store counts requests of `client` for several servers, in the order in which this table does.
+    pub(crate) fn shared(&self, client: &Client, limit: u32) -> Vec<SharedWindow> {
+        let window =
+            |range: ClientRange| SharedWindow { counter: range.hash, seconds: self.seconds, limit: range.limit(limit) };
+        self.hasher.ranges(client).into_iter().flatten().map(window).collect()
     }
 
     /// How much of `limit` is used at `now`.

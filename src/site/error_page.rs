@@ -7,11 +7,10 @@ use askama::Template;
 use http::StatusCode;
 use thiserror::Error;
 
-use crate::auth::AccountError;
+use crate::auth::{AccountError, RetryAfter};
 use crate::catalog::{Catalog, ParameterError};
 use crate::data::Table;
 use crate::http::Operator;
-use crate::quota::RetryAfter;
 use crate::site::format;
 use crate::site::layout::PageLayout;
 

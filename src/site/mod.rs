@@ -57,6 +57,7 @@ use http::header::{CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::auth::RetryAfter;
 use crate::catalog::{Catalog, Resource};
 use crate::data::Table;
 use crate::http::headers::{Caching, CommonHeaders, READS, Vary, set};
@@ -64,7 +65,6 @@ use crate::http::negotiation::compressed;
 use crate::http::response_cache::{CacheKey, CachedResponse};
 use crate::http::url::{decoded, with_slug};
 use crate::http::{Peer, RequestTrace, State};
-use crate::quota::RetryAfter;
 use crate::site::error_page::PageError;
 use crate::site::feeds::FeedFormat;
 use crate::site::layout::{CSP, HTML};

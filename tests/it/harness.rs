@@ -13,9 +13,9 @@ use tokio::sync::oneshot;
 use venturedex::alerts::Alerts;
 use venturedex::alerts::webhook::Networks;
 use venturedex::app::Router;
-use venturedex::auth::AuthService;
 use venturedex::auth::account::KeyName;
 use venturedex::auth::watch::{Evaluation, NewWatch};
+use venturedex::auth::{AuthService, RateLimitConfig};
 use venturedex::catalog::{Catalog, Texts};
 use venturedex::data::archive::AlignedBytes;
 use venturedex::data::{Checksums, NoProgress, Snapshot, Table, compile};
@@ -24,7 +24,7 @@ use venturedex::http::server::Limits;
 use venturedex::http::{BulkAccess, Operator, State};
 use venturedex::mcp;
 use venturedex::mcp::McpQuota;
-use venturedex::quota::{RateLimitConfig, Tier};
+use venturedex::quota::Tier;
 use venturedex::release::ActiveRelease;
 
 /// The folder of the real data. `None` skips a test; fails if all tests must run.

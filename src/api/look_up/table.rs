@@ -22,7 +22,7 @@ use crate::http::State;
 use crate::http::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
 use crate::http::headers::{self, Caching, set};
 use crate::http::negotiation::{Format, accepts};
-use crate::http::problem::{Code, Problem, QUOTA_UNKNOWN};
+use crate::http::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 use crate::metrics::panics;
 use crate::quota::{Denied, Overloaded, Quota};
 
@@ -289,6 +289,7 @@ impl Writer {
                         rfc3339(quota.resets_at)
                     ));
                 }
+                Err(Denied::Unchecked(_)) => self.used_up = Some(SLOW_DOWN.to_owned()),
                 Err(Denied::Unknown(_)) => self.used_up = Some(QUOTA_UNKNOWN.to_owned()),
             }
         }

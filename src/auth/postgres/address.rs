@@ -20,7 +20,7 @@ use tokio_postgres::config::{Host, SslMode};
 use zeroize::Zeroizing;
 
 /// For one host of the URL, unless it says otherwise.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// After which a connection is lost whose data the other side does not acknowledge.
 const TCP_TIMEOUT: Duration = Duration::from_secs(15);
 const KEEPALIVE: Duration = Duration::from_secs(15);
@@ -106,6 +106,12 @@ impl Address {
         config.tcp_user_timeout(TCP_TIMEOUT).keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 3);
         config.keepalives_retries(3);
         Ok(Self { config, encryption, root_file, place })
+    }
+
+    /// How long it may take to connect: to all hosts of the URL, one after the other, and to begin a session at the last.
+    pub(crate) fn connect_limit(&self) -> Duration {
+        let host = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_TIMEOUT);
+        host * self.config.get_hosts().len() as u32 + Duration::from_secs(1)
     }
 
     /// How errors name it.

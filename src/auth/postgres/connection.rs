@@ -17,8 +17,6 @@ use crate::auth::postgres::address::{Address, with_causes};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
-/// To all hosts of the URL together.
-const CONNECT_LIMIT: Duration = Duration::from_secs(12);
 /// For the answer to one statement. Longer than the server's own limit, so that it only ends waiting for a server that does not
 /// answer at all.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
@@ -46,6 +44,7 @@ impl Connection {
         runtime: &Handle,
         address: &Address,
         tls: Option<&MakeRustlsConnect>,
+        limit: Duration,
     ) -> Result<Self, PostgresError> {
         let connecting = async {
             // The task ends when the client is dropped.
@@ -65,7 +64,7 @@ impl Connection {
             client.batch_execute(SESSION).await?;
             Ok(client)
         };
-        let client = runtime.block_on(async { timeout(CONNECT_LIMIT, connecting).await });
+        let client = runtime.block_on(async { timeout(limit, connecting).await });
         let client = match client {
             Ok(connected) => connected,
             Err(_) => return Err(unreachable(address, "no answer; check host, port and firewall".to_owned())),
@@ -142,7 +141,7 @@ impl Connection {
         let limit = self.limit.get();
         let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
             Ok(result) => result.map_err(PostgresError::from),
-            Err(_) => Err(PostgresError::Timeout(limit.as_secs())),
+            Err(_) => Err(PostgresError::Timeout(limit)),
         };
         if result.as_ref().is_err_and(PostgresError::leaves_it_broken) {
             self.mark_broken();
@@ -187,8 +186,8 @@ pub(crate) enum PostgresError {
     Rule(#[from] StoreError),
     #[error("{}", described(.0))]
     Server(#[from] tokio_postgres::Error),
-    #[error("the server did not answer within {0} seconds")]
-    Timeout(u64),
+    #[error("the server did not answer within {0:?}")]
+    Timeout(Duration),
     #[error("unexpected value in the database: {0}")]
     Data(String),
     #[error("the connection was lost while the change was committed; check whether it was stored before you repeat it")]

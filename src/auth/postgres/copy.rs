@@ -386,5 +386,5 @@ fn different(table: &str) -> PostgresError {
 pub(crate) fn is_copied(table: &str, column: &str) -> bool {
     let is_listed = |known: &Table| known.name == table && known.columns.iter().any(|(name, _)| *name == column);
     // Leases follow from usage, and servers report themselves.
-    ["service", "store_version", "leases", "servers"].contains(&table) || TABLES.iter().any(is_listed)
+    ["service", "store_version", "leases", "servers", "windows"].contains(&table) || TABLES.iter().any(is_listed)
 }

@@ -1,16 +1,16 @@
-//! Daily counters that servers share.
+//! Daily counters and windows of rate limits that servers share.
 
 use std::time::Duration;
 
 use once_cell::sync::Lazy;
 
-use crate::auth::postgres::connection::{Connection, PostgresError};
+use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
 use crate::auth::postgres::rows::{get, number};
-use crate::auth::postgres::{Durability, PostgresStore};
+use crate::auth::postgres::{Durability, LOOK_UP_LIMIT, PostgresStore};
 use crate::auth::{CounterStore, StoreError};
 use crate::data::Date;
 use crate::quota::lease::{MAX_UNITS, SHARE};
-use crate::quota::{Grant, LeaseRequest, SharedCounter, UnusedUnits};
+use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
 
 /// How long a lease may take, from waiting for a connection to the commit: a request waits for it.
 const LEASE_LIMIT: Duration = Duration::from_millis(250);
@@ -33,6 +33,27 @@ static LEASE: Lazy<String> = Lazy::new(|| {
          RETURNING granted, greatest($4::bigint - taken, 0)"
     )
 });
+
+/// Counts in the window of a counter, or begins one of `$2` seconds if there is none or the last is over: also if the clock was set
+/// back by more than a window.
+static COUNT: Lazy<String> = Lazy::new(|| {
+    let now = "floor(extract(epoch FROM clock_timestamp()))::bigint";
+    let lasts = "known.ends_at > excluded.started_at AND known.started_at < excluded.ends_at";
+    let set = |column: &str, lasting: &str, begun: &str| {
+        format!("{column} = CASE WHEN {lasts} THEN {lasting} ELSE {begun} END")
+    };
+    format!(
+        "INSERT INTO windows AS known (counter, started_at, ends_at, count) VALUES ($1, {now}, {now} + $2::bigint, 1) \
+         ON CONFLICT (counter) DO UPDATE SET {}, {}, {} RETURNING count, started_at, ends_at - {now}",
+        set("count", "known.count + 1", "1"),
+        set("started_at", "known.started_at", "excluded.started_at"),
+        set("ends_at", "known.ends_at", "excluded.ends_at"),
+    )
+});
+
+/// Deletes some windows that are over, but none that another server is about to begin again.
+const END_WINDOWS: &str = "DELETE FROM windows WHERE counter IN (SELECT counter FROM windows \
+     WHERE ends_at <= extract(epoch FROM now()) ORDER BY ends_at LIMIT 1000 FOR UPDATE SKIP LOCKED)";
 
 fn kind_and_number(counter: SharedCounter) -> (i64, i64) {
     match counter {
@@ -100,8 +121,33 @@ impl CounterStore for PostgresStore {
         })
     }
 
+    fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError> {
+        let count = |transaction: &Transaction<'_>| {
+            let mut counted = Vec::with_capacity(windows.len());
+            // Always the larger range first, so that servers do not wait for each other in a circle.
+            for SharedWindow { counter, seconds, limit } in windows {
+                let row = transaction.one(&COUNT, &[&counter.cast_signed(), &i64::from(*seconds)])?;
+                let (count, left): (i64, i64) = (get(&row, 0)?, get(&row, 2)?);
+                counted.push(CountedWindow { counter: *counter, started_at: get(&row, 1)? });
+                if count > i64::from(*limit) {
+                    uncount(transaction, &counted)?;
+                    return Ok(Err(left.max(1).cast_unsigned()));
+                }
+            }
+            Ok(Ok(counted))
+        };
+        self.write(Durability::Normal, "count a sign-in, sign-up or e-mail", |transaction| {
+            transaction.within(LOOK_UP_LIMIT, || count(transaction))
+        })
+    }
+
+    fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError> {
+        self.write(Durability::Normal, "uncount a sign-in", |transaction| uncount(transaction, counted))
+    }
+
     fn report_running(&self) -> Result<i64, StoreError> {
         self.write(Durability::Normal, "report a running server", |transaction| {
+            transaction.execute(END_WINDOWS, &[])?;
             let row = transaction.one(
                 "INSERT INTO servers (id, seen_at) VALUES ($1, clock_timestamp()) \
                  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at \
@@ -111,6 +157,14 @@ impl CounterStore for PostgresStore {
             get(&row, 0)
         })
     }
+}
+
+fn uncount(transaction: &Transaction<'_>, counted: &[CountedWindow]) -> Result<(), PostgresError> {
+    for CountedWindow { counter, started_at } in counted {
+        let sql = "UPDATE windows SET count = count - 1 WHERE counter = $1 AND started_at = $2 AND count > 0";
+        transaction.execute(sql, &[&counter.cast_signed(), started_at])?;
+    }
+    Ok(())
 }
 
 /// Deletes the counters of past days, and servers that no longer run.

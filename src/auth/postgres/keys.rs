@@ -3,7 +3,7 @@
 use crate::auth::account::{Account, AccountId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::auth::postgres::connection::{Connection, PostgresError, Transaction};
 use crate::auth::postgres::rows::{RECENT_KEYS, get, number, read_key, read_state};
-use crate::auth::postgres::{accounts, deleted_keys, next_change, usage};
+use crate::auth::postgres::{LOOK_UP_LIMIT, accounts, deleted_keys, next_change, usage};
 use crate::auth::queries::{KEY_STATES, KEYS};
 use crate::auth::rules::{self, ORPHAN, with_usage};
 use crate::auth::{ApiKey, Changes, RevokedKeys, StoreError};
@@ -208,7 +208,8 @@ pub(crate) fn lock_all(transaction: &Transaction<'_>, account: AccountId) -> Res
 
 pub(crate) fn changes(connection: &Connection, since: i64) -> Result<Changes, PostgresError> {
     // Read first: what commits until the keys are read is reported now, and again next time.
-    let last: i64 = get(&connection.one("SELECT change FROM service", &[])?, 0)?;
+    let last = connection.within(LOOK_UP_LIMIT, || connection.one("SELECT change FROM service", &[]))?;
+    let last: i64 = get(&last, 0)?;
     if last == since {
         return Ok(Changes { last, keys: Vec::new() });
     }

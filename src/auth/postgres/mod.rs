@@ -32,6 +32,7 @@ mod watches;
 mod webhooks;
 
 use std::path::Path;
+use std::time::Duration;
 use std::{fmt, fs};
 
 use zeroize::Zeroizing;
@@ -47,6 +48,9 @@ use crate::auth::{StoreError, random};
 
 /// Attempts at a transaction that others make fail.
 const CONFLICTS: u32 = 5;
+
+/// How long what a person or a request waits for may take: longer, and the database is taken for one that does not answer.
+const LOOK_UP_LIMIT: Duration = Duration::from_secs(1);
 
 /// How a store is reached.
 #[derive(Clone, Debug)]
@@ -134,7 +138,7 @@ impl PostgresStore {
         operation: &'static str,
         read: impl Fn(&Connection) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        self.read(Work::Short, operation, read)
+        self.read(Work::Short, operation, |connection| connection.within(LOOK_UP_LIMIT, || read(connection)))
     }
 
     /// Reads any number of rows.
@@ -159,8 +163,15 @@ impl PostgresStore {
                 self.pool.drop_idle();
                 result = attempt();
             }
-            result.map_err(|error| error.into_store_error(operation))
+            result.map_err(|error| self.failed(error, operation))
         })
+    }
+
+    fn failed(&self, error: PostgresError, operation: &'static str) -> StoreError {
+        if matches!(error, PostgresError::Timeout(_)) {
+            self.pool.lost();
+        }
+        error.into_store_error(operation)
     }
 
     /// Runs `change` in one transaction, which is on the disk when this returns.
@@ -192,7 +203,7 @@ impl PostgresStore {
                     was_lost = true;
                     self.pool.drop_idle();
                 } else {
-                    return Err(error.into_store_error(operation));
+                    return Err(self.failed(error, operation));
                 }
             }
         })

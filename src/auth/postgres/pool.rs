@@ -1,7 +1,8 @@
 //! A few connections that all calls share.
 //!
-//! They are made when they are needed, at most as many as the budget allows, and dropped when they fail. A runtime of its own
-//! drives them, so that every wait has a limit and a client can be dropped anywhere.
+//! They are made when they are needed, at most as many as the budget allows, and dropped when they fail. While none can be made,
+//! one call after the other tries it, and the others fail at once. A runtime of its own drives them, so that every wait has a limit
+//! and a client can be dropped anywhere.
 
 use std::ops::Deref;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,10 @@ use crate::auth::postgres::address::Address;
 use crate::auth::postgres::connection::{Connection, PostgresError};
 use crate::tls;
 
-/// How long a call waits for a connection.
+/// How long a call waits for a connection that others use.
 const WAIT: Duration = Duration::from_secs(5);
+/// How long after a connection could not be made no other is tried.
+const AWAY: Duration = Duration::from_millis(500);
 
 /// What a connection is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,8 @@ struct State {
     open: usize,
     /// Those in use for lists.
     lists: usize,
+    /// Why no connection could be made, and when that may be tried again.
+    away: Option<(String, Instant)>,
 }
 
 impl Pool {
@@ -87,18 +92,19 @@ impl Pool {
     /// # Errors
     /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: Work) -> Result<Lease<'_>, PostgresError> {
-        self.take_by(work, Instant::now() + WAIT)
+        self.take_by(work, WAIT, self.address.connect_limit())
     }
 
-    /// A connection for one short call that cannot wait long.
+    /// A connection for one short call that cannot wait long, also not until one is made.
     ///
     /// # Errors
     /// As [`Pool::take`].
     pub(crate) fn take_within(&self, wait: Duration) -> Result<Lease<'_>, PostgresError> {
-        self.take_by(Work::Short, Instant::now() + wait)
+        self.take_by(Work::Short, wait, wait)
     }
 
-    fn take_by(&self, work: Work, deadline: Instant) -> Result<Lease<'_>, PostgresError> {
+    fn take_by(&self, work: Work, wait: Duration, connect: Duration) -> Result<Lease<'_>, PostgresError> {
+        let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
             let lists = self.size.div_ceil(2);
@@ -106,14 +112,14 @@ impl Pool {
                 let known = pop_usable(&mut state);
                 if known.is_some() || state.open < self.size {
                     if known.is_none() {
-                        state.open += 1;
+                        self.begin_to_connect(&mut state)?;
                     }
                     state.lists += usize::from(work == Work::List);
                     drop(state);
                     // From here on the lease gives the place back, also if no connection can be made.
                     let mut lease = Lease { pool: self, work, connection: known };
                     if lease.connection.is_none() {
-                        lease.connection = Some(self.connect()?);
+                        lease.connection = Some(self.connect(connect)?);
                     }
                     return Ok(lease);
                 }
@@ -126,6 +132,26 @@ impl Pool {
         }
     }
 
+    /// Takes the place of a connection, unless none can be made.
+    fn begin_to_connect(&self, state: &mut State) -> Result<(), PostgresError> {
+        if let Some((reason, until)) = &mut state.away {
+            let now = Instant::now();
+            if now < *until {
+                return Err(StoreError::Unreachable { place: self.address.setting(), reason: reason.clone() }.into());
+            }
+            // This call tries it; others do not wait with it.
+            *until = now + self.address.connect_limit();
+        }
+        state.open += 1;
+        Ok(())
+    }
+
+    /// The server did not answer in time: other calls fail until a connection can be made again.
+    pub(crate) fn lost(&self) {
+        self.drop_idle();
+        self.state().away = Some(("the server does not answer".to_owned(), Instant::now()));
+    }
+
     /// Drops the connections that nobody uses: after one was lost the others may be, too.
     pub(crate) fn drop_idle(&self) {
         let mut state = self.state();
@@ -134,9 +160,15 @@ impl Pool {
         self.freed.notify_all();
     }
 
-    fn connect(&self) -> Result<Connection, PostgresError> {
+    fn connect(&self, limit: Duration) -> Result<Connection, PostgresError> {
         let runtime = self.runtime.as_ref().expect("the runtime ends with the pool");
-        Connection::open(runtime.handle(), &self.address, self.tls.as_ref())
+        let connection = Connection::open(runtime.handle(), &self.address, self.tls.as_ref(), limit);
+        let reason = connection.as_ref().err().map(|error| match error {
+            PostgresError::Rule(StoreError::Unreachable { reason, .. }) => reason.clone(),
+            error => error.to_string(),
+        });
+        self.state().away = reason.map(|reason| (reason, Instant::now() + AWAY));
+        connection
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

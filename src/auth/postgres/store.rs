@@ -4,8 +4,8 @@ use crate::auth::account::{Account, AccountId, Email, KeyName, KeyRecord, KeyRef
 use crate::auth::link::{LinkDigest, Purpose};
 use crate::auth::password::hash::PasswordHash;
 use crate::auth::postgres::{
-    Durability, PostgresStore, accounts, alerts, counters, deleted_keys, keys, links, service_secret, sessions, totp,
-    usage,
+    Durability, PostgresStore, Work, accounts, alerts, counters, deleted_keys, keys, links, service_secret, sessions,
+    totp, usage,
 };
 use crate::auth::session::{ListedSession, NewSession, Session, SessionDigest, SessionId};
 use crate::auth::totp::RecoveryDigest;
@@ -251,7 +251,7 @@ impl Store for PostgresStore {
     }
 
     fn changes(&self, since: i64) -> Result<Changes, StoreError> {
-        self.look_up("read the changed keys", |connection| keys::changes(connection, since))
+        self.read(Work::Short, "read the changed keys", |connection| keys::changes(connection, since))
     }
 
     fn counters(&self) -> Option<&dyn CounterStore> {

@@ -4,6 +4,7 @@ mod copies;
 mod failures;
 mod leases;
 mod migrations;
+mod windows;
 
 use std::time::Duration;
 

@@ -19,8 +19,8 @@ use crate::auth::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
 };
-use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, StoreError};
-use crate::quota::{RetryAfter, Tier};
+use crate::auth::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
+use crate::quota::Tier;
 
 /// Seconds after which the use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
@@ -98,7 +98,7 @@ impl AuthService {
         address: IpAddr,
         now: i64,
     ) -> Result<(AccountId, StartedSession), AccountError> {
-        self.rate_limits.sign_up(address, now).map_err(AccountError::Throttled)?;
+        self.rate_limits.sign_up(self.store.counters(), address, now)?;
         let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
         let (token, session) = new_session(now)?;
         let created = self.blocking(move |service| {
@@ -284,7 +284,7 @@ impl AuthService {
         secret: Secret,
         now: i64,
     ) -> Result<Credentials, AccountError> {
-        self.rate_limits.session(*visitor.session.bytes(), now).map_err(AccountError::Throttled)?;
+        self.rate_limits.session(self.store.counters(), *visitor.session.bytes(), now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
@@ -309,16 +309,16 @@ impl AuthService {
         // A known browser that has used up its own limit is counted like any other.
         let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
             self.browser_secret.is_known(&browser, found, now)
-                && self.rate_limits.known_browser(found.account.0, now).is_ok()
+                && self.rate_limits.known_browser(self.store.counters(), found.account.0, now).is_ok()
         });
         if is_known {
             let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
             return Ok(found.filter(|_| matches));
         }
-        let attempt = self.rate_limits.sign_in(email.as_str(), origin.address, now).map_err(AccountError::Throttled)?;
+        let attempt = self.rate_limits.sign_in(self.store.counters(), email.as_str(), origin.address, now)?;
         let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-        if matches.inspect_err(|_| self.rate_limits.not_verified(&attempt))? {
-            self.rate_limits.succeeded(&attempt);
+        if matches.inspect_err(|_| self.rate_limits.not_verified(self.store.counters(), &attempt))? {
+            self.rate_limits.succeeded(self.store.counters(), &attempt);
             return Ok(found);
         }
         Ok(None)

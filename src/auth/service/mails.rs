@@ -8,9 +8,8 @@ use crate::auth::audit::{self, Entry, Event};
 use crate::auth::link::{LINK_SECONDS, LinkToken, Purpose};
 use crate::auth::password::Password;
 use crate::auth::password::hasher::EnteredBy;
-use crate::auth::{AccountError, AuthService, StoreError};
+use crate::auth::{AccountError, AuthService, RetryAfter, StoreError};
 use crate::mail::{Mail, Mailer};
-use crate::quota::RetryAfter;
 
 /// How messages are sent, and where their links lead.
 pub(crate) struct MailSettings {
@@ -43,7 +42,7 @@ impl AuthService {
         if !self.sends_mail() || account.verified_at.is_some() {
             return Ok(());
         }
-        self.rate_limits.mail(account.email.as_str(), address, now).map_err(AccountError::Throttled)?;
+        self.rate_limits.mail(self.store.counters(), account.email.as_str(), address, now)?;
         self.send_link(account.clone(), Purpose::Verification, now).await
     }
 
@@ -94,7 +93,7 @@ impl AuthService {
         if !self.sends_mail() {
             return Ok(());
         }
-        self.rate_limits.mail(email.as_str(), address, now).map_err(AccountError::Throttled)?;
+        self.rate_limits.mail(self.store.counters(), email.as_str(), address, now)?;
         let service = Arc::clone(self);
         let origin = audit::origin();
         let work = async move {

@@ -1,12 +1,11 @@
 //! Daily quotas: counted in memory, or, if several servers share the store, by leases.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tokio::runtime::{Handle, RuntimeFlavor};
-
+use crate::auth::service::blocking;
 use crate::auth::{AuthService, Caller, CounterStore, StoreError, Subject};
 use crate::data::Date;
 use crate::quota::lease::LeasedCounters;
@@ -26,6 +25,9 @@ pub(super) struct SharedQuotas {
     /// The time before which the store is not called again.
     away_until: Mutex<Option<Instant>>,
     renewals: Mutex<Sender<Renewal>>,
+    /// Calls of the store for leases, and those that failed.
+    leased: AtomicU64,
+    failed: AtomicU64,
     /// By how many milliseconds the store's clock is ahead of this machine's.
     clock_ahead: AtomicI64,
 }
@@ -39,6 +41,8 @@ impl SharedQuotas {
             hasher: ClientHasher::new(secret).derived(b"daily counters"),
             away_until: Mutex::default(),
             renewals: Mutex::new(renewals),
+            leased: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
             clock_ahead: AtomicI64::new(0),
         };
         (shared, received)
@@ -50,6 +54,8 @@ impl SharedQuotas {
             return Err(StoreAway);
         }
         let leased = blocking(|| store.lease(request));
+        let calls = if leased.is_ok() { &self.leased } else { &self.failed };
+        calls.fetch_add(1, Ordering::Relaxed);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
         leased.map_err(|_| StoreAway)
     }
@@ -63,15 +69,25 @@ impl SharedQuotas {
     }
 }
 
-/// Waits on a thread of the runtime, if this is one, without keeping other tasks from running.
-fn blocking<T>(call: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
-        _ => call(),
-    }
+/// How quotas are shared, so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeaseCounts {
+    /// Calls of the store that leased units.
+    pub(crate) leased: u64,
+    /// Those that failed.
+    pub(crate) failed: u64,
+    /// Requests that were admitted while the store was away, without a lease.
+    pub(crate) unleased: u64,
 }
 
 impl AuthService {
+    /// All are 0 if quotas are not shared.
+    pub(crate) fn lease_counts(&self) -> LeaseCounts {
+        let Some(shared) = &self.shared else { return LeaseCounts::default() };
+        let [leased, failed] = [&shared.leased, &shared.failed].map(|count| count.load(Ordering::Relaxed));
+        LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
+    }
+
     /// Takes the leases that are requested, for as long as there is a service.
     pub(super) fn renew_leases(service: &Weak<Self>, renewals: &Receiver<Renewal>) {
         while let Ok(renewal) = renewals.recv() {

@@ -105,7 +105,7 @@ impl AuthService {
 
     /// Accepts a code once. An account without an app has no valid code.
     async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
-        self.rate_limits.code(account.0, now).map_err(AccountError::Throttled)?;
+        self.rate_limits.code(self.store.counters(), account.0, now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };

@@ -180,7 +180,7 @@ fn while_the_store_is_away_a_counter_that_was_used_has_its_lease_and_a_small_all
     store.is_away.store(true, Ordering::Relaxed);
     let admitted = (0..500).filter(|_| store.take(&server, 1_000).is_ok()).count() as u32;
     assert_eq!(admitted, held + allowance(1_000));
-    assert!(matches!(store.take(&server, 1_000), Err(Denied::Unknown(_))));
+    assert!(matches!(store.take(&server, 1_000), Err(Denied::Unchecked(_))));
     // Nothing is known of another counter.
     let other = server.take(SharedCounter::Client(1), 1, 100, today(), |request| store.lease(request));
     assert!(matches!(other, Err(Denied::Unknown(_))));

@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::runtime::Runtime;
 use venturedex::auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
-use venturedex::auth::{ApiKey, AuthError, AuthService, SqliteStore, Store};
+use venturedex::auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
 use venturedex::data::{Date, SnapshotVersion};
-use venturedex::quota::{RateLimitConfig, Tier};
+use venturedex::quota::Tier;
 use venturedex::release::{Event, HasVersion, Starting, Watcher};
 
 use crate::harness::NOON;

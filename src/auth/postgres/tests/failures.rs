@@ -1,11 +1,16 @@
 //! Servers that refuse, end connections, wait or do not answer.
 
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::auth::CounterStore;
 use crate::auth::postgres::server::{PASSWORD, own_server};
 use crate::auth::postgres::tests::*;
 use crate::auth::session::SessionDigest;
+use crate::quota::{LeaseRequest, SharedCounter};
 
 /// The error of opening a store, with the settings' password nowhere.
 fn refusal(url: &str, password: Option<&str>) -> StoreError {
@@ -168,6 +173,94 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
     let error = refusal(&url, None);
     assert!(matches!(error, StoreError::Unreachable { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[test]
+fn while_no_connection_can_be_made_calls_fail_at_once_and_afterwards_they_succeed() {
+    let Some(database) = Database::create() else { return };
+    let store = open(&database);
+    add_key(&store, 1);
+    database.accept_connections(false);
+    let session = || store.session(&SessionDigest::from_bytes([1; 32]), NOON);
+    let started = Instant::now();
+    let failed = (0..1_000).filter(|_| matches!(session(), Err(StoreError::Unreachable { .. }))).count();
+    assert_eq!(failed, 1_000);
+    assert!(started.elapsed() < Duration::from_secs(2), "one call tries to connect: {:?}", started.elapsed());
+    database.accept_connections(true);
+    let until = Instant::now() + Duration::from_secs(5);
+    while session().is_err() {
+        assert!(Instant::now() < until);
+    }
+}
+
+/// Connections through it pass nothing on while it is frozen.
+fn freezable(port: u16) -> (u16, Arc<AtomicBool>) {
+    fn copy(mut from: TcpStream, mut to: TcpStream, is_frozen: &AtomicBool) {
+        let mut bytes = [0; 4_096];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            while is_frozen.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            if to.write_all(&bytes[..count]).is_err() {
+                return;
+            }
+        }
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = listener.local_addr().unwrap().port();
+    let is_frozen = Arc::new(AtomicBool::new(false));
+    let frozen = Arc::clone(&is_frozen);
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else { return };
+            for (from, to) in [(&client, &server), (&server, &client)] {
+                let (from, to, frozen) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&frozen));
+                std::thread::spawn(move || copy(from, to, &frozen));
+            }
+        }
+    });
+    (own, is_frozen)
+}
+
+#[test]
+fn a_database_that_stops_answering_is_noticed_within_seconds() {
+    let Some(server) = own_server() else { return };
+    let database = Database::create().unwrap();
+    let (port, is_frozen) = freezable(server.port);
+    let store =
+        PostgresStore::open(&settings(&format!("postgres://postgres@127.0.0.1:{port}/{}", database.name()))).unwrap();
+    add_key(&store, 1);
+    let timed = |call: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        (call(), started.elapsed())
+    };
+    let session = || store.session(&SessionDigest::from_bytes([1; 32]), NOON).is_ok();
+    let lease = || {
+        let counter = SharedCounter::Client(1);
+        let request = LeaseRequest { counter, day: Date::from_unix(NOON), limit: 100, needed: 1, owed: 0 };
+        CounterStore::lease(&store, request).is_ok()
+    };
+    assert!(session() && lease());
+    is_frozen.store(true, Ordering::Relaxed);
+    for (name, call, limit) in
+        [("lease", &lease as &dyn Fn() -> bool, 700), ("look-up", &session, 4_500), ("lease", &lease, 700)]
+    {
+        let (is_ok, took) = timed(call);
+        assert!(!is_ok && took < Duration::from_millis(limit), "{name}: {took:?}");
+    }
+    // One call tries to connect; the others do not wait with it.
+    std::thread::scope(|scope| {
+        scope.spawn(session);
+        std::thread::sleep(Duration::from_millis(300));
+        let (is_ok, took) = timed(&session);
+        assert!(!is_ok && took < Duration::from_millis(200), "{took:?}");
+        is_frozen.store(false, Ordering::Relaxed);
+    });
+    let until = Instant::now() + Duration::from_secs(20);
+    while !session() || !lease() {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::auth::postgres::tests::*;
-use crate::auth::{AuthError, AuthService, Caller};
-use crate::quota::{Client, Denied, RateLimitConfig};
+use crate::auth::{AuthError, AuthService, Caller, RateLimitConfig};
+use crate::quota::{Client, Denied};
 
 const CLIENTS: usize = 64;
 
@@ -168,7 +168,7 @@ fn known_keys_are_served_while_the_database_is_away_and_what_they_used_is_counte
     let away = admitted_away.into_inner();
     assert!(away > 50 && away <= 256 + 50, "{away}: its lease, and a hundredth of the limit");
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    assert!(matches!(server.take(&known, today()), Err(Denied::Unknown(_))));
+    assert!(matches!(server.take(&known, today()), Err(Denied::Unchecked(_))));
     assert!(server.flush(NOON).is_err() && server.degraded().is_some());
     let unknown = format!("Bearer {}", ApiKey::from_seed(&[9; 32]).reveal());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

@@ -4,12 +4,11 @@ use tempfile::TempDir;
 
 use crate::auth::account::KeyRef;
 use crate::auth::password::hash::PasswordHash;
-use crate::auth::service::accounts::*;
-use crate::auth::{AuthError, SqliteStore, Store};
-use crate::quota::RateLimitConfig;
-use crate::quota::rate_limits::{
+use crate::auth::rate_limits::{
     FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW,
 };
+use crate::auth::service::accounts::*;
+use crate::auth::{AuthError, RateLimitConfig, SqliteStore, Store};
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";

@@ -1,12 +1,15 @@
 //! Rate limits of pages, sign-ups and failed sign-ins.
+//!
+//! If several servers share a store, they count in it, so that three servers admit no more guesses than one; only pages are
+//! counted by each server alone. A call of the store that fails admits nothing.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::quota::Client;
-use crate::quota::client_hasher::ClientHasher;
-use crate::quota::window_counter::WindowCounter;
+use crate::auth::service::blocking;
+use crate::auth::{AccountError, CounterStore};
+use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter};
 
 /// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account exists or
 /// not. From all networks together it is five times as many.
@@ -78,25 +81,49 @@ struct RateLimit {
 
 /// A request that was counted.
 #[derive(Debug)]
-pub(crate) struct Counted {
-    client: Client,
-    /// Unix seconds.
-    at: i64,
+enum Counted {
+    Here {
+        client: Client,
+        /// Unix seconds.
+        at: i64,
+    },
+    InStore(Vec<CountedWindow>),
 }
 
+/// The store that counts, if several servers share it.
+type SharedStore<'s> = Option<&'s dyn CounterStore>;
+
 impl RateLimit {
-    fn take(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
+    /// Waits for a store that is shared.
+    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<Counted, AccountError> {
+        let Some(store) = store else {
+            return self.take_here(client, now).map_err(AccountError::Throttled);
+        };
+        let windows = self.counter.shared(&client, self.limit);
+        let counted = blocking(|| store.count(&windows))?;
+        counted.map(Counted::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
+    }
+
+    /// Counts in the memory of this server.
+    fn take_here(&self, client: Client, now: i64) -> Result<Counted, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
-            Ok(_) => Ok(Counted { client, at: now }),
-            Err(seconds) => {
-                self.denied.fetch_add(1, Ordering::Relaxed);
-                Err(RetryAfter { seconds })
-            }
+            Ok(_) => Ok(Counted::Here { client, at: now }),
+            Err(seconds) => Err(self.deny(seconds)),
         }
     }
 
-    fn give_back(&self, counted: &Counted) {
-        self.counter.give_back(&counted.client, counted.at);
+    fn deny(&self, seconds: u64) -> RetryAfter {
+        self.denied.fetch_add(1, Ordering::Relaxed);
+        RetryAfter { seconds }
+    }
+
+    fn give_back(&self, store: SharedStore<'_>, counted: &Counted) {
+        match (counted, store) {
+            (Counted::Here { client, at }, _) => self.counter.give_back(client, *at),
+            // If it fails, the request remains counted until its window ends.
+            (Counted::InStore(windows), Some(store)) => drop(blocking(|| store.uncount(windows))),
+            (Counted::InStore(_), None) => {}
+        }
     }
 }
 
@@ -119,71 +146,83 @@ pub(crate) struct Attempt {
 }
 
 impl RateLimits {
-    /// `secret` is random.
-    pub(crate) fn new(secret: &[u8; 32], config: RateLimitConfig) -> Self {
-        let hasher = ClientHasher::new(secret);
-        let limit = |limit, seconds| {
-            let counter = WindowCounter::new(seconds, hasher.clone(), BUCKETS);
+    /// Servers that share a store have one secret of the hashes.
+    pub(crate) fn new(hasher: &ClientHasher, config: RateLimitConfig) -> Self {
+        // In a store, all limits are counted in one table.
+        let limit = |name: &str, limit, seconds| {
+            let counter = WindowCounter::new(seconds, hasher.derived(name.as_bytes()), BUCKETS);
             RateLimit { limit, counter, denied: AtomicU64::new(0) }
         };
         Self {
-            pages: limit(config.pages_per_minute, 60),
-            sign_ups: limit(config.sign_ups_per_hour, 3_600),
-            sign_ins_of_account: limit(FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
-            sign_ins_of_address: limit(FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
-            passwords_of_owner: limit(PASSWORDS_OF_OWNER, SIGN_IN_WINDOW),
-            mails_of_account: limit(MAILS_TO_ACCOUNT, 3_600),
-            mails_of_address: limit(MAILS_FOR_ADDRESS, 3_600),
+            pages: limit("pages", config.pages_per_minute, 60),
+            sign_ups: limit("sign ups", config.sign_ups_per_hour, 3_600),
+            sign_ins_of_account: limit("sign ins of account", FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
+            sign_ins_of_address: limit("sign ins of address", FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
+            passwords_of_owner: limit("passwords of owner", PASSWORDS_OF_OWNER, SIGN_IN_WINDOW),
+            mails_of_account: limit("mails of account", MAILS_TO_ACCOUNT, 3_600),
+            mails_of_address: limit("mails of address", MAILS_FOR_ADDRESS, 3_600),
         }
     }
 
     pub(crate) fn page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.pages.take(Client::Address(address), now).map(|_| ())
+        self.pages.take_here(Client::Address(address), now).map(drop)
     }
 
     /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn sign_up(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.sign_ups.take(Client::Address(address), now).map(|_| ())
+    pub(crate) fn sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> Result<(), AccountError> {
+        self.sign_ups.take(store, Client::Address(address), now).map(drop)
     }
 
     /// Counts a sign-in as failed before its password is verified, so that concurrent attempts cannot exceed the limit.
-    pub(crate) fn sign_in(&self, email: &str, address: IpAddr, now: i64) -> Result<Attempt, RetryAfter> {
-        let of_address = self.sign_ins_of_address.take(Client::Address(address), now)?;
-        let of_account = self.sign_ins_of_account.take(Client::SignIn(email.into(), address), now)?;
+    pub(crate) fn sign_in(
+        &self,
+        store: SharedStore<'_>,
+        email: &str,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<Attempt, AccountError> {
+        let of_address = self.sign_ins_of_address.take(store, Client::Address(address), now)?;
+        let of_account = self.sign_ins_of_account.take(store, Client::SignIn(email.into(), address), now)?;
         Ok(Attempt { of_account, of_address })
     }
 
     /// Uncounts a sign-in that succeeded.
-    pub(crate) fn succeeded(&self, attempt: &Attempt) {
-        self.sign_ins_of_account.give_back(&attempt.of_account);
-        self.sign_ins_of_address.give_back(&attempt.of_address);
+    pub(crate) fn succeeded(&self, store: SharedStore<'_>, attempt: &Attempt) {
+        self.sign_ins_of_account.give_back(store, &attempt.of_account);
+        self.sign_ins_of_address.give_back(store, &attempt.of_address);
     }
 
     /// Uncounts a sign-in whose password was never verified for its account, as it guessed nothing. It remains counted for its
     /// address, as a client that overloads the server must wait like one that guesses.
-    pub(crate) fn not_verified(&self, attempt: &Attempt) {
-        self.sign_ins_of_account.give_back(&attempt.of_account);
+    pub(crate) fn not_verified(&self, store: SharedStore<'_>, attempt: &Attempt) {
+        self.sign_ins_of_account.give_back(store, &attempt.of_account);
     }
 
     /// Counts a sign-in in a known browser of the account of this number.
-    pub(crate) fn known_browser(&self, account: i64, now: i64) -> Result<(), RetryAfter> {
-        self.passwords_of_owner.take(Client::KnownBrowsers(account), now).map(|_| ())
+    pub(crate) fn known_browser(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
+        self.passwords_of_owner.take(store, Client::KnownBrowsers(account), now).map(drop)
     }
 
     /// Counts a password entered in the session of this digest.
-    pub(crate) fn session(&self, digest: [u8; 32], now: i64) -> Result<(), RetryAfter> {
-        self.passwords_of_owner.take(Client::Session(digest), now).map(|_| ())
+    pub(crate) fn session(&self, store: SharedStore<'_>, digest: [u8; 32], now: i64) -> Result<(), AccountError> {
+        self.passwords_of_owner.take(store, Client::Session(digest), now).map(drop)
     }
 
     /// Counts a code entered for the account of this number, from all addresses together: the password is known already.
-    pub(crate) fn code(&self, account: i64, now: i64) -> Result<(), RetryAfter> {
-        self.passwords_of_owner.take(Client::Codes(account), now).map(|_| ())
+    pub(crate) fn code(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
+        self.passwords_of_owner.take(store, Client::Codes(account), now).map(drop)
     }
 
     /// Counts an e-mail to `email`, whether or not there is an account, that a client causes.
-    pub(crate) fn mail(&self, email: &str, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.mails_of_address.take(Client::Address(address), now)?;
-        self.mails_of_account.take(Client::Mailbox(email.into()), now).map(|_| ())
+    pub(crate) fn mail(
+        &self,
+        store: SharedStore<'_>,
+        email: &str,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<(), AccountError> {
+        self.mails_of_address.take(store, Client::Address(address), now)?;
+        self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
     /// How often each kind of limit was exceeded.
@@ -217,7 +256,7 @@ mod tests {
     }
 
     fn rate_limits() -> RateLimits {
-        RateLimits::new(&[9; 32], RateLimitConfig { pages_per_minute: 2, sign_ups_per_hour: 1 })
+        RateLimits::new(&ClientHasher::new(&[9; 32]), RateLimitConfig { pages_per_minute: 2, sign_ups_per_hour: 1 })
     }
 
     #[test]
@@ -228,17 +267,19 @@ mod tests {
         }
         assert_eq!(limits.page(ip("192.0.2.1"), NOON + 20), Err(RetryAfter { seconds: 40 }));
         assert_eq!(limits.page(ip("192.0.2.1"), NOON + 59), Err(RetryAfter { seconds: 1 }));
-        assert!(limits.sign_up(ip("192.0.2.1"), NOON).is_ok());
-        assert_eq!(limits.sign_up(ip("192.0.2.1"), NOON).unwrap_err(), RetryAfter { seconds: 3_600 });
-        assert!(limits.sign_up(ip("192.0.2.2"), NOON).is_ok());
+        assert!(limits.sign_up(None, ip("192.0.2.1"), NOON).is_ok());
+        let refused = limits.sign_up(None, ip("192.0.2.1"), NOON).unwrap_err();
+        assert_eq!(refused.retry_after(), Some(RetryAfter { seconds: 3_600 }));
+        assert!(limits.sign_up(None, ip("192.0.2.2"), NOON).is_ok());
     }
 
     #[test]
     fn one_customer_of_a_provider_does_not_get_unlimited_sign_ups() {
         let limits = rate_limits();
-        let signed_up = (0..60).filter(|n| limits.sign_up(ip(&format!("2001:470:1f00:{n:x}00::1")), NOON).is_ok());
+        let signed_up =
+            (0..60).filter(|n| limits.sign_up(None, ip(&format!("2001:470:1f00:{n:x}00::1")), NOON).is_ok());
         assert_eq!(signed_up.count(), 16);
-        assert!(limits.sign_up(ip("2001:470:1f01::1"), NOON).is_ok(), "another customer");
+        assert!(limits.sign_up(None, ip("2001:470:1f01::1"), NOON).is_ok(), "another customer");
     }
 
     #[test]
@@ -246,15 +287,17 @@ mod tests {
         let limits = rate_limits();
         let guesses = |network: u8| {
             let address = |host| IpAddr::from([192, 0, network, host]);
-            (0..12).filter(|host| limits.sign_in("ada@example.com", address(*host), NOON).is_ok()).count()
+            (0..12).filter(|host| limits.sign_in(None, "ada@example.com", address(*host), NOON).is_ok()).count()
         };
         assert_eq!((0..7).map(guesses).collect::<Vec<_>>(), [10, 10, 10, 10, 10, 0, 0], "50 from all networks");
-        assert!(limits.sign_in("ada@example.com", ip("198.51.100.1"), NOON).is_err());
-        let others = (1..=30)
-            .filter(|number| limits.sign_in(&format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok());
+        assert!(limits.sign_in(None, "ada@example.com", ip("198.51.100.1"), NOON).is_err());
+        let others = (1..=30).filter(|number| {
+            limits.sign_in(None, &format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok()
+        });
         assert_eq!(others.count(), 29, "the attempt rejected for its account counts too");
-        assert!(limits.sign_in("ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
-        let of_48 = |number: u32| limits.sign_in("zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+        assert!(limits.sign_in(None, "ada@example.com", ip("203.0.113.1"), NOON + i64::from(SIGN_IN_WINDOW)).is_ok());
+        let of_48 =
+            |number: u32| limits.sign_in(None, "zoe@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
         assert_eq!((0..99).filter(|number| of_48(*number).is_ok()).count(), 10, "a /48 is one network");
     }
 
@@ -262,20 +305,20 @@ mod tests {
     fn a_sign_in_that_succeeds_is_not_counted_as_failed() {
         let limits = rate_limits();
         for _ in 0..100 {
-            let attempt = limits.sign_in("ada@example.com", ip("192.0.2.1"), NOON).unwrap();
-            limits.succeeded(&attempt);
+            let attempt = limits.sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).unwrap();
+            limits.succeeded(None, &attempt);
         }
     }
 
     #[test]
     fn a_sign_in_that_was_not_verified_counts_for_its_address_and_not_for_the_account() {
         let limits = rate_limits();
-        let refused = (0..100).map_while(|_| limits.sign_in("ada@example.com", ip("192.0.2.1"), NOON).ok());
-        assert_eq!(refused.map(|attempt| limits.not_verified(&attempt)).count(), 30);
-        assert!(limits.sign_in("ada@example.com", ip("192.0.2.2"), NOON).is_ok());
+        let refused = (0..100).map_while(|_| limits.sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).ok());
+        assert_eq!(refused.map(|attempt| limits.not_verified(None, &attempt)).count(), 30);
+        assert!(limits.sign_in(None, "ada@example.com", ip("192.0.2.2"), NOON).is_ok());
         let refused_of_48 = (0..2_000).filter(|number| {
-            let attempt = limits.sign_in("ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
-            attempt.map(|attempt| limits.not_verified(&attempt)).is_ok()
+            let attempt = limits.sign_in(None, "ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
+            attempt.map(|attempt| limits.not_verified(None, &attempt)).is_ok()
         });
         assert_eq!(refused_of_48.count(), 480);
     }
