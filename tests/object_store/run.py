@@ -5,8 +5,10 @@
 
 moto (`moto_server`) and SeaweedFS (`weed`) are looked for on the PATH and started here.
 """
-import argparse, contextlib, json, os, pathlib, random, re, shutil, signal, socket, subprocess, sys, tempfile, threading, time
-import urllib.error, urllib.request
+import argparse, json, pathlib, random, re, shutil, signal, subprocess, sys, threading, time, urllib.error, urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from servers import Servers
 
 options = argparse.ArgumentParser()
 options.add_argument("--bin", type=pathlib.Path, required=True)
@@ -15,66 +17,13 @@ options.add_argument("--store", choices=["moto", "seaweedfs", "folder"], require
 options.add_argument("--rounds", type=int, default=50)
 options.add_argument("--pushes", type=int, default=20)
 options = options.parse_args()
-work = pathlib.Path(tempfile.mkdtemp(prefix="object-store-"))
-processes = []
-environment = dict(os.environ)
-
-
-def free_port():
-    """SeaweedFS takes the port 10,000 above each of its ports, too."""
-    while True:
-        port = random.randrange(20_000, 30_000)
-        with contextlib.suppress(OSError), socket.socket() as taken, socket.socket() as above:
-            taken.bind(("127.0.0.1", port))
-            above.bind(("127.0.0.1", port + 10_000))
-            return port
-
-
-def start(words, log, **variables):
-    out = open(work / log, "ab")
-    process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, env={**environment, **variables}, cwd=work)
-    processes.append(process)
-    return process
-
-
-def wait_for(what, seconds, check):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError, ValueError, KeyError):
-            if check():
-                return
-        time.sleep(0.05)
-    raise SystemExit(f"{what}: not within {seconds} seconds; see {work}")
-
-
-def object_store():
-    """Starts the store. Returns its process, if it has one, and the place of the releases."""
-    if options.store == "folder":
-        return None, f"file://{work}/store"
-    port = free_port()
-    environment.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="testtest", AWS_REGION="us-east-1",
-                       AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}", AWS_ALLOW_HTTP="true")
-    if options.store == "moto":
-        process = start(["moto_server", "-H", "127.0.0.1", "-p", port], "store.log")
-    else:
-        ports = [free_port() for _ in range(3)]
-        (work / "weed").mkdir()
-        (work / "s3.json").write_text(json.dumps({"identities": [{"name": "test", "actions": ["Admin"],
-            "credentials": [{"accessKey": "test", "secretKey": "testtest"}]}]}))
-        process = start(["weed", "server", "-ip=127.0.0.1", f"-dir={work}/weed", "-s3", f"-s3.port={port}",
-                         f"-s3.config={work}/s3.json", f"-master.port={ports[0]}", f"-volume.port={ports[1]}",
-                         f"-filer.port={ports[2]}", "-volume.max=100", "-master.volumeSizeLimitMB=64"], "store.log")
-    wait_for("the store", 60, lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
-    # The one request that the program does not make.
-    sign = ["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", "test:testtest"]
-    create = ["curl", "-fsS", "-X", "PUT", *sign, f"http://127.0.0.1:{port}/releases"]
-    wait_for("the bucket", 60, lambda: subprocess.run(create, capture_output=True).returncode == 0)
-    return process, "s3://releases/production"
+servers = Servers("object-store-")
+work, start, wait_for = servers.work, servers.start, servers.wait_for
 
 
 def indexer(*words, cache="indexer", check=True):
     done = subprocess.run([str(options.bin / "indexer"), *map(str, words), "--index", place], capture_output=True, text=True,
-                          env={**environment, "VENTUREDEX_CACHE": str(work / cache)})
+                          env={**servers.environment, "VENTUREDEX_CACHE": str(work / cache)})
     if check and done.returncode:
         raise SystemExit(f"indexer {words}: {done.stderr[-2000:]}")
     return done
@@ -118,7 +67,7 @@ class Replica:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait()
-        processes.remove(self.process)
+        servers.processes.remove(self.process)
 
 
 def version(number):
@@ -148,7 +97,7 @@ def walk(seed):
 
 
 try:
-    store, place = object_store()
+    store, place = servers.object_store(options.store)
     operator = [str(options.bin / "venturedex"), "--data", str(work / "data")]
     subprocess.run([*operator, "account", "create", "--email", "store@example.com", "--tier", "enterprise"], check=True,
                    capture_output=True)
@@ -156,7 +105,7 @@ try:
                          capture_output=True, text=True).stdout.strip()
 
     doctor = subprocess.run([*operator, "doctor", "--json", "--object-store", place], capture_output=True, text=True,
-                            env=environment)
+                            env=servers.environment)
     probe = [f for f in json.loads(doctor.stdout)["findings"] if f["check"] == "object_store.writes"]
     assert [f["status"] for f in probe] == ["ok"], probe
 
@@ -252,10 +201,7 @@ try:
     assert empty.get("/api/v3/vcs")[0] == 503
     print("without the store: served, served after a restart, 503 on an empty replica")
 except BaseException:
-    for log in sorted(work.glob("*.log")):
-        print(f"-- {log}\n{log.read_text(errors='replace')[-1500:]}", file=sys.stderr)
+    servers.show_logs(sys.stderr)
     raise
 finally:
-    for process in processes:
-        process.kill()
-shutil.rmtree(work)
+    servers.end()

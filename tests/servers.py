@@ -1,0 +1,92 @@
+"""Servers that the suites in Python start: processes with a log, an S3 store, PostgreSQL, and the replicas of VentureDex."""
+import contextlib, json, os, pathlib, random, shutil, socket, subprocess, sys, tempfile, time
+
+
+def free_port():
+    """SeaweedFS takes the port 10,000 above each of its ports, too."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with contextlib.suppress(OSError), socket.socket() as taken, socket.socket() as above:
+            taken.bind(("127.0.0.1", port))
+            above.bind(("127.0.0.1", port + 10_000))
+            return port
+
+
+class Servers:
+    """Processes in a temporary folder, with one environment."""
+
+    def __init__(self, prefix):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
+        self.environment = dict(os.environ)
+        self.processes = []
+        self.database = None
+
+    def start(self, words, log, **variables):
+        out = open(self.work / log, "ab")
+        process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, cwd=self.work, stdin=subprocess.PIPE,
+                                   env={**self.environment, **variables})
+        self.processes.append(process)
+        return process
+
+    def wait_for(self, what, seconds, check):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                if check():
+                    return
+            time.sleep(0.05)
+        raise SystemExit(f"{what}: not within {seconds} seconds; see {self.work}")
+
+    def object_store(self, kind):
+        """Starts moto (`moto_server`), SeaweedFS (`weed`), both from the PATH, or takes a folder. Returns the process, if there
+        is one, and the place of the releases."""
+        if kind == "folder":
+            return None, f"file://{self.work}/store"
+        port = free_port()
+        self.environment.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="testtest", AWS_REGION="us-east-1",
+                                AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}", AWS_ALLOW_HTTP="true")
+        if kind == "moto":
+            process = self.start(["moto_server", "-H", "127.0.0.1", "-p", port], "store.log")
+        else:
+            ports = [free_port() for _ in range(3)]
+            (self.work / "weed").mkdir()
+            (self.work / "s3.json").write_text(json.dumps({"identities": [{"name": "test", "actions": ["Admin"],
+                "credentials": [{"accessKey": "test", "secretKey": "testtest"}]}]}))
+            process = self.start(["weed", "server", "-ip=127.0.0.1", f"-dir={self.work}/weed", "-s3", f"-s3.port={port}",
+                                  f"-s3.config={self.work}/s3.json", f"-master.port={ports[0]}", f"-volume.port={ports[1]}",
+                                  f"-filer.port={ports[2]}", "-volume.max=100", "-master.volumeSizeLimitMB=64"], "store.log")
+        self.wait_for("the store", 60, lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
+        # The one request that the program does not make.
+        sign = ["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", "test:testtest"]
+        create = ["curl", "-fsS", "-X", "PUT", *sign, f"http://127.0.0.1:{port}/releases"]
+        self.wait_for("the bucket", 60, lambda: subprocess.run(create, capture_output=True).returncode == 0)
+        return process, "s3://releases/production"
+
+    def postgresql(self):
+        """Starts PostgreSQL, and returns its URL. It refuses to run as root."""
+        programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        port = free_port()
+        script = f"""
+            set -e; dir=$(mktemp -d); cd "$dir"; trap 'rm -rf "$dir"' EXIT
+            {programs}/initdb -D data -U postgres -A trust -E UTF8 --locale=C --no-sync
+            {programs}/postgres -D data -p {port} -k "$dir" -c listen_addresses=127.0.0.1 -c fsync=off </dev/null &
+            cat >/dev/null; kill -INT $!; wait $!"""
+        as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        self.database = self.start([*as_user, "bash", "-c", f"cd /; {script}"], "postgresql.log")
+        self.wait_for("PostgreSQL", 60, lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
+        return f"postgres://postgres@127.0.0.1:{port}/postgres"
+
+    def show_logs(self, out):
+        for log in sorted(self.work.glob("*.log")):
+            print(f"-- {log}\n{log.read_text(errors='replace')[-1500:]}", file=out)
+
+    def end(self):
+        for process in self.processes:
+            # PostgreSQL ends with its input.
+            process.stdin.close()
+            if process is self.database:
+                process.wait(30)
+            process.kill()
+        # After a failure the logs stay.
+        if not sys.exc_info()[0]:
+            shutil.rmtree(self.work, ignore_errors=True)
