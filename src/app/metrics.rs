@@ -211,7 +211,12 @@ impl ServiceMetrics {
         let rejections = releases.map_or(0, |releases| releases.rejections());
         out.counter("venturedex_release_rejections", "Releases that were not served", rejections)?;
         let changes = releases.map_or(0, |releases| releases.file_changes());
-        out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)
+        out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)?;
+        let replica = self.state.get().and_then(|state| state.replica.as_ref());
+        let generation = replica.map_or(0, |replica| replica.generation()) as i64;
+        out.gauge("venturedex_object_store_generation", None, "Changes of the current release, as read last", generation)?;
+        let failures = replica.map_or(0, |replica| replica.failures());
+        out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
     }
 
     fn alerts(&self, out: &mut Output<'_, '_>) -> fmt::Result {

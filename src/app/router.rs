@@ -305,7 +305,12 @@ impl FrontEnds {
             Route::Page(route) if is_read => site::cached(route, page).ok_or(Pending::Page),
             Route::Page(_) if sends_form => Err(Pending::Page),
             Route::Health if is_read => Ok(alive()),
-            Route::Readiness if is_read => Ok(readiness(state)),
+            Route::Readiness if is_read => {
+                if state.stopping.load(Ordering::Relaxed) {
+                    request.trace.set_failure(&"the server is stopping");
+                }
+                Ok(readiness(state))
+            }
             Route::SecurityTxt if is_read => Ok(match &state.operator.contact {
                 Some(contact) => {
                     let body = security_txt::text(contact, &state.public_url, state.today());

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -188,6 +189,7 @@ pub struct Replica {
     /// How many releases the folder keeps, besides those that patches refer to.
     keep: usize,
     seen: Mutex<Seen>,
+    failures: AtomicU64,
 }
 
 #[derive(Default)]
@@ -205,11 +207,19 @@ impl Replica {
     pub fn new(remote: RemoteStore, local: ReleaseStore, keep: usize) -> Self {
         let kept = fs::read(local.folder().join(POINTER)).ok();
         let pointer = kept.and_then(|json| serde_json::from_slice(&json).ok());
-        Self { remote, local, keep, seen: Mutex::new(Seen { pointer, ..Seen::default() }) }
+        Self { remote, local, keep, seen: Mutex::new(Seen { pointer, ..Seen::default() }), failures: AtomicU64::new(0) }
     }
 
     /// Reads `current`, and fetches its release if the folder does not have it. To be called off the runtime.
     pub fn poll(&self) -> Result<(), ReleaseError> {
+        let polled = self.follow();
+        if polled.is_err() {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        polled
+    }
+
+    fn follow(&self) -> Result<(), ReleaseError> {
         permissions::create_folder(self.local.folder(), true).at(self.local.folder())?;
         let Some(pointer) = self.remote.current()?.pointer else { return Ok(()) };
         {
@@ -277,6 +287,16 @@ impl Replica {
 
     pub fn place(&self) -> &str {
         self.remote.place()
+    }
+
+    /// The generation of the newest `current` that was read; 0 before there is one.
+    pub fn generation(&self) -> u64 {
+        self.lock().pointer.as_ref().map_or(0, |pointer| pointer.generation)
+    }
+
+    /// How often `current` could not be read, or its release not be fetched.
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
     }
 }
 

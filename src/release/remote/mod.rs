@@ -10,6 +10,7 @@
 //! it was read: of several indexers one succeeds. Content that comes back has another generation, so that no indexer takes it
 //! for unchanged, and a replica takes no older generation from a store that returns old content.
 
+mod credentials;
 mod fetch;
 mod objects;
 mod probe;
@@ -129,8 +130,8 @@ pub struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// The object store at `s3://bucket/prefix`, with endpoint, region and credentials of the usual variables (`AWS_…`), or at
-    /// `file:///folder`.
+    /// The object store at `s3://bucket/prefix`, with endpoint, region and credentials of the usual variables (`AWS_…`,
+    /// `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`.
     ///
     /// # Errors
     /// [`ReleaseError::ObjectStore`] if the place or a variable is invalid. Sends no request.

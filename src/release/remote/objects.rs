@@ -17,6 +17,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
+use crate::release::remote::credentials;
 use crate::release::{ReleaseError, lock, permissions};
 use crate::tls;
 
@@ -61,7 +62,8 @@ impl Objects {
             if bucket.is_empty() {
                 return Err(bad("name a bucket, such as s3://releases/production".into()));
             }
-            let builder = AmazonS3Builder::from_env()
+            let builder = credentials::add(AmazonS3Builder::from_env())
+                .map_err(bad)?
                 .with_bucket_name(bucket)
                 .with_conditional_put(S3ConditionalPut::ETagMatch)
                 .with_http_connector(Connector)
