@@ -71,6 +71,28 @@ fn limits_of_units_and_proxies_fit_those_of_the_server() {
 }
 
 #[test]
+fn replicas_behind_a_balancer_have_time_to_stop_and_room_for_heads() {
+    let limits = Limits::default();
+    let (haproxy, compose) = ("deploy/haproxy/haproxy.cfg", "deploy/compose.yaml");
+    let (server, settings) = ("deploy/kubernetes/server.yaml", "deploy/kubernetes/kustomization.yaml");
+    assert_eq!(number(haproxy, "timeout http-request "), limits.head.as_secs());
+    assert!(number(haproxy, "timeout server ") >= limits.drain.as_secs());
+    // HAProxy keeps 1,024 bytes of the buffer for headers that it adds.
+    assert!(number(haproxy, "tune.bufsize ") >= limits.head_bytes as u64 + 1_024);
+    assert!(number(compose, "ulimits: {nofile: ") >= limits.connections as u64 + 256);
+    for (file, grace, delay) in [
+        (compose, "stop_grace_period: ", 5),
+        (server, "terminationGracePeriodSeconds: ", number(settings, "VENTUREDEX_DRAIN_DELAY=")),
+    ] {
+        let needed = limits.drain + limits.last_request + Duration::from_secs(delay + 10);
+        assert!(number(file, grace) >= needed.as_secs(), "{file}");
+    }
+    for file in ["deploy/kubernetes/server.yaml", "deploy/kubernetes/indexer.yaml", compose] {
+        assert!(!text(file).contains(":latest"), "{file}");
+    }
+}
+
+#[test]
 fn files_that_the_docs_name_exist() {
     let mut pages = vec![root().join("README.md"), root().join("SECURITY.md"), root().join("deploy/README.md")];
     files(&root().join("src/site/docs/text"), &mut pages);
@@ -99,7 +121,12 @@ fn every_metric_of_the_dashboard_and_the_alert_rules_is_documented() {
     for file in ["deploy/prometheus/venturedex.rules.yml", "deploy/grafana/venturedex.json"] {
         let used = names(&text(file));
         assert!(used.len() > 8, "{file}: {used:?}");
-        let unknown: Vec<_> = used.iter().filter(|name| !known.contains(name.trim_end_matches("_bucket"))).collect();
+        let is_known = |name: &str| {
+            // The series of a histogram.
+            let histogram = ["_bucket", "_count"].into_iter().find_map(|series| name.strip_suffix(series));
+            known.contains(name) || histogram.is_some_and(|name| known.contains(name))
+        };
+        let unknown: Vec<_> = used.iter().filter(|name| !is_known(name)).collect();
         assert!(unknown.is_empty(), "{file}: {unknown:?}");
     }
 }
