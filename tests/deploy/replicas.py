@@ -176,7 +176,7 @@ class Load:
             thread.start()
 
     def run(self, index):
-        client, pause = Client(keep=index % 3 != 2), [0.005, 0.05, 0.5, 2.5][index % 4]
+        client, pause = Client(keep=index % 3 != 2), [0.005, 0.05, 0.5, 2.5][index % 4] if index > 1 else 0.2
         kind = make_key if index < 2 else KINDS[index % len(KINDS)]
         while not self.done.wait(pause):
             began = time.time()

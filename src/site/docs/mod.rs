@@ -63,6 +63,7 @@ const RESOLUTION: &str = include_str!("text/operate/resolution.html");
 const BACKUP: &str = include_str!("text/operate/backup.html");
 const UPGRADE: &str = include_str!("text/operate/upgrade.html");
 const CAPACITY: &str = include_str!("text/operate/capacity.html");
+const SCALE: &str = include_str!("text/operate/scale.html");
 const DOCTOR: &str = include_str!("text/operate/doctor.html");
 const METRICS: &str = include_str!("text/operate/metrics.html");
 const PRIVACY: &str = include_str!("text/privacy.html");
@@ -155,6 +156,7 @@ const PAGES: &[(&str, StaticEntry)] = &[
     text("/docs/operate/backup", "Backup and restore", "How to back up a running service and restore it.", BACKUP),
     text("/docs/operate/upgrade", "Upgrade", "How to run a new version of the program, and how to go back.", UPGRADE),
     text("/docs/operate/capacity", "Capacity", "Memory, disk and processor time by the size of the data.", CAPACITY),
+    text("/docs/operate/scale", "Scale", "When one machine ends, what replicas need, and what comes next.", SCALE),
     text("/docs/operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it.", DOCTOR),
     text(
         "/docs/operate/metrics",
