@@ -37,28 +37,31 @@ class Servers:
             time.sleep(0.05)
         raise SystemExit(f"{what}: not within {seconds} seconds; see {self.work}")
 
-    def object_store(self, kind):
+    def object_store(self, kind, identities=None):
         """Starts moto (`moto_server`), SeaweedFS (`weed`), both from the PATH, or takes a folder. Returns the process, if there
-        is one, and the place of the releases."""
+        is one, and the place of the releases. `identities`: a file of SeaweedFS; without it, the environment gets credentials."""
         if kind == "folder":
             return None, f"file://{self.work}/store"
         port = free_port()
-        self.environment.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="testtest", AWS_REGION="us-east-1",
-                                AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}", AWS_ALLOW_HTTP="true")
+        self.environment.update(AWS_REGION="us-east-1", AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}", AWS_ALLOW_HTTP="true")
+        if not identities:
+            self.environment.update(AWS_ACCESS_KEY_ID="test", AWS_SECRET_ACCESS_KEY="testtest")
+            identities = self.work / "s3.json"
+            identities.write_text(json.dumps({"identities": [{"name": "test", "actions": ["Admin"],
+                "credentials": [{"accessKey": "test", "secretKey": "testtest"}]}]}))
         if kind == "moto":
             process = self.start(["moto_server", "-H", "127.0.0.1", "-p", port], "store.log")
+            create = ["curl", "-fsS", "-X", "PUT", f"http://127.0.0.1:{port}/releases"]
         else:
             ports = [free_port() for _ in range(3)]
             (self.work / "weed").mkdir()
-            (self.work / "s3.json").write_text(json.dumps({"identities": [{"name": "test", "actions": ["Admin"],
-                "credentials": [{"accessKey": "test", "secretKey": "testtest"}]}]}))
             process = self.start(["weed", "server", "-ip=127.0.0.1", f"-dir={self.work}/weed", "-s3", f"-s3.port={port}",
-                                  f"-s3.config={self.work}/s3.json", f"-master.port={ports[0]}", f"-volume.port={ports[1]}",
-                                  f"-filer.port={ports[2]}", "-volume.max=100", "-master.volumeSizeLimitMB=64"], "store.log")
+                                  f"-s3.config={identities}", "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false",
+                                  f"-master.port={ports[0]}", f"-volume.port={ports[1]}", f"-filer.port={ports[2]}",
+                                  "-volume.max=100", "-master.volumeSizeLimitMB=64"], "store.log")
+            create = ["sh", "-c", f"echo s3.bucket.create -name releases | timeout 5 weed shell -master=127.0.0.1:{ports[0]}"]
         self.wait_for("the store", 60, lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None)
         # The one request that the program does not make.
-        sign = ["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", "test:testtest"]
-        create = ["curl", "-fsS", "-X", "PUT", *sign, f"http://127.0.0.1:{port}/releases"]
         self.wait_for("the bucket", 60, lambda: subprocess.run(create, capture_output=True).returncode == 0)
         return process, "s3://releases/production"
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(root / "tests"))
 from servers import Servers, free_port
 
 options = argparse.ArgumentParser()
-options.add_argument("--bin", type=pathlib.Path, required=True)
+options.add_argument("--bin", type=lambda path: pathlib.Path(path).resolve(), required=True)
 options.add_argument("--dataset", type=pathlib.Path, required=True)
 options.add_argument("--store", choices=["moto", "seaweedfs"], default="seaweedfs")
 options.add_argument("--rounds", type=int, default=10)
@@ -28,7 +28,8 @@ REVISIONS = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
 def run(program, *words, **more):
     done = subprocess.run([str(options.bin / program), *map(str, words)], capture_output=True, text=True,
-                          env={**servers.environment, "VENTUREDEX_DATA": str(work / "operator")}, **more)
+                          env={**servers.environment, "VENTUREDEX_DATA": str(work / "operator"),
+                               "AWS_SHARED_CREDENTIALS_FILE": str(secrets / "s3-indexer")}, **more)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
 
@@ -46,6 +47,7 @@ class Replica:
             [options.bin / "venturedex", "serve"], f"{self.name}.log", VENTUREDEX_LISTEN=self.address,
             VENTUREDEX_DATA=str(work / f"data-{self.name}"), VENTUREDEX_CACHE=str(work / f"cache-{self.name}"),
             VENTUREDEX_PUBLIC_URL=f"https://{HOST}", VENTUREDEX_TRUSTED_PROXIES="127.0.0.1", VENTUREDEX_INDEX=place,
+            VENTUREDEX_TRUST_KEY=str(secrets / "trust-key.pem"), AWS_SHARED_CREDENTIALS_FILE=str(secrets / "s3-replica"),
             # The default of an address that is not on loopback.
             VENTUREDEX_DRAIN_DELAY="5", VENTUREDEX_METRICS_LISTEN=str(self.metrics_port),
             VENTUREDEX_ACCESS_LOG=str(work / f"{self.name}.access"), VENTUREDEX_LOG_FORMAT="json",
@@ -196,9 +198,12 @@ class Load:
 
 
 try:
-    store, place = servers.object_store(options.store)
+    secrets = work / "secrets"
+    subprocess.run([root / "deploy/make-secrets", secrets], check=True)
+    store, place = servers.object_store(options.store, secrets / "s3.json")
     servers.environment.update(VENTUREDEX_STORE=servers.postgresql())
-    run("indexer", "build", "--dataset", options.dataset, "--index", place, "--activate-in", 0, "--cache", work / "indexer")
+    run("indexer", "build", "--dataset", options.dataset, "--index", place, "--activate-in", 0, "--cache", work / "indexer",
+        "--sign-key", secrets / "sign-key.pem")
     run("venturedex", "account", "create", "--email", "ada@example.com", "--tier", "enterprise", "--password-stdin",
         input="seven quiet herons\n")
     key = run("venturedex", "key", "create", "--email", "ada@example.com", "--name", "load").strip()
@@ -208,13 +213,10 @@ try:
         replica.start()
     for replica in replicas:
         replica.await_ready()
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", f"/CN={HOST}", "-keyout",
-                    work / "key.pem", "-out", work / "cert.pem"], check=True, capture_output=True)
-    (work / "tls.pem").write_text((work / "cert.pem").read_text() + (work / "key.pem").read_text())
     https = free_port()
     names = {f"REPLICA_{replica.name.upper()}": replica.address for replica in replicas}
     servers.start(["haproxy", "-db", "-f", root / "deploy/haproxy/haproxy.cfg"], "haproxy.log", HTTPS=f"127.0.0.1:{https}",
-                  HTTP=f"127.0.0.1:{free_port()}", CERTIFICATE=str(work / "tls.pem"), **names)
+                  HTTP=f"127.0.0.1:{free_port()}", CERTIFICATE=str(secrets / "tls.pem"), **names)
     servers.wait_for("the balancer", 20, lambda: Client().send("GET", "/readyz")[0] == 200)
     sent, confirmed = set(), set()
     cookie = sign_in(Client())

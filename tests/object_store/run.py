@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from servers import Servers
 
 options = argparse.ArgumentParser()
-options.add_argument("--bin", type=pathlib.Path, required=True)
+options.add_argument("--bin", type=lambda path: pathlib.Path(path).resolve(), required=True)
 options.add_argument("--dataset", type=pathlib.Path, required=True)
 options.add_argument("--store", choices=["moto", "seaweedfs", "folder"], required=True)
 options.add_argument("--rounds", type=int, default=50)
