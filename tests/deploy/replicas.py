@@ -272,6 +272,10 @@ try:
     print(f"no stickiness: a list of {len(slugs)} in {pages} pages, {len(tags)} ETags, a session and {len(REVISIONS)} revisions of "
           f"MCP, with every request on another replica: {dict(sorted(spread.items()))}")
 
+    for replica in replicas:
+        replica.get("/metrics", replica.metrics_port)
+        assert b"venturedex_object_store_generation 1\n" in replica.body, replica.body.decode()
+
     # Rolling restarts.
     load, began = Load(options.clients), time.time()
     for round_ in range(options.rounds):
