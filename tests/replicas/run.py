@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three replicas with PostgreSQL and an object store behind HAProxy, with the configuration that `deploy/` has.
 
-    replicas.py --bin target/release --dataset dataset [--store seaweedfs|moto] [--rounds 10] [--clients 36]
+    run.py --bin target/release --dataset dataset [--store seaweedfs|moto] [--rounds 10] [--clients 36]
 
 A rolling restart under load loses no request; every request may go to another replica; a replica that is killed costs no more
 than what it was working on, and no POST is sent twice.
