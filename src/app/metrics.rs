@@ -214,7 +214,12 @@ impl ServiceMetrics {
         out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)?;
         let replica = self.state.get().and_then(|state| state.replica.as_ref());
         let generation = replica.map_or(0, |replica| replica.generation()) as i64;
-        out.gauge("venturedex_object_store_generation", None, "Changes of the current release, as read last", generation)?;
+        out.gauge(
+            "venturedex_object_store_generation",
+            None,
+            "Changes of the current release, as read last",
+            generation,
+        )?;
         let failures = replica.map_or(0, |replica| replica.failures());
         out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
     }

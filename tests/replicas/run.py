@@ -172,7 +172,7 @@ class Load:
     """Clients that send without a pause, with short ones, or over a connection for each request."""
 
     def __init__(self, number):
-        self.done, self.failed, self.counts, self.slowest = threading.Event(), [], collections.Counter(), 0
+        self.done, self.failed, self.counts, self.slowest = threading.Event(), [], collections.Counter(), (0, 0)
         self.threads = [threading.Thread(target=self.run, args=[index]) for index in range(number)]
         for thread in self.threads:
             thread.start()
@@ -188,7 +188,7 @@ class Load:
                 self.counts["GET" if is_get(index) else "POST"] += 1
             except Exception as error:
                 self.failed.append((began, time.time(), index, repr(error)))
-            self.slowest = max(self.slowest, time.time() - began)
+            self.slowest = max(self.slowest, (time.time() - began, index))
 
     def end(self):
         self.done.set()
@@ -288,7 +288,8 @@ try:
     seconds = time.time() - began
     assert not load.failed, (len(load.failed), load.failed[:5])
     print(f"{options.rounds} rounds of restarting {len(replicas)} replicas in {seconds:.0f} s: {load.counts['GET']} GET and "
-          f"{load.counts['POST']} POST over {options.clients} connections, none failed, the slowest in {load.slowest:.2f} s")
+          f"{load.counts['POST']} POST over {options.clients} connections, none failed, "
+          f"the slowest in {load.slowest[0]:.2f} s (client {load.slowest[1]})")
 
     # Killed. A request may reach a process that is about to end.
     kills, load = [], Load(options.clients)

@@ -26,9 +26,8 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let error = |error: String| format!("AWS_SHARED_CREDENTIALS_FILE {}: {error}", file.display());
     let text = fs::read_to_string(&file).map_err(|problem| error(problem.to_string()))?;
     let profile = env::var("AWS_PROFILE").unwrap_or_else(|_| "default".into());
-    let Credentials { id, secret, token } = parse(&text, &profile).ok_or_else(|| {
-        error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key"))
-    })?;
+    let Credentials { id, secret, token } = parse(&text, &profile)
+        .ok_or_else(|| error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key")))?;
     let builder = builder.with_access_key_id(id).with_secret_access_key(secret);
     Ok(match token {
         Some(token) => builder.with_token(token),

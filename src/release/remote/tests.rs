@@ -172,10 +172,12 @@ fn an_older_pointer_is_ignored_and_without_the_store_the_release_stays() {
         replica.poll().unwrap();
         replica.activate(NOW).unwrap();
         assert_eq!(current(&replica), Some(version(SECOND)));
+        assert_eq!((replica.generation(), replica.failures()), (2, 0));
     }
     fs::write(&pointer, b"{").unwrap();
     let replica = replica(&store, &own);
     assert!(replica.poll().is_err());
+    assert_eq!((replica.generation(), replica.failures()), (2, 1));
     assert_eq!(current(&replica), Some(version(SECOND)));
     assert!(replica.expects(version("2026-11-20.3")), "what is newer may be there by now");
     assert!(!replica.expects(version(FIRST)));
