@@ -5,34 +5,20 @@
 
 Needs PostgreSQL's programs (Debian's, or on the PATH), and `faketime` for midnight.
 """
-import argparse, contextlib, datetime, glob, http.client, json, os, pathlib, random, re, shutil, signal, socket, statistics
-import subprocess, sys, tempfile, threading, time, urllib.parse
+import argparse, contextlib, datetime, http.client, os, pathlib, random, shutil, signal, statistics, subprocess, sys, tempfile
+import threading, time, urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from servers import Servers, free_port
 
 options = argparse.ArgumentParser()
 options.add_argument("--bin", type=pathlib.Path, required=True)
 options.add_argument("--only")
 options = options.parse_args()
-work = pathlib.Path(tempfile.mkdtemp(prefix="store-"))
-# PostgreSQL refuses to run as root, and its user reads what is in here.
-work.chmod(0o755)
+host = Servers("store-")
+# PostgreSQL's user reads what is in here.
+host.work.chmod(0o755)
 CLIENTS, TRIES, LIMIT = 64, 20_000, 5_000
-processes = []
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def wait_for(what, seconds, check):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            if result := check():
-                return result
-        time.sleep(0.05)
-    raise SystemExit(f"{what}: not within {seconds} seconds; see {work}")
 
 
 def clock(start):
@@ -52,35 +38,30 @@ def create_key(name, tier, *store):
 
 class Database:
     def __init__(self, start=None):
-        programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-        self.programs = programs[-1] + "/" if programs else ""
+        self.programs = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        # It refuses to run as root.
         self.as_user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="postgres-", dir=work))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="postgres-", dir=host.work))
         if self.as_user:
             shutil.chown(self.folder, "postgres")
         self.port, self.clock = free_port(), clock(start)
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
-        self.run("initdb", "-D", "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        command = [*self.as_user, self.programs / "initdb", "-D", "data", "-U", "postgres", "-A", "trust", "--no-sync"]
+        subprocess.run(command, cwd=self.folder, check=True, capture_output=True)
         self.start()
-
-    def run(self, program, *words):
-        command = [*self.as_user, self.programs + program, *words]
-        return subprocess.run(command, cwd=self.folder, check=True, capture_output=True, text=True).stdout
 
     def start(self):
         words, variables = self.clock
-        command = [*self.as_user, *words, self.programs + "postgres", "-D", "data", "-p", str(self.port), "-k", str(self.folder),
+        command = [*self.as_user, *words, self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-k", self.folder,
                    "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1"]
-        log = open(self.folder / "log", "ab")
-        self.process = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **variables}, stdout=log, stderr=log)
-        processes.append(self.process)
-        wait_for("PostgreSQL", 60, lambda: self.sql("SELECT 1") == ["1"])
+        self.process = host.start(command, "postgresql.log", **variables)
+        host.wait_for("PostgreSQL", 60, lambda: self.sql("SELECT 1") == ["1"])
 
     def stop(self):
         pid = (self.folder / "data/postmaster.pid").read_text().split()[0]
         os.kill(int(pid), signal.SIGINT)
         self.process.wait()
-        processes.remove(self.process)
+        host.processes.remove(self.process)
 
     def sql(self, sql):
         words = ["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", "-XAtc", sql]
@@ -94,18 +75,16 @@ class Database:
 class Server:
     def __init__(self, database, start=None):
         self.database, self.begin = database, start
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="server-", dir=work))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="server-", dir=host.work))
         self.port = free_port()
         self.start()
 
     def start(self):
         words, variables = clock(self.begin)
         command = [*words, options.bin.resolve() / "venturedex", "--listen", f"127.0.0.1:{self.port}", "--data", self.folder / "data",
-                   "--store", self.database.url, "--pages-per-minute", "1000000"]
-        log = open(self.folder / "log", "ab")
-        self.process = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **variables}, stdout=log, stderr=log)
-        processes.append(self.process)
-        wait_for("a server", 60, lambda: self.once("GET", "/readyz")[0] == 200)
+                   "--store", self.database.url]
+        self.process = host.start(command, f"{self.folder.name}.log", **variables)
+        host.wait_for("a server", 60, lambda: self.once("GET", "/readyz")[0] == 200)
 
     def once(self, method, path, **request):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
@@ -115,15 +94,14 @@ class Server:
             return response.status, response.headers, response.read()
 
     def kill(self):
-        # With `faketime` the server is its child.
         self.process.kill()
         self.process.wait()
-        processes.remove(self.process)
+        host.processes.remove(self.process)
 
     def stop(self):
         self.process.terminate()
         assert self.process.wait(30) == 0
-        processes.remove(self.process)
+        host.processes.remove(self.process)
 
 
 class Client(threading.Thread):
@@ -238,7 +216,7 @@ def outage():
     """The database is stopped for half a minute under load: known keys see no 5xx, and what was admitted is counted afterwards."""
     database = Database()
     # A key of another store: nobody can know whether it is valid here.
-    key, unknown = database.key("outage"), create_key("unknown", "pro", "--data", work / "other")
+    key, unknown = database.key("outage"), create_key("unknown", "pro", "--data", host.work / "other")
     servers = [Server(database) for _ in range(3)]
     load(servers, key, tries=640)
     late = None
@@ -312,12 +290,12 @@ try:
     for suite in (quota, kills, midnight, outage, guesses, latency):
         if options.only in (None, suite.__name__):
             suite()
-            for process in list(processes):
-                with contextlib.suppress(ProcessLookupError):
-                    process.send_signal(signal.SIGINT)
+            for process in host.processes:
+                process.send_signal(signal.SIGINT)
                 process.wait()
-            processes.clear()
+            host.processes.clear()
+except BaseException:
+    host.show_logs(sys.stderr)
+    raise
 finally:
-    for process in processes:
-        process.kill()
-shutil.rmtree(work, ignore_errors=True)
+    host.end()
